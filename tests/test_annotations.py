@@ -108,7 +108,7 @@ def test_diff_and_view_show_it(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 @pytest.mark.parametrize(
     ("given", "place"),
-    [("npu", "annotations"), ({"a": [1]}, "annotations/a"), ({"a": None}, "annotations/a")],
+    [("npu", "annotations"), ({"a": [{}]}, "annotations/a"), ({"a": None}, "annotations/a")],
 )
 def test_wrong_annotations_in_json(given: object, place: str) -> None:
     with pytest.raises(InputError, match=f"/nodes/1/{place}: expected"):
@@ -192,3 +192,78 @@ test "otherwise" for r { x: input float32[2]; mlp = tanh(-x); mlp => unchanged }
         verify_now(rules.own[name], Settings(seconds=3, proof_steps=0)).verdict for name in ("r", "s")
     ] == ["tested", "refuted"]
     capsys.readouterr()
+
+
+COMPUTED = """@attach(backend = "npu", rows = x.shape[0], was = y.name)
+@attach(none_here = x.name if x.shape[0] > 9 else none)
+@attach(b, backend = "cpu", at = x.shape, kind = y.dtype)
+rule r(x) { y = tanh(x); y => a = exp(x); b = negative(a) + abs(x); sin(b) }
+@attach(d, place = x.shape)
+rule choice(x) { sin(x) => d = cos(x) if x.shape[0] == 2 else exp(cos(x)); d }
+"""
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_statements_and_computed_values(readable: bool, tmp_path: Path) -> None:
+    """By both engines, more than once, and kept as they are in JSON."""
+    from contextlib import nullcontext
+
+    from tests.engine.readable import readable_only
+
+    typed = {"shape": [2, 3], "dtype": "float32"}
+    nodes = [call("t", "tanh", "x", **typed), call("u", "tanh", "t", **typed), call("v", "sin", "u")]
+    with readable_only() if readable else nullcontext():
+        after = api.parse_rules(COMPUTED).apply(read_json(graph(*nodes, outputs=("v",))), rules=["r"]).graph
+        chosen = (
+            api.parse_rules(COMPUTED)
+            .apply(read_json(graph(call("v", "sin", "x"), outputs=("v",))), rules=["choice"])
+            .graph
+        )
+    found = [(after.op[n], dict(annotations_of(after, n))) for n in after.nodes() if after.is_call(n)]
+    both, extra = (
+        {"backend": "npu", "rows": 2},
+        {"backend": "cpu", "rows": 2, "at": (2, 3), "kind": "float32"},
+    )
+    for name in ("t", "u"):
+        for expected in (
+            ("exp", {**both, "was": name}),
+            ("negative", {**extra, "was": name}),
+            ("add", {**extra, "was": name}),
+            ("sin", {**both, "was": name}),
+        ):
+            assert expected in found
+    assert [dict(annotations_of(chosen, n)) for n in chosen.nodes() if chosen.op[n] == "cos"] == [
+        {"place": (2, 3)}
+    ]
+    again = read_json(write_json(after))
+    assert write_json(again) == write_json(after) and not differences(after, again, annotations=True)
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ("@attach(stage = y)", "expected a value, found a node"),
+        ("@attach(z, stage = 1)", "`z` is not a statement of the target"),
+        ("@attach(y, stage = 1)", "`y` is not a statement of the target"),
+        ("@attach(out)", "needs at least one annotation"),
+        ("@attach(stage = none)", "`stage` cannot be attached"),
+        ("@attach(a = 1, a = 2)", "`a` is attached twice"),
+        ("@attach(out, a = 1) @attach(out, a = 2)", "`a` is attached twice"),
+        ("@attach(a = 1, out)", "stands first"),
+        ("@attach(n, a = 1)", "`n` creates no operator"),
+        ("@attach(1)", "not the name of a statement"),
+        ("@attach(a = out.shape)", "`a` reads the type of a new node"),
+        ("@attach(a = q)", "unknown name `q`"),
+    ],
+)
+def test_wrong_attachments(mark: str, message: str) -> None:
+    with pytest.raises(api.RuleError, match=message):
+        api.parse_rules(f"{mark}\nrule r(x) {{ y = tanh(x); y => n = x.ndim; out = exp(x); out + n }}")
+
+
+def test_what_cannot_be_attached_fails_with_a_message() -> None:
+    rules = api.parse_rules("@attach(value = c.value)\nrule r(x, c: const) { x * c => x + c }")
+    data = {"id": "c", "kind": "const", "shape": [2], "dtype": "float32", "value": [1.0, 2.0]}
+    text = graph(data, call("y", "multiply", "x", "c"), outputs=("y",)).replace("[2, 3]", "[2, 2]")
+    result = rules.apply(read_json(text))
+    assert result.applications == 0 and "cannot be attached" in result.failures[0].message

@@ -56,7 +56,7 @@
 
 (defconst gsl--builtins
   '("len" "range" "reversed" "zip" "sum" "prod" "min" "max" "any" "all" "concat" "cumsum" "abs"
-    "numel" "broadcast" "normalize_axis" "layout_remap" "close" "users" "is_output")
+    "numel" "broadcast" "normalize_axis" "layout_remap" "close" "users" "is_output" "calls")
   "Functions of the language.")
 ;; words: end
 

@@ -186,13 +186,15 @@ class MakeCall:
     """A new call. `operator` is a name, or ("variable", NAME) for the operator that a variable matched.
 
     `operands` may hold `Splat`/`Repeat` targets, which stand for several. `spreads` copy all attributes of a
-    matched node (explicit `attributes` win; `without` names ones not to copy).
+    matched node (explicit `attributes` win; `without` names ones not to copy). `attached`: annotations, not
+    part of what is computed.
     """
 
     operator: str | tuple[str, str]
     operands: tuple[int, ...]
     attributes: tuple[tuple[str, Value], ...]
     spreads: tuple[SameAttributes, ...] = ()
+    attached: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,12 +314,16 @@ class CheckedRule:
     once: bool = False
     disconnected: bool = False
     approximate: float | None = None  # relative tolerance
-    attached: tuple[tuple[str, str | int | float | bool], ...] = ()  # to the calls that the rule makes
     changes: str | None = None  # why the two sides are not meant to be equal
     tags: tuple[str, ...] = ()
     family: str | None = None  # of which it is one
     opset: tuple[int | None, int | None] = (None, None)
     module: str = ""
+
+
+def attaches(rule: CheckedRule) -> bool:
+    """True if a rule attaches something to operators that it creates."""
+    return any(isinstance(target, MakeCall) and target.attached for target in rule.target.targets)
 
 
 def called(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:

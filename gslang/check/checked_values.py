@@ -92,7 +92,8 @@ class IsAbsent:
 @dataclass(frozen=True, slots=True)
 class Uses:
     """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before
-    the rewrite.
+    the rewrite, or about the bodies of a call (`calls(y, Relu)`; `calls(y.then_branch)`: about one, the
+    attribute `body`).
 
     `operators`: a name or a tuple of names, None for whatever users there are; `attributes`: what those calls
     are to have.
@@ -103,6 +104,7 @@ class Uses:
     node: int
     operators: Value | None
     attributes: tuple[tuple[str, Value], ...]
+    body: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

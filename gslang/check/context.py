@@ -123,8 +123,8 @@ BUILTIN_TYPES: Mapping[str, str] = {
     "layout_remap": "tuple",
     "close": "bool",
 }
-USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1)}
-"""Functions of the graph around a node: the type of the result, and how many arguments there may be."""
+USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1), "calls": ("int", 2)}
+"""Functions of the graph around a node, or inside it: the type of the result, and how many arguments."""
 FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
 
 

@@ -84,13 +84,13 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Comparison():
             return values.comparison(low, expr)
         case n.Conditional(then, condition, otherwise):
-            test = values.value(low, condition)
+            test = values.condition(low, condition)
             a, b = denote(low, then), denote(low, otherwise)
             if is_tensor(a) or is_tensor(b):
-                return targets.choose(low, expr, test.value, (then, a), (otherwise, b))
+                return targets.choose(low, expr, test, (then, a), (otherwise, b))
             first, second = values.force(low, then, a), values.force(low, otherwise, b)
             kind = first.type if first.type == second.type else "any"
-            return ValueOf(ir.IfValue(test.value, first.value, second.value), kind)
+            return ValueOf(ir.IfValue(test, first.value, second.value), kind)
         case n.Walrus(name, value):
             what = denote(low, value, ordered=ordered)
             low.name_it(name, what)
@@ -225,7 +225,7 @@ def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
     low.overlay.append(names)
     first_target = len(low.targets)
     try:
-        condition = None if expr.condition is None else values.value(low, expr.condition).value
+        condition = None if expr.condition is None else values.condition(low, expr.condition)
         element = denote(low, expr.element)
     finally:
         low.overlay.pop()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.check.context import Lowering
-from gslang.graph.annotations import attachable
 from gslang.syntax import nodes as n
 
 KNOWN = ("tags", "approximate", "attach", "changes", "once", "opset", "disconnected", "extern", "allow")
@@ -16,7 +15,6 @@ class Marks:
     once: bool = False
     disconnected: bool = False
     approximate: float | None = None
-    attached: tuple[tuple[str, str | int | float | bool], ...] = ()
     changes: str | None = None
     tags: tuple[str, ...] = ()
     opset: tuple[int | None, int | None] = (None, None)
@@ -54,24 +52,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                 else:
                     marks.approximate = float(value.value)  # type: ignore[arg-type]
             case "attach":
-                for argument in arguments:
-                    found = _attached(argument)
-                    if found is None:
-                        low.error(
-                            "E0702", "`@attach` takes names with a string, a number or a boolean",
-                            argument.span, '`@attach(backend = "npu")`',
-                        )
-                    elif found[0] in dict(marks.attached):
-                        low.error(
-                            "E0702", f"`{found[0]}` is attached twice", argument.span, "remove one of them"
-                        )
-                    else:
-                        marks.attached += (found,)
-                if not arguments:
-                    low.error(
-                        "E0702", "`@attach` needs at least one annotation", annotation.span,
-                        '`@attach(backend = "npu")`',
-                    )
+                pass  # it is about the target: `attached`
             case "changes":
                 value = (
                     arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], n.Positional)
@@ -119,17 +100,3 @@ def read(low: Lowering, item: n.Item) -> Marks:
             "`@approximate` promises equality up to rounding, `@changes` none: keep one of them",
         )  # fmt: skip
     return marks
-
-
-def _attached(argument: n.Positional | n.Keyword) -> tuple[str, str | int | float | bool] | None:
-    """A name and its value; None for anything else."""
-    if not isinstance(argument, n.Keyword):
-        return None
-    value, sign = argument.value, 1
-    if isinstance(value, n.Unary) and value.operator == "-":
-        value, sign = value.operand, -1
-    if not isinstance(value, n.Literal) or value.value is None or not attachable(value.value):
-        return None
-    if sign == 1:
-        return argument.name, value.value
-    return None if isinstance(value.value, (str, bool)) else (argument.name, -value.value)

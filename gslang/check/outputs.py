@@ -14,7 +14,7 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
-from gslang.dialect.dtypes import PLAIN, in_class, shown_classes
+from gslang.dialect.dtypes import PLAIN, in_class, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
 
 # attributes that are the element type of the result
@@ -89,7 +89,8 @@ def settle_constants(low: Lowering) -> None:
     """Give a new constant that does not state its element type the one that the operand's declaration
     demands: `tensor(int64)`.
 
-    Any other takes that of the first operand of its call. Reported is a named one that would have two types.
+    Any other takes that of an operand beside it (`Signature.dtype_beside`). Reported are a named one that
+    would have two types, and values that their type, as far as the rule states it, cannot have.
     """
     demanded: dict[int, str] = {}
     seen: dict[int, tuple[str, Span]] = {}
@@ -109,17 +110,58 @@ def settle_constants(low: Lowering) -> None:
                 dtype = wanted
                 if dtype is not None:
                     demanded.setdefault(number, dtype)
-                elif number == part and low.target_names[part] is not None:
-                    dtype = next(
-                        (d for other, d in zip(target.operands, types) if d is not None and other != part),
-                        None,
-                    )
+                elif number == part:
+                    beside = {low.dialect.dtype_beside(operator, k, types) for operator in operators}
+                    dtype = beside.pop() if len(beside) == 1 else None
                 if dtype is not None:
                     _once(low, number, dtype, span, seen)
+                    _check_value(low, number, dtype, wanted is not None)
     for number, dtype in demanded.items():
         constant = low.targets[number]
         assert isinstance(constant, ir.MakeConst)
         low.targets[number] = replace(constant, dtype=ir.Const(dtype))
+    for number, target in enumerate(low.targets):
+        if (
+            number not in demanded
+            and isinstance(target, ir.MakeConst)
+            and isinstance(target.dtype, ir.Const)
+            and isinstance(target.dtype.value, str)
+        ):
+            _check_value(low, number, target.dtype.value)
+
+
+def _check_value(low: Lowering, number: int, dtype: str, demanded: bool = False) -> None:
+    """Report a constant whose value, written out, is none of its element type: nothing is rounded to whole
+    numbers."""
+    constant = low.targets[number]
+    assert isinstance(constant, ir.MakeConst)
+    limits = whole_numbers(dtype)
+    wrong = (
+        None
+        if limits is None
+        else next(
+            (v for v in _numbers(constant.value) if v % 1 != 0 or not limits[0] <= v <= limits[1]), None
+        )
+    )
+    if limits is not None and wrong is not None:
+        instead = "" if demanded else ', or state another type: `const(value = …, dtype = "float32")`'
+        low.error(
+            "E0307", f"`{wrong}` is not a value of type {dtype}", low.target_spans[number],
+            f"expected a whole number from {limits[0]} to {limits[1]}{instead}",
+        )  # fmt: skip
+
+
+def _numbers(value: Value) -> Iterator[int | float]:
+    """The numbers that are written out in a value."""
+    match value:
+        case ir.Const(int() | float() as number):
+            yield number
+        case ir.Const(tuple() as items):
+            yield from (item for item in items if isinstance(item, int | float))
+        case ir.TupleValue(items):
+            for item in items:
+                if not isinstance(item, ir.SpreadValue):
+                    yield from _numbers(item)
 
 
 def _constants(low: Lowering, target: int) -> Iterator[int]:

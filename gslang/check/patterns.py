@@ -129,7 +129,7 @@ def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):
-                low.stop("E0307", f"expected a tensor, found a {kind}", expr.span)
+                low.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
             return low.add_pattern(ir.LeafNode(
                 name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const",

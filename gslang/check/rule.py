@@ -11,6 +11,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import chains, patterns, targets, templates, values, variables
 from gslang.check import checked as ir
 from gslang.check import marks as marking
+from gslang.check.attached import read_attached
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.denote import denote
 from gslang.check.found import children, new_nodes_read
@@ -36,7 +37,7 @@ def check_rule(
     spans = []
     for condition in rule.source.where:
         try:
-            where.append(values.value(low, condition).value)
+            where.append(values.condition(low, condition))
             spans.append(condition.span)
         except Stop:
             pass
@@ -44,8 +45,9 @@ def check_rule(
     results: list[int] = []
     if not _has_error(low):
         low.side = "target"
-        lower_statements(low, rule.target)
+        made = lower_statements(low, rule.target)
         results = target_outputs(low, rule.target)
+        read_attached(low, rule, made)
         for condition in rule.target.where:
             low.error(
                 "E0601", "conditions belong to the source", condition.span,
@@ -92,18 +94,10 @@ def check_rule(
         disconnected=marks.disconnected,
         approximate=marks.approximate,
         changes=marks.changes,
-        attached=marks.attached,
         tags=marks.tags,
         family=None if rule.family is None else rule.family.id,
         opset=marks.opset,
     )
-    if marks.attached and not any(isinstance(target, ir.MakeCall) for target in low.targets):
-        span = next(item.span for item in rule.annotations if item.name.id == "attach")
-        low.error(
-            "E0702", "the target creates no operator to attach to", span,
-            "remove `@attach`",
-        )
-        return None, low.diagnostics
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
     return None if promised else checked, [*low.diagnostics, *promised]
@@ -151,9 +145,12 @@ def lower_input(low: Lowering, item: n.Input) -> int | None:
 # ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def lower_statements(low: Lowering, side: n.Side) -> None:
-    """The statements of a side; one that has an error leaves its name `Lost`."""
+def lower_statements(low: Lowering, side: n.Side) -> dict[str, range]:
+    """Lower the statements of a side; one that has an error leaves its name `Lost`. Returns the targets that
+    each has created."""
+    made: dict[str, range] = {}
     for statement in side.statements:
+        before = len(low.targets)
         try:
             if isinstance(statement, n.Chain):
                 chains.chain(low, statement)
@@ -164,6 +161,8 @@ def lower_statements(low: Lowering, side: n.Side) -> None:
         except Stop:
             low.bound_at.setdefault(statement.name.id, statement.name.span)
             low.names.setdefault(statement.name.id, Lost())
+        made[statement.name.id] = range(before, len(low.targets))
+    return made
 
 
 def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:

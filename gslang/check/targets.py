@@ -35,7 +35,7 @@ def target_of(
             return low.add_target(ir.Absent(), expr.span).target
         case ValueOf(value, kind):
             if kind in ("str", "dtype", "graph"):
-                low.stop("E0307", f"expected a tensor, found a {kind}", expr.span)
+                low.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
             return low.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
             low.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)

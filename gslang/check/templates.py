@@ -38,7 +38,7 @@ def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: N
                 low.bound_at.setdefault(bind.name.id, bind.name.span)
                 template.names.setdefault(bind.name.id, Lost())
         for condition in statement.where:
-            where.append(values.value(low, condition).value)
+            where.append(values.condition(low, condition))
     finally:
         low.inside = None
         low.bound_at = {**low.bound_at, **outer}

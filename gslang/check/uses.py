@@ -1,12 +1,11 @@
-"""`users(n)`, `users(n, Transpose, perm = p.perm)`: what a rule asks of the graph around a node of its
-source.
-"""
+"""`users(n)`, `users(n, Transpose, perm = p.perm)`, `calls(y.body, MatMul)`: what a rule asks of the graph
+around a node of its source, or inside it."""
 
 from __future__ import annotations
 
 from gslang.check import checked as ir
 from gslang.check import patterns, values, variables
-from gslang.check.context import USES, Lowering, NodeOf, OperatorOf, TargetOf, ValueOf
+from gslang.check.context import USES, Denotation, Lowering, NodeOf, OperatorOf, TargetOf, ValueOf
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
@@ -27,7 +26,9 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
         low.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
-    what = low.denote(places[0])
+    what, body = low.denote(places[0]), None
+    if name == "calls":
+        what, body = _with_bodies(low, places[0], what)
     if isinstance(what, TargetOf):
         low.stop(
             "E0505", f"`{name}` inspects the graph before the rewrite, which does not contain this new node",
@@ -37,7 +38,40 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
         low.stop("E0505", f"`{name}` needs a node of the source", places[0].span)
     operators = _operators(low, places[1]) if len(places) > 1 else None
     attributes = tuple(_attribute(low, keyword, operators) for keyword in keywords)
-    return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes), kind)
+    return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes, body), kind)
+
+
+def _with_bodies(low: Lowering, expr: n.Expr, what: Denotation) -> tuple[Denotation, str | None]:
+    """The node whose bodies are meant, and the attribute if it is one of them."""
+    match what:
+        case ValueOf(ir.NodeAttr(place, node, field), "graph"):
+            return NodeOf(place, node), field
+        case NodeOf(_, node) if any(_has_bodies(low, branch) for branch in low.without_alternatives(node)):
+            return what, None
+        case TargetOf():
+            return what, None
+    mend = (
+        "expected an operator with bodies (`If`, `Loop`, `Scan`), `calls(y)`, or one of its bodies, "
+        "`calls(y.then_branch)`"
+    )
+    low.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, mend)
+
+
+def _has_bodies(low: Lowering, node: int) -> bool:
+    """True if a pattern node may be a call with a graph among its attributes."""
+    pattern = low.patterns[node]
+    signatures = (
+        [low.dialect.get(operator) for operator in pattern.operators]
+        if isinstance(pattern, ir.CallNode)
+        else []
+    )
+    return any(
+        t.base == "graph"
+        for s in signatures
+        if s is not None
+        for spec in s.attributes.values()
+        for t in spec.types
+    )
 
 
 def _operators(low: Lowering, expr: n.Expr) -> ir.Value:

@@ -59,6 +59,33 @@ def value(low: Lowering, expr: n.Expr) -> ValueOf:
     return force(low, expr, low.denote(expr))
 
 
+_NO_CONDITIONS = {
+    "tuple": "compare it, `== (…)`, or ask for its length, `len(…) > 0`",
+    "str": 'compare it: `== "…"`',
+    "dtype": 'compare it: `== "float32"`',
+    "graph": "compare it, or count its calls: `calls(y.then_branch, Relu) == 0`",
+    "none": "it is never true; leave it out",
+}
+
+
+def condition(low: Lowering, expr: n.Expr) -> ir.Value:
+    """The value of an expression that is to be true or false. What can be neither is reported."""
+    found = value(low, expr)
+    if found.type in _NO_CONDITIONS:
+        low.error(
+            "E0501",
+            f"expected a condition, found {article(found.type)}",
+            expr.span,
+            _NO_CONDITIONS[found.type],
+        )
+    return found.value
+
+
+def article(kind: str) -> str:
+    """`a tuple`, `an int`."""
+    return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
 def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
     """The value that an expression denotes. An error if it denotes none."""
     match what:
@@ -92,11 +119,18 @@ def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> Valu
     operand = force(low, expr.operand, what)
     if operator == "-":
         if operand.type not in NUMBERS:
-            low.stop("E0501", f"`-` needs a number, found a {operand.type}", expr.operand.span)
+            low.stop("E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span)
         if isinstance(operand.value, ir.Const):
             return ValueOf(ir.Const(-operand.value.value), operand.type)
         return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
     if operator == "not":
+        if operand.type in _NO_CONDITIONS:
+            low.error(
+                "E0501",
+                f"expected a condition, found {article(operand.type)}",
+                expr.operand.span,
+                _NO_CONDITIONS[operand.type],
+            )
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
     low.stop("E0504", f"`{operator}` is written before a pattern", expr.span)
 
@@ -106,7 +140,7 @@ def binary(low: Lowering, expr: n.Binary, operator: str, left: Denotation, right
     a, b = force(low, expr.left, left), force(low, expr.right, right)
     kind = _binary_type(operator, a.type, b.type)
     if kind is None:
-        low.stop("E0501", f"`{operator}` does not take a {a.type} and a {b.type}", expr.span)
+        low.stop("E0501", f"`{operator}` does not take {article(a.type)} and {article(b.type)}", expr.span)
     return ValueOf(ir.BinaryValue(operator, a.value, b.value), kind)
 
 
@@ -137,7 +171,7 @@ def logical(low: Lowering, expr: n.Binary, operator: str) -> ValueOf:
         if isinstance(part, n.Binary) and part.operator == operator:
             stack += (part.right, part.left)
         else:
-            items.append(value(low, part).value)
+            items.append(condition(low, part))
     return ValueOf(ir.AllOf(tuple(items)) if operator == "and" else ir.AnyOf(tuple(items)), "bool")
 
 
@@ -188,17 +222,19 @@ def _compare(
     if operator in ("in", "not in"):
         if b.type in ("int", "float", "bool", "none"):
             low.error(
-                "E0501", f"`{operator}` needs a tuple or a string, found a {b.type}", right_expr.span
+                "E0501", f"`{operator}` needs a tuple or a string, found {article(b.type)}", right_expr.span
             )
     elif operator in ("==", "!="):
         x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
         if x is not None and y is not None and x != y and 4 not in (x, y):
-            low.error("E0501", f"a {a.type} never equals a {b.type}", expr.span)
+            low.error("E0501", f"{article(a.type)} never equals {article(b.type)}", expr.span)
     elif not (a.type in NUMBERS and b.type in NUMBERS) and not (
         a.type == b.type and a.type in ("tuple", "str")
     ):
         if "any" not in (a.type, b.type):
-            low.error("E0501", f"`{operator}` does not order a {a.type} and a {b.type}", expr.span)
+            low.error(
+                "E0501", f"`{operator}` does not order {article(a.type)} and {article(b.type)}", expr.span
+            )
     attribute_values.check_comparison(low, operator, a.value, b.value, left_expr, right_expr)
     return ir.CompareValue(operator, a.value, b.value)
 
@@ -245,7 +281,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
         "int", "float", "bool", "none",
     ):
         low.error(
-            "E0501", f"`{name}` needs a sequence, found a {arguments[0].type}", expr.arguments[0].span
+            "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span
         )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
@@ -287,8 +323,8 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
                 return ir.EachItem(test(low, expr.element), local, lower or 0, None)
             finally:
                 low.overlay.pop()
-        case n.Conditional(then, condition, otherwise) if _has_hole(expr):
-            return ir.IfTest(value(low, condition).value, test(low, then), test(low, otherwise))
+        case n.Conditional(then, test_, otherwise) if _has_hole(expr):
+            return ir.IfTest(condition(low, test_), test(low, then), test(low, otherwise))
         case n.Match() if _has_hole(expr):
             return _match_test(low, expr)
         case n.Name(name):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
@@ -45,6 +45,16 @@ class Dialect:
         """The type of a new constant as operand `place`, where all these operators want the same one."""
         wanted = {self.operators[operator].constant_dtype(place) for operator in operators}
         return wanted.pop() if len(wanted) == 1 else None
+
+    def dtype_beside(self, operator: str, place: int, dtypes: Sequence[str | None]) -> str | None:
+        """The type of a new constant as operand `place` of a call whose other operands have these; of an
+        unknown operator, the first."""
+        signature = self.operators.get(operator)
+        return (
+            next((d for d in dtypes if d is not None), None)
+            if signature is None
+            else signature.dtype_beside(place, dtypes)
+        )
 
     def with_operators(self, more: Iterable[Signature], infer: Mapping[str, Infer] | None = None) -> Dialect:
         """This dialect with a file's own `op` declarations added (they hide equal names)."""

@@ -49,6 +49,18 @@ def dtype_exists(name: str) -> bool:
     """True if this is the name of a data type, also of one whose values cannot be held."""
     return numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None
 
+
+def whole_numbers(name: str) -> tuple[int, int] | None:
+    """The least and the greatest value of a type of whole numbers or truth values; None for any other
+    type."""
+    if name == "bool":
+        return 0, 1
+    if name not in PLAIN or is_float(name):
+        return None
+    signed, bits = name.startswith("int"), int(name.removeprefix("u").removeprefix("int"))
+    return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+
+
 # Names for sets of data types in declarations: `tensor(float)`, `dtype(int | uint)`.
 CLASSES: Final = ("float", "int", "uint", "integer", "number", "bool", "string", "complex", "any")
 

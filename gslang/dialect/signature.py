@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, Final
 
@@ -12,7 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.dialect.bounds import Call
 from gslang.dialect.domain import Anything, Domain, domain_text, value_text
-from gslang.dialect.dtypes import PLAIN, shown_classes
+from gslang.dialect.dtypes import PLAIN, in_class, shown_classes
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 
 # Traits that a declaration may name.
@@ -151,6 +151,27 @@ class Signature:
         if len(declared) == 1 and declared[0] in PLAIN:
             return declared[0]
         return "int64" if "int64" in declared and set(declared) <= _INDICES else None
+
+    def dtype_beside(self, place: int, dtypes: Sequence[str | None]) -> str | None:
+        """The element type of a new constant as operand `place` where `constant_dtype` demands none, from
+        those of the other operands: that of the first one declared alike, else of the first one that the
+        constant's own declaration takes. None if there is none.
+
+        Operands whose declaration says their element type (conditions, axes) tell nothing of the others.
+        """
+        spec = self.operand(place)
+        taken = () if spec is None else spec.dtypes
+        found: str | None = None
+        for k, dtype in enumerate(dtypes):
+            other = self.operand(k)
+            if dtype is None or k == place or other is None or self.constant_dtype(k) is not None:
+                continue
+            if taken and dtype in PLAIN and not any(in_class(dtype, wanted) for wanted in taken):
+                continue
+            if other.dtypes == taken:
+                return dtype
+            found = found or dtype
+        return found
 
     def call(self, types: tuple[Type | None, ...], attributes: Attrs) -> Call:
         """The facts from operand types and given attributes that determine the domains of the other

@@ -62,7 +62,7 @@ class _Mirror:
         return replace(
             rule, nodes=tuple(self.nodes), inputs=tuple(sorted(used & set(rule.inputs))), outputs=(root,),
             lets=(), captures=(), where=(), where_spans=(), interior=frozenset(), target=made, once=False,
-            attached=(), family=None,
+            family=None,
         )
 
     # ── the target as a pattern ──

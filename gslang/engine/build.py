@@ -17,6 +17,7 @@ from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, U
 from gslang.engine.edits import BuildError, infer_or_fail
 from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
 from gslang.engine.values import read_attribute, truth
+from gslang.graph.annotations import attach, attachable
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 
 _LONG = 100  # targets
@@ -178,12 +179,30 @@ def _call(builder: _Builder, call: ir.MakeCall) -> int:
         else:
             operands.extend(_several(builder, part))
     if waiting:
-        dtype = next((d for d in (_dtype(graph, node) for node in operands) if d is not None), None)
+        dtypes = [_dtype(graph, node) for node in operands]
         for position, constant in waiting:
-            operands[position] = _constant(builder, constant, dtype)
+            operands[position] = _constant(
+                builder, constant, builder.dialect.dtype_beside(operator, position, dtypes)
+            )
     while operands and operands[-1] == ABSENT:
         operands.pop()
-    return _typed(builder, graph.add(operator, operands, _attributes(builder, operator, call)))
+    node = _typed(builder, graph.add(operator, operands, _attributes(builder, operator, call)))
+    if call.attached:
+        annotate(graph, node, tuple([(name, evaluate(value, scope)) for name, value in call.attached]))
+    return node
+
+
+def annotate(graph: Graph, node: int, what: tuple[tuple[str, Any], ...]) -> None:
+    """Attach computed values to a new call; `none` is nothing. Raises `UnknownValue`, and `BuildError` for
+    what no annotation can be."""
+    known = {name: known_value(value) for name, value in what}
+    for name, value in known.items():
+        if value is not None and not attachable(value):
+            raise BuildError(
+                f"`{name}` cannot be attached to `{graph.op[node]}`: expected a string, a number, "
+                "a boolean, or a tuple of these"
+            )
+    attach(graph, node, known)
 
 
 def _dtype(graph: Graph, node: int) -> str | None:
@@ -271,7 +290,7 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the
     value's kind.
 
-    Raises `UnknownValue` where the value does not fit the dtype.
+    Raises `BuildError` where the value does not fit the dtype: only floats are rounded.
     """
     import numpy
 
@@ -282,10 +301,28 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     try:
         array = numpy.asarray(value, dtype=numpy_dtype(dtype))
     except (TypeError, ValueError, OverflowError) as error:
-        raise UnknownValue(f"{value!r} is no {dtype} constant") from error
+        raise _misfit(value, dtype) from error
+    if array.dtype.kind in "iub" and not is_exact(value, array):
+        raise _misfit(value, dtype)
     if shape is not None:
         array = numpy.full(shape, array)
     return graph.add_const(array, TensorType(tuple(array.shape), dtype))
+
+
+def is_exact(value: object, array: Any) -> bool:
+    """True if an array of whole numbers or truth values holds just these values."""
+    import numpy
+
+    given = numpy.asarray(value)
+    return given.dtype == array.dtype or bool((array == given).all())
+
+
+def _misfit(value: object, dtype: str) -> BuildError:
+    shown = "an array with such values" if hasattr(value, "dtype") else repr(value)
+    return BuildError(
+        f"{shown} cannot be a constant of type {dtype}: nothing is rounded to whole numbers; "
+        "state another `dtype`"
+    )
 
 
 def _default_dtype(value: object) -> str:

@@ -59,8 +59,10 @@ class Site:
 class Writer:
     plan: MatchProgram
     names: Namespace
-    # the template for operands that are instances (`generate_blocks`)
+    # the template for operands that are instances (`generate_blocks`), and the one for chains
+    # (`generate_runs`)
     fields_step: Callable[[mp.Fields], Step]
+    run_step: Callable[[mp.Run], Step]
     traced: bool = False  # the rewriter tells what it did
     sites: dict[str, Site] = field(default_factory=dict)
     # (node, levels) → variable

@@ -34,6 +34,7 @@ from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_outline import outlined_layout
 from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
+from gslang.engine.generate_runs import run_step, runs
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
@@ -52,7 +53,6 @@ from gslang.engine.value_code import (
 )
 from gslang.engine.values import FAILURES, equal
 from gslang.engine.variants import variants
-from gslang.graph.annotations import Annotation, attach
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], Any]
@@ -69,27 +69,9 @@ def compile_matcher(plan: MatchProgram) -> Callable[[Graph], Matcher]:
 def compile_rewriter(plan: MatchProgram, traced: bool = False) -> Callable[[Edits], Rewriter]:
     """The rewriter of a rule."""
     make = _compiled(plan, "trace" if traced else "rewrite")
-    if make is not None and plan.rule.attached:
-        return partial(_attaching, dict(plan.rule.attached), make)
     if make is not None:
         return lambda edits: make(edits.graph, edits)  # type: ignore[no-any-return]
     return partial(readable_rewriter, plan, traced=traced)
-
-
-def _attaching(
-    what: dict[str, Annotation], make: Callable[[Graph, Edits], Rewriter], edits: Edits
-) -> Rewriter:
-    """A generated rewriter that attaches something to the calls that it makes."""
-    graph, rewrite = edits.graph, make(edits.graph, edits)
-
-    def rewrite_and_attach(start: int, seeds: list[int]) -> Any:
-        first_new = len(graph.op)
-        result = rewrite(start, seeds)
-        if result is not None and not isinstance(result, Failure):
-            attach(graph, first_new, what)
-        return result
-
-    return rewrite_and_attach
 
 
 def is_compiled(plan: MatchProgram) -> bool:
@@ -151,6 +133,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         "same_attributes": _same_attributes,
         "canonical": canonical,
         "Growing": Growing,
+        "runs": runs,
         "Failure": Failure,
         "BuildError": BuildError,
         "record": record,
@@ -168,14 +151,12 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     Raises `NotCompiled`.
     """
     rule, rewrites = plan.rule, mode != "match"
-    if any(isinstance(node, ir.ChainNode) for node in rule.nodes):
-        raise NotCompiled("a chain")
     if (
         len(rule.nodes) > _MOST_NODES or levels(rule) > _MOST_NODES or choice_levels(rule) > _MOST_CHOICES
         or written_out(rule) > _LONGEST_VALUE
     ):
         raise NotCompiled("it is too long")
-    writer = Writer(plan, Namespace(rule), fields_step, traced=mode == "trace")
+    writer = Writer(plan, Namespace(rule), fields_step, run_step, traced=mode == "trace")
     blocks = range(len(rule.blocks))
     alternations = [k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode)]
     variables = (

@@ -120,6 +120,8 @@ def _template(writer: Writer, step: object, value: str, operands: dict[int, str]
             return lambda writer, place, rest: _absent(writer, place, operands[index], rest)
         case mp.Fields():
             return writer.fields_step(step)
+        case mp.Run():
+            return writer.run_step(step)
         case mp.Choice():
             return lambda writer, place, rest: _alternatives(writer, place, step, value, rest)
         case tuple():

@@ -180,6 +180,8 @@ def _node(laying: _Laying, number: int) -> str:
 
 def _call(laying: _Laying, call: ir.MakeCall) -> str:
     targets = laying.rule.target.targets
+    if call.attached:
+        raise _NotFixed
     items: list[str] = []
     waiting: list[tuple[int, ir.MakeConst]] = []
     for part in call.operands:

@@ -292,16 +292,24 @@ def _call(
         what = targets[part]
         if isinstance(what, ir.MakeConst) and what.dtype is None and part not in made:
             waiting.append((len(items), what))
-            items.append("")
+            items.append("-1")
         else:
             items.append(_spliced(state, place, part, made, always))
     if waiting:
-        others = ", ".join(item for item in items if item)
-        writer.line(place, f"dtype = first_dtype(types, ({others}{',' if others else ''}))")
+        beside = f"({''.join(f'{item}, ' for item in items)})"
+        operator = repr(call.operator) if isinstance(call.operator, str) else f"w_{call.operator[1]}"
         for position, what in waiting:
+            before = items[:position]
+            at = (
+                f"len(({''.join(f'{item}, ' for item in before)}))"
+                if any(item.startswith("*") for item in before)
+                else str(position)
+            )
             _typed(state, place, what, made, always)
             made_of = writer.name("k")
-            writer.line(place, f"{made_of} = {_constant(state, what, 'dtype')}")
+            writer.line(
+                place, f"{made_of} = {_constant(state, what, f'dtype_beside(E, {operator}, {at}, {beside})')}"
+            )
             items[position] = made_of
     while items and items[-1] == "-1":
         items.pop()
@@ -321,6 +329,9 @@ def _call(
         )
     else:
         _add(writer, place, result, operator, items, attrs, known)
+    if call.attached:
+        pairs = "".join(f"({name!r}, {code_of(value, names)}), " for name, value in call.attached)
+        writer.line(place, f"annotate(G, {result}, ({pairs}))")
 
 
 def _add(

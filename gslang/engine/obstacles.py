@@ -222,12 +222,11 @@ def _read_values(value: object, scope: Scope, found: dict[str, str], done: set[i
                     return
             found.setdefault(text, _value_text(value, scope))
             return
-        case ir.Uses(what, _, node, operators, attributes):
+        case ir.Uses(what, _, node, operators, attributes, body):
             more = "".join(f", {name} = {_value_text(part, scope)}" for name, part in attributes)
             whose = "" if operators is None else f", {_operators_text(operators, scope)}"
-            found.setdefault(
-                f"{what}({nodes[node].name or nodes[node].span.text}{whose}{more})", _value_text(value, scope)
-            )
+            asked = (nodes[node].name or nodes[node].span.text) + ("" if body is None else f".{body}")
+            found.setdefault(f"{what}({asked}{whose}{more})", _value_text(value, scope))
             return
         case ir.Const(constant, str() as name):
             found.setdefault(name, shown(constant))

@@ -16,7 +16,6 @@ from gslang.engine.conditions import bound_slots, input_slots, output_slots
 from gslang.engine.edits import BuildError, Edits
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES
-from gslang.graph.annotations import attach
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +76,6 @@ def apply_match(
         removed = edits.replace(
             sources, targets, first_new, None, True, slots - set(input_slots(scope)), seeds
         )
-    if rule.attached:
-        attach(graph, first_new, dict(rule.attached))
     return record(scope, first_new, sources, targets, removed) if traced else True
 
 

@@ -126,8 +126,14 @@ class Scope:
         wanted = None if uses.operators is None else evaluate(uses.operators, self)
         given = {name: evaluate(part, self) for name, part in uses.attributes}
         return surroundings(
-            uses.what, self.graph, self.rule.dialect, self.slot(uses.place, uses.node), self.first_new,
-            wanted, given,
+            uses.what,
+            self.graph,
+            self.rule.dialect,
+            self.slot(uses.place, uses.node),
+            self.first_new,
+            wanted,
+            given,
+            uses.body,
         )
 
     def let(self, place: Place, number: int) -> Any:

@@ -3,14 +3,13 @@ where equal ones recur."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
-from gslang.engine.build import add_constant, fitted, known_value, normalised
+from gslang.engine.build import add_constant, annotate, fitted, known_value, normalised
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import plain
 from gslang.graph.graph import ABSENT, INDEX_ATTRS, MANY_USERS, PROJ, TUPLE, Graph
@@ -175,12 +174,12 @@ def _fields_of_new(graph: Graph, base: int, type_: TupleType) -> list[int]:
     return made
 
 
-def _first_dtype(types: Sequence[object], nodes: tuple[int, ...]) -> str | None:
-    for node in nodes:
-        type_ = types[node] if node >= 0 else None
-        if isinstance(type_, TensorType) and type_.dtype is not None:
-            return type_.dtype
-    return None
+def _dtype_beside(edits: Edits, operator: str, place: int, nodes: tuple[int, ...]) -> str | None:
+    """The element type of a new constant as operand `place`; in `nodes`, constants that wait are absent."""
+    types = [edits.graph.types[node] if node >= 0 else None for node in nodes]
+    return edits.dialect.dtype_beside(
+        operator, place, [t.dtype if isinstance(t, TensorType) else None for t in types]
+    )
 
 
 def _trimmed(operands: tuple[int, ...]) -> tuple[int, ...]:
@@ -211,12 +210,13 @@ def _several_items(item: Any, count: int) -> tuple[Any, ...]:
 
 RUNTIME: dict[str, Any] = {
     "MISSING": MISSING,
+    "annotate": annotate,
     "constant": _make_constant,
     "constant_or_absent": _make_constant_or_absent,
     "constants": _make_constants,
     "project": _project,
     "projections": _projections,
-    "first_dtype": _first_dtype,
+    "dtype_beside": _dtype_beside,
     "trimmed": _trimmed,
     "bound": _bound,
     "present": _present,

@@ -1,4 +1,5 @@
-"""The users of a matched node in the graph, as it is before the rewrite (language.md §3, use counts).
+"""The users of a matched node in the graph, as it is before the rewrite, and the calls in its bodies
+(language.md §3).
 
 Every such fact is told of a node, the operators and the attributes that its users are to have. Nodes that the
 target has made already, those from `limit` on, do not count.
@@ -29,6 +30,7 @@ def surroundings(
     limit: int | None,
     operators: object,
     attributes: Attrs,
+    body: str | None = None,
 ) -> Any:
     """The fact `what` of a node.
 
@@ -36,9 +38,9 @@ def surroundings(
     """
     if node < 0:
         raise UnknownValue("the node is not part of the match")
-    if limit == NO_GRAPH:
+    if limit == NO_GRAPH and what != "calls":
         raise UnknownValue("uses are not known here")
-    return FACTS[what](graph, dialect, node, limit, operators, attributes)
+    return FACTS[what](graph, dialect, node, limit, operators, attributes, body)
 
 
 def count_users(
@@ -48,6 +50,7 @@ def count_users(
     limit: int | None,
     operators: Any,
     attributes: Attrs,
+    body: str | None = None,
 ) -> int:
     """The number of nodes that have this one among their operands; with `operators` (a name or several) the
     calls of these, with these attributes."""
@@ -69,6 +72,51 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Attrs) -> bool:
     return True
 
 
+def count_calls(
+    graph: Graph,
+    dialect: Dialect,
+    node: int,
+    limit: int | None,
+    operators: Any,
+    attributes: Attrs,
+    body: str | None = None,
+) -> int:
+    """The number of calls in a body of a node, in all of them without `body`, those in bodies inside
+    included.
+
+    With `operators` the calls of these, with these attributes. Raises `UnknownValue` where what is said to be
+    a body is none.
+    """
+    given = graph.attrs[node]
+    if body is None:
+        parts = [
+            part
+            for value in given.values()
+            for part in (value if isinstance(value, tuple) else (value,))
+            if hasattr(part, "calls")
+        ]
+    else:
+        parts = [given.get(body)]
+        if not hasattr(parts[0], "calls"):
+            raise UnknownValue(f"{graph.label(node)} has no body `{body}`")
+    wanted = (operators,) if isinstance(operators, str) else operators
+    return sum(
+        (wanted is None or name in wanted)
+        and all(_states(dialect, name, own, key, value) for key, value in attributes.items())
+        for part in parts
+        for name, own in part.calls()
+    )
+
+
+def _states(dialect: Dialect, operator: str, attributes: Attrs, name: str, value: Any) -> bool:
+    """True if a call in a body has an attribute of this value, stated or by default."""
+    signature = dialect.operators.get(operator)
+    defaults = signature.defaults if signature is not None else {}
+    return (name in attributes or name in defaults) and equal(
+        attributes[name] if name in attributes else defaults[name], value
+    )
+
+
 def is_output(
     graph: Graph,
     dialect: Dialect,
@@ -76,9 +124,14 @@ def is_output(
     limit: int | None,
     operators: object,
     attributes: Attrs,
+    body: str | None = None,
 ) -> bool:
     """True if a node is an output of the graph."""
     return node in graph.output_uses
 
 
-FACTS: Final[dict[str, Callable[..., Any]]] = {"users": count_users, "is_output": is_output}
+FACTS: Final[dict[str, Callable[..., Any]]] = {
+    "users": count_users,
+    "is_output": is_output,
+    "calls": count_calls,
+}

@@ -74,8 +74,10 @@ class Namespace:
                 return f"i{number}[{node}]"
             case ir.At(block, ir.Const(0)) if self.inside is None:
                 return f"{self._first(block)}[{node}]"
+            case ir.Prev() if self.inside == "let":  # of two instances that follow one another: `p` and `s`
+                return f"p[{node}]"
             case ir.Prev():
-                raise NotCompiled("a chain")
+                raise NotCompiled("the previous instance")
             case ir.At(block, index):
                 return f"at(I{block}, {code_of(index, self)})[{node}]"
 
@@ -254,13 +256,11 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return names.constant(constant)
         case ir.NodeAttr(place, node, name):
             return _attribute(names.slot(place, node), node, name, names)
-        case ir.Uses(what, place, node, operators, attributes):
+        case ir.Uses(what, place, node, operators, attributes, body):
             given = "".join(f"{name!r}: {code(part)}, " for name, part in attributes)
             wanted = "None" if operators is None else code(operators)
-            return (
-                f"surroundings({what!r}, G, D, {names.slot(place, node)}, "
-                f"{'first_new' if names.building else 'None'}, {wanted}, {{{given}}})"
-            )
+            asked = f"{names.slot(place, node)}, {'first_new' if names.building else 'None'}, {wanted}"
+            return f"surroundings({what!r}, G, D, {asked}, {{{given}}}, {body!r})"
         case ir.TypeOf(target, name):
             return f"{name}_of(types[{names.new_nodes[target]}])"
         case ir.Captured(ir.Own(), number) if names.inside is None:

@@ -27,7 +27,7 @@ from gslang.dialect.tensor_type import (
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import plain_value, read_value, value_entry
 from gslang.graph.annotations import KEY as ANNOTATIONS
-from gslang.graph.annotations import attachable
+from gslang.graph.annotations import as_annotation, attachable
 from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import mark_opaque_calls, true_name
@@ -180,15 +180,17 @@ class _Reader:
         self.ids[name] = node
 
     def _annotations(self, at: str, given: object) -> dict[str, Any]:
-        """The annotations of a call: texts, numbers and truth values by name."""
+        """The annotations of a call: texts, numbers, truth values and lists of these, by name."""
         if not isinstance(given, dict):
             self.fail(at, f"expected an object of names and values, got {_shown(given)}")
+        kept = {key: as_annotation(value) for key, value in given.items()}
         for key, value in given.items():
-            if not attachable(value):
+            if not attachable(kept[key]):
                 self.fail(
-                    f"{at}/{escaped(key)}", f"expected a text, a number or a boolean, got {_shown(value)}"
+                    f"{at}/{escaped(key)}",
+                    f"expected a text, a number, a boolean or a list of these, got {_shown(value)}",
                 )
-        return given
+        return kept
 
     def _own_keys(self, at: str, holder: JsonObject) -> dict[str, Any]:
         """The user's own keys, whose values anything may be that can be written again."""

@@ -15,7 +15,7 @@ KINDS = ("any", "var", "input", "param", "const", "fixed")
 PATTERN_KINDS = ("var", "input", "param", "const", "fixed")
 BUILTINS = (
     "len", "range", "reversed", "zip", "sum", "prod", "min", "max", "any", "all", "concat", "cumsum", "abs",
-    "numel", "broadcast", "normalize_axis", "layout_remap", "close", "users", "is_output",
+    "numel", "broadcast", "normalize_axis", "layout_remap", "close", "users", "is_output", "calls",
 )
 # words that may also be names; no keyword before one of `(.=`
 SOFT = ("chain", "from", "repeat", "unchanged")

@@ -78,7 +78,7 @@ def plain(rule: ir.CheckedRule) -> Plain:
         (rule.changes is not None, "it changes values (`@changes`)"),
         (rule.disconnected, "its outputs share nothing (`@disconnected`)"),
         (rule.opset != (None, None), "it is for some operator sets only (`@opset`)"),
-        (bool(rule.attached), "it attaches metadata (`@attach`)"),
+        (ir.attaches(rule), "it attaches metadata (`@attach`)"),
     ):
         if condition:
             raise Refused(why)

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from gslang.check.checked import attaches
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rebuilt import rebuilds_itself
 
 
 def no_change(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
-        if rebuilds_itself(rule.checked) and not rule.checked.attached:
+        if rebuilds_itself(rule.checked) and not attaches(rule.checked):
             mend = "an application rebuilds the match: an infinite loop"
             yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, mend)

@@ -18,7 +18,7 @@ from gslang.syntax import nodes as n
 def unused_binding(file: LintedFile) -> Iterator[Finding]:
     for item in file.written.items:
         if isinstance(item, n.Rule):
-            yield from _unused(item, (item.source, item.target, item.inputs), item.source)
+            yield from _unused(item, (item.source, item.target, item.inputs, item.annotations), item.source)
         elif isinstance(item, n.Test):
             yield from _unused(item, (item.source, item.expected), item.source)
         elif isinstance(item, n.FnDecl) and item.body is not None:

@@ -171,6 +171,8 @@ class _Places:
                     self.plain(code, _K.EnumMember, f"{info.name}: {info.title}")
                     for code, info in LINTS.items()
                 )
+            elif t.text(opening - 1) == "attach":
+                yield from self.behind_dot() if last == "." or "." in here.word else self.local_names()
             return
         keyword = self.piece.keyword or (last if last in ("use", "dialect") else "")
         if keyword == self.piece.keyword and self.outside():
@@ -195,6 +197,12 @@ class _Places:
             and t.text(opening - 2) == "rule"
         ):
             yield from (self.plain(name, _K.TypeParameter, text) for name, text in words.KINDS.items())
+        elif keyword == "param" and last == ":" and opening < 0:
+            yield from (
+                self.plain(name, _K.TypeParameter, text)
+                for name, text in words.TYPES.items()
+                if name not in ("tensor", "tuple")
+            )
         elif keyword == "op" and self.in_declaration(opening):
             yield from self.declaration(opening)
         elif last == "." or "." in here.word:
@@ -323,6 +331,8 @@ class _Places:
             and t.open_at(here.last) == call.opening
         ):
             yield from self.literals(call.callee, call.keyword, call.opening)
+        if call is not None and self.takes_operators(call.callee, call.opening):
+            yield from (self.plain(name, _K.EnumMember, text) for name, text in words.TRAITS.items())
         if here.text() in ("(", ",", "=") and call is not None and call.keyword == "dtype":
             yield from (self.plain(f'"{name}"', _K.Value) for name in _DTYPES)
         yield from self.local_names()
@@ -348,6 +358,13 @@ class _Places:
             yield self.plain("where", _K.Keyword, words.KEYWORDS["where"])
         if self.piece.keyword == "test" and here.text() == "=>":
             yield self.plain("unchanged", _K.Keyword, words.KEYWORDS["unchanged"])
+
+    def takes_operators(self, callee: str, opening: int) -> bool:
+        """True in `op(…)`, and behind the first argument of `users` and `calls`: there operators may be meant
+        by their traits."""
+        t, last = self.piece.tokens, self.here.last
+        behind = any(t.text(k) == "," and t.open_at(k) == opening for k in range(opening, last + 1))
+        return callee == "op" or callee in ("users", "calls") and behind
 
     def literals(self, callee: str, attribute: str, opening: int) -> Iterator[lsp.CompletionItem]:
         """The values that an attribute's declaration lists."""

@@ -303,6 +303,9 @@ class _Scan:
                     yield self.mark(k, "kind")
                     skip.add(k)
         yield from self.body(at + 1, len(t.all), skip)
+        for k in range(at):
+            if t.text(k) == "attach" and t.text(k - 1) == "@" and t.text(k + 1) == "(":
+                yield from self.mentions(k + 2, t.end_of_bracket(k + 1), set(), {}, [])
 
     # ── statements and expressions ──
 
@@ -336,7 +339,18 @@ class _Scan:
                         )
                         skip.add(j)
                         yield mark
-        k = begin
+        yield from self.mentions(begin, end, skip, templates, locals_)
+
+    def mentions(
+        self,
+        begin: int,
+        end: int,
+        skip: set[int],
+        templates: dict[str, int],
+        locals_: list[tuple[str, int, int, Mark]],
+    ) -> Iterator[Mark]:
+        """The names that are used between two tokens."""
+        t, k = self.tokens, begin
         while k < end:
             if k not in skip and (
                 self.is_name(k) or self.is_word(k) and (t.text(k - 1) == "." or self.in_call(k))

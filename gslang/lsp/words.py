@@ -91,7 +91,8 @@ FACTS = {
 FUNCTIONS = {
     "len": ("len(sequence)", "How many items a tuple, a string or a sequence of instances has."),
     "range": (
-        "range(stop) | range(start, stop, step)", "The numbers from `start` (0) up to `stop`, without it.",
+        "range(stop) | range(start, stop, step)",
+        "The numbers from `start` (0) up to `stop`, without it.",
     ),
     "reversed": ("reversed(sequence)", "The items from last to first."),
     "zip": ("zip(a, b, …)", "Tuples of the k-th items, as many as the shortest has."),
@@ -100,7 +101,8 @@ FUNCTIONS = {
     "min": ("min(items) | min(a, b, …)", "The least; with a tensor, the operator."),
     "max": ("max(items) | max(a, b, …)", "The greatest; with a tensor, the operator."),
     "any": (
-        "any(conditions)", "Whether one holds; with a tensor, the operator; with keywords only, the kind.",
+        "any(conditions)",
+        "Whether one holds; with a tensor, the operator; with keywords only, the kind.",
     ),
     "all": ("all(conditions)", "Whether all hold; with a tensor, the operator."),
     "concat": ("concat(tuples) | concat(a, b, …)", "Tuples joined to one."),
@@ -122,6 +124,11 @@ FUNCTIONS = {
         ),
     ),
     "is_output": ("is_output(node)", "Whether a node is an output of the graph before the rewrite."),
+    "calls": (
+        "calls(node) | calls(node.body, operators, attribute = value, …)",
+        "How many calls the bodies of a node have, or one of them; with operators, how many of these, "
+        "with these attributes.",
+    ),
     "distinct": ("distinct(a, b, …)", "In `where`: these are different expressions."),
     "splat": ("splat(value)", "In a source: a constant of any shape whose elements all equal `value`."),
 }
@@ -141,7 +148,8 @@ ANNOTATIONS = {
     "approximate": ("@approximate(rtol = 1e-3)", "Both sides are equal only up to rounding of this size."),
     "attach": (
         '@attach(backend = "npu")',
-        "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX.",
+        "Kept with the operators that the rule makes: `annotations` in JSON, `metadata_props` in ONNX. "
+        "`@attach(y, …)`: with those of statement `y`.",
     ),
     "changes": (
         '@changes("why")',

@@ -146,7 +146,7 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)
-        case ir.Uses(what, ir.Own(), node, operators):
+        case ir.Uses(what, ir.Own(), node, operators) if what != "calls":
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making, levels)

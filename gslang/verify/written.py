@@ -16,10 +16,11 @@ def written_value(rule: ir.CheckedRule, value: object) -> str:
             return name or _constant(constant)
         case ir.NodeAttr(place, node, name):
             return f"{_node(rule, place, node)}.{name}"
-        case ir.Uses(what, place, node, operators, attributes):
+        case ir.Uses(what, place, node, operators, attributes, body):
             more = [] if operators is None else [text(operators).replace('"', "")]
             more += [f"{name} = {text(part)}" for name, part in attributes]
-            return f"{what}({', '.join([_node(rule, place, node), *more])})"
+            asked = _node(rule, place, node) + ("" if body is None else f".{body}")
+            return f"{what}({', '.join([asked, *more])})"
         case ir.TypeOf(target, name):
             return f"{rule.target.names[target] or '_'}.{name}"
         case ir.IsAbsent(place, node):

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
-from tests.engine.random_graphs import DIMS, LEAVES, Data
+from tests.engine.random_graphs import DIMS, LEAVES, Data, name_of
 from tests.engine.rule_data import (
     COMMUTATIVE,
     DEFAULT_AXIS,
@@ -319,6 +319,7 @@ def _holds(
         "dim": 1,
         "users": 1,
         "all users": 2,
+        "name": 1,
         "output": 1,
         "no output": 1,
     }.get(condition[0], 0)
@@ -350,6 +351,11 @@ def _holds(
             return f[a] >= 0
         case ("users", a, operator, axis, sign, count):
             return f[a] >= 0 and _compared(_users(f[a], operator, axis, graph), sign, count)
+        case ("name", a, how, text):
+            name = name_of(f[a], graph) if f[a] >= 0 else None
+            return f[a] >= 0 and (
+                name is not None and text in name if how == "has" else (name == text) == (how == "is")
+            )
         case ("output", a):
             return f[a] in ends
         case ("no output", a):

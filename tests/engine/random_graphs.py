@@ -177,6 +177,14 @@ def _damaged_node(
     return name, tuple(slots), attributes
 
 
+def name_of(slot: int, graph: Data) -> str | None:
+    """The name of a node in the graph: of all leaves but constants, and of two calls in three."""
+    operator = graph[slot][0]
+    if operator in ("input", "param"):
+        return f"x{slot}"
+    return None if operator in ("const", "tuple", "proj") or slot % 3 == 0 else f"n{slot}"
+
+
 def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None) -> Graph:
     """The engine's graph: node k of the data is node k.
 
@@ -209,6 +217,7 @@ def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None)
                 graph.add(
                     operator, operands, attributes, TupleType((type, type)) if operator == "split" else type
                 )
+        graph.names[k] = name_of(k, data)
     graph.set_outputs(ends)
     return graph
 

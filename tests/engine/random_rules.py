@@ -436,6 +436,16 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
         )
     if named and random.random() < 0.15:
         where.append((random.choice(("output", "no output", "no output")), random.choice(named)))
+    if named and random.random() < 0.2:
+        how, text = random.choice(
+            (
+                ("is", f"n{random.randint(3, 9)}"),
+                ("is not", f"n{random.randint(3, 9)}"),
+                ("has", "n"),
+                ("has", str(random.randint(0, 9))),
+            )
+        )
+        where.append(("name", random.choice(named), how, text))
     read = [
         (o, k)
         for k in sorted(sure - inside) if isinstance(n := nodes[k], Call)
@@ -461,7 +471,44 @@ def _finish(random: Random, nodes: tuple[Node, ...], templates: tuple[Template, 
     captured = frozenset(
         k for k, n in calls if random.random() < 0.6 and not (n.axis is not None and n.axis[0] == "spread")
     )
-    return Rule(nodes, tuple(outputs), keep, uses, templates, tuple(where), captured=captured)
+    ways = tuple(
+        "" if c[0] == "distinct" or random.random() < 0.6 else random.choice(("extern", "fn", "param"))
+        for c in where
+    )
+    names = sorted(
+        {
+            n.operators[0]
+            for n in nodes
+            if isinstance(n, Call) and n.variable is None and n.operators[0] in (*UNARY, *BINARY, *WITH_AXIS)
+        }
+    )
+    family = random.choice(names) if names and random.random() < 0.2 else None
+    return Rule(
+        nodes,
+        tuple(outputs),
+        keep,
+        uses,
+        templates,
+        tuple(where),
+        captured=captured,
+        ways=ways,
+        family=family,
+    )
+
+
+def random_annotations(random: Random, rule: Rule) -> str:
+    """What a rule attaches to the operators that it creates, most of the time nothing."""
+    if random.random() < 0.8:
+        return ""
+    sure = [k for k in reachable(rule.nodes, rule.outputs, through=False) if k not in rule.inside]
+    calls = [
+        f"p{k}.{fact}"
+        for k in sure
+        if isinstance(rule.nodes[k], Call) and not makes_tuple(rule.nodes[k])
+        for fact in ("name", "op", "ndim", "shape")
+    ]
+    values = random.sample([*calls, '"text"', "2", "-0.5", "true"], 2)
+    return f"@attach(one = {values[0]}, other = {values[1]}) "
 
 
 def _connected(nodes: tuple[Node, ...], outputs: list[int], choice: dict[int, int] | None = None) -> bool:

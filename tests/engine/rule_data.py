@@ -102,6 +102,10 @@ class Rule:
 
     `growing`: nodes that may have users which are yet to become part of the match, while a variadic output is
     matched.
+
+    How it is written: `ways` of the conditions of `where`, as they are (""), through a function in Python
+    ("extern") or one of the file ("fn"), or beside a parameter of the file ("param"). `family`: an operator
+    whose calls are those of a name in a table of operators.
     """
 
     nodes: tuple[Node, ...]
@@ -112,6 +116,8 @@ class Rule:
     where: tuple[tuple[Any, ...], ...]
     growing: frozenset[int] = frozenset()
     captured: frozenset[int] = frozenset()
+    ways: tuple[str, ...] = ()
+    family: str | None = None
 
     @property
     def inside(self) -> frozenset[int]:

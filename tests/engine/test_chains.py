@@ -17,8 +17,9 @@ from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule
 from gslang.engine import machine
 from gslang.engine.fixed_point import run_to_fixed_point
-from gslang.engine.generate import compile_matcher
+from gslang.engine.generate import compile_matcher, is_compiled
 from gslang.engine.lower import program_of
+from gslang.engine.scope import Scope
 from tests.engine.random_graphs import Data, as_graph, show
 
 UNARY, AXIS = ("exp", "tanh", "abs"), ("nn.softmax", "nn.log_softmax")
@@ -274,6 +275,10 @@ def checked(rule: ChainRule) -> CheckedRule:
     return program.rules["r"]
 
 
+def _bound(scope: Scope) -> tuple[tuple[int, ...], list[dict[int, int]]]:
+    return tuple(scope.slots), [instance.slots for instance in scope.instances[0]]
+
+
 def compare(seed: int) -> Iterator[bool]:
     random = Random(seed)
     rule = random_chain(random)
@@ -294,7 +299,10 @@ def compare(seed: int) -> Iterator[bool]:
                 for scope in machine.matches(program, graph, start)
             }
             assert found == expected, f"the machine finds {found}: {where}"
-            assert generated(start, lambda scope: True) is (True if expected else None), where
+            first = next((_bound(scope) for scope in machine.matches(program, graph, start)), None)
+            assert generated(start, _bound) == first, (
+                f"the generated matcher finds another first match: {where}"
+            )
             yield bool(expected)
         run_to_fixed_point(graph, [program.rule])
         left = [
@@ -315,6 +323,11 @@ def test_runs_are_those_of_the_reference_long(chunk: int) -> None:
     for seed in range(chunk * 60, chunk * 60 + 60):
         for _ in compare(seed):
             pass
+
+
+def test_most_random_chains_are_generated_code() -> None:
+    compiled = [is_compiled(program_of(checked(random_chain(Random(seed))))) for seed in range(120)]
+    assert sum(compiled) > 60
 
 
 def test_long_runs_take_linear_time() -> None:

@@ -15,6 +15,7 @@ from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.edits import edits_of
+from gslang.engine.externs import with_externs
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
@@ -26,9 +27,10 @@ from tests.engine.plain_patterns import UNARY, as_graph, random_graph, random_pa
 from tests.engine.random_graphs import COMMON, Data, infer_all, show
 from tests.engine.random_graphs import as_graph as rich_as_graph
 from tests.engine.random_graphs import random_graph as rich_graph
-from tests.engine.random_rules import random_rule, random_targets
+from tests.engine.random_rules import random_annotations, random_rule, random_targets
 from tests.engine.readable import readable_only
 from tests.engine.test_rewrite_invariants import as_written
+from tests.engine.written import name_in
 from tests.engine.written import rule_text as rich_text
 
 RELAY = load_dialect("relay")
@@ -98,12 +100,14 @@ def random_case(seed: int) -> tuple[Graph, list[CheckedRule], str]:
     wanted = random.randint(1, 3)
     while len(rules) < wanted:
         rule = random_rule(random)
-        text = rich_text(rule, f"r{len(rules)}", random_targets(random, rule))
-        program = check_source(Source("random.gsl", text))
+        text = rich_text(
+            rule, f"r{len(rules)}", random_targets(random, rule), random_annotations(random, rule)
+        )
+        program = with_externs(check_source(Source("random.gsl", text)), True)
         if not program.ok:
             continue
         texts.append(text)
-        rules.append(program.rules[f"r{len(rules)}"])
+        rules.append(program.rules[name_in(rule, f"r{len(rules)}")])
         for _ in range(random.choice((1, 1, 2))):
             more, more_ends = rich_graph(random, rule)
             place = {k: k for k in range(COMMON)}

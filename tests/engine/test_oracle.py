@@ -20,6 +20,7 @@ from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.engine import conditions, machine
 from gslang.engine import program as mp
+from gslang.engine.externs import with_externs
 from gslang.engine.generate import compile_matcher
 from gslang.engine.lower import program_of
 from gslang.engine.program import MatchProgram
@@ -28,7 +29,7 @@ from tests.engine.oracle import Assignment, all_matches, greedy_matches, has_mat
 from tests.engine.random_graphs import Data, as_graph, random_graph, show
 from tests.engine.random_rules import random_rule, surely_connected
 from tests.engine.rule_data import Rule, place_of, spell_out
-from tests.engine.written import rule_text
+from tests.engine.written import name_in, rule_text
 
 load_dialect("relay")
 GRAPHS_PER_RULE = 4
@@ -41,11 +42,11 @@ def checked(seed: int) -> tuple[Random, Rule, str, CheckedRule]:
     while True:
         rule = random_rule(random)
         text = rule_text(rule)
-        program = check_source(Source("random.gsl", text))
+        program = with_externs(check_source(Source("random.gsl", text)), True)
         codes = {d.code for d in program.diagnostics if d.severity.value == "error"}
         assert codes or surely_connected(rule), (seed, text)
         if program.ok:
-            return random, rule, text, program.rules["r"]
+            return random, rule, text, program.rules[name_in(rule)]
         allowed = ORDER_OF_DEFINITION if surely_connected(rule) else {*ORDER_OF_DEFINITION, "E0602"}
         assert codes <= allowed, (seed, text, [(d.code, d.message) for d in program.diagnostics])
 

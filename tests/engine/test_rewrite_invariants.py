@@ -21,6 +21,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.edits import edits_of
+from gslang.engine.externs import with_externs
 from gslang.engine.fixed_point import Limits, StopReason, run_to_fixed_point
 from gslang.engine.generate import compile_matcher, compile_rewriter
 from gslang.engine.lower import program_of
@@ -31,8 +32,8 @@ from gslang.graph.graph import Graph
 from gslang.graph.inference import contradiction, infer_node
 from gslang.graph.invariants import check_invariants
 from tests.engine.random_graphs import as_graph, infer_all, random_graph, show
-from tests.engine.random_rules import random_rule, random_targets
-from tests.engine.written import rule_text
+from tests.engine.random_rules import random_annotations, random_rule, random_targets
+from tests.engine.written import name_in, rule_text
 
 RELAY = load_dialect("relay")
 
@@ -86,8 +87,10 @@ def random_case(seed: int) -> tuple[CheckedRule, str, Graph, str]:
     random = Random(seed)
     while True:
         rule = random_rule(random)
-        text = rule_text(rule, targets=random_targets(random, rule))
-        program = check_source(Source("random.gsl", text))
+        text = rule_text(
+            rule, targets=random_targets(random, rule), annotations=random_annotations(random, rule)
+        )
+        program = with_externs(check_source(Source("random.gsl", text)), True)
         if program.ok:
             break
     for attempt in range(20):
@@ -95,7 +98,7 @@ def random_case(seed: int) -> tuple[CheckedRule, str, Graph, str]:
         graph = as_graph(data, ends, TensorType((2, 2) if seed % 3 and attempt < 19 else None, "float32"))
         if infer_all(graph, RELAY):
             break
-    return program.rules["r"], text, graph, show(data, ends)
+    return program.rules[name_in(rule)], text, graph, show(data, ends)
 
 
 def readable(rule: CheckedRule, graph: Graph, start: int) -> Any:

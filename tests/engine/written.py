@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from tests.engine.rule_data import (
@@ -25,8 +26,30 @@ DECLARED = {
 }
 
 
-def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = None) -> str:
-    """The rule in the language. `targets` default to something harmless that has the nodes of `uses`."""
+FUNCTIONS = {
+    "extern": '@extern("tests.engine.extern_functions:itself") fn itself(value: bool) -> bool;\n',
+    "fn": "fn all_of(a, b) = a and b;\n",
+    "param": "param on: bool = true;\n",
+}
+OTHERS = {
+    "exp": "tanh",
+    "tanh": "abs",
+    "abs": "exp",
+    "add": "multiply",
+    "multiply": "add",
+    "subtract": "add",
+    "nn.softmax": "nn.log_softmax",
+    "nn.log_softmax": "nn.softmax",
+}
+
+
+def rule_text(
+    rule: Rule, name: str = "r", targets: tuple[str, ...] | None = None, annotations: str = ""
+) -> str:
+    """The rule in the language. `targets` default to something harmless that has the nodes of `uses`.
+
+    A rule with a `family` is the one with this operator in it.
+    """
     header: list[str] = []
     lines: list[str] = []
     block: list[str] = []
@@ -69,16 +92,38 @@ def rule_text(rule: Rule, name: str = "r", targets: tuple[str, ...] | None = Non
         f"*{varying.name}.p{varying.nodes[-1]}" if varying is not None
         else ", ".join(f"p{k}" for k in rule.outputs)
     )
-    where = f" where {', '.join(condition_text(rule, c) for c in rule.where)}" if rule.where else ""
+    conditions = [
+        _way(condition_text(rule, c), way) for c, way in zip(rule.where, rule.ways or ("",) * len(rule.where))
+    ]
+    where = f" where {', '.join(conditions)}" if conditions else ""
     declared = "".join(
         text
         for operator, text in DECLARED.items()
         if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes)
     )
-    return (
-        f"{declared}rule {name}({', '.join(header)}) {{ {' '.join(lines)} {outputs}{where} => "
-        f"{', '.join(targets or harmless_targets(rule))} }}"
-    )
+    declared += "".join(text for way, text in FUNCTIONS.items() if way in rule.ways)
+    table, source = "", f"{' '.join(lines)} {outputs}{where}"
+    if rule.family is not None:
+        table = f" for Op in {OTHERS[rule.family]}, {rule.family}"
+        source = re.sub(rf"(?<![\w.]){re.escape(rule.family)}(?=\??\()", "Op", source)
+    target = ", ".join(targets or harmless_targets(rule))
+    return f"{declared}{annotations}rule {name}({', '.join(header)}){table} {{ {source} => {target} }}"
+
+
+def name_in(rule: Rule, name: str = "r") -> str:
+    """What the rule is called: one of a family has the operator in its name."""
+    return name if rule.family is None else f"{name}[{rule.family}]"
+
+
+def _way(condition: str, way: str) -> str:
+    match way:
+        case "extern":
+            return f"itself({condition})"
+        case "fn":
+            return f"all_of({condition}, true)"
+        case "param":
+            return f"on and ({condition})"
+    return condition
 
 
 def harmless_targets(rule: Rule) -> tuple[str, ...]:
@@ -201,6 +246,9 @@ def condition_text(rule: Rule, condition: tuple[Any, ...]) -> str:
         case ("users", a, operator, axis, sign, count):
             more = (f", {operator}" if operator else "") + (f", axis = {axis}" if axis is not None else "")
             return f"users(p{a}{more}) {sign} {count}"
+        case ("name", a, how, text):
+            named = f'p{a}.name {"==" if how == "is" else "!="} "{text}"'
+            return f'"{text}" in p{a}.name' if how == "has" else named
         case ("output", a):
             return f"is_output(p{a})"
         case ("no output", a):

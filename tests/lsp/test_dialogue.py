@@ -311,6 +311,20 @@ def test_names_of_a_template(client: Client) -> None:
         ),
         ("dialect onnx;\nrule r(x): AveragePool(x, auto_pad = ‸", {'"SAME_UPPER"', '"VALID"'}),
         ("@‸", {"changes", "attach", "extern"}),
+        ("@attach(‸\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"a", "x", "y"}),
+        ("@attach(a, stage = y.‸)\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"shape", "name"}),
+        ("param t: ‸", {"int", "float", "str"}),
+        ("rule r(x, f: op(‸): f(x) => x;", {"elementwise", "exp"}),
+        ("rule r(x) { chain c in 2.. from x { f = op(‸); y = f(prev.y); } c[-1].y => x }", {"unary", "exp"}),
+        ("rule r(x) { y = exp(x); y where users(y, ‸) == 1 => x }", {"elementwise", "tanh"}),
+        (
+            "dialect onnx;\nrule r(c, x) { y = If(c, x); y.0 where calls(y.then_branch, ‸) == 0 => x }",
+            {"reduction", "Relu"},
+        ),
+        (
+            "dialect onnx;\nrule r(c, x) { y = If(c, x); y.0 where calls(y.‸) == 0 => x }",
+            {"then_branch", "else_branch"},
+        ),
     ],
 )
 def test_completion_by_place(client: Client, text: str, some: set[str]) -> None:

@@ -96,7 +96,8 @@
     "layout_remap"
     "close"
     "users"
-    "is_output"))
+    "is_output"
+    "calls"))
 ; words: end
 
 ["(" ")" "[" "]" "{" "}"] @punctuation.bracket

@@ -23,7 +23,7 @@ syntax match gslangCall "\v<%(chain|from|repeat|unchanged)>\ze\s*[(.=]"
 syntax match gslangConstant "\v<%(none|true|false)>"
 syntax match gslangKind "\v<%(var|input|param|const|fixed|op)>\ze\s*\("
 syntax match gslangKind "\v<%(any|var|input|param|const|fixed|op)>" contained
-syntax match gslangBuiltin "\v<%(len|range|reversed|zip|sum|prod|min|max|any|all|concat|cumsum|abs|numel|broadcast|normalize_axis|layout_remap|close|users|is_output)>\ze\s*\("
+syntax match gslangBuiltin "\v<%(len|range|reversed|zip|sum|prod|min|max|any|all|concat|cumsum|abs|numel|broadcast|normalize_axis|layout_remap|close|users|is_output|calls)>\ze\s*\("
 syntax match gslangOperator "\V%"
 syntax match gslangOperator "\V*"
 syntax match gslangOperator "\V+"

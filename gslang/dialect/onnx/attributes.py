@@ -6,6 +6,7 @@ What rules cannot look into (graphs, sparse tensors, types) is kept as its bytes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
@@ -28,8 +29,39 @@ class Body:
     def message(self) -> Any:
         return messages().GraphProto.FromString(self.data)
 
+    def calls(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        """The calls in the graph and in graphs inside it: operators with the attributes that they state.
+        Constants are none."""
+        return _calls(self)
+
     def __repr__(self) -> str:
         return f"Body({len(self.data)} bytes, captures {list(self.captures)})"
+
+
+@lru_cache(maxsize=1024)
+def _calls(body: Body) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    from gslang.dialect.onnx.schemas import operator_name
+
+    found: list[tuple[str, Mapping[str, Any]]] = []
+    stack = [body.message()]
+    while stack:
+        inner: list[Any] = []
+        for node in stack.pop().node:
+            if node.op_type != "Constant" or node.domain not in ("", "ai.onnx"):
+                own = [
+                    attribute
+                    for attribute in node.attribute
+                    if not attribute.HasField("g") and not attribute.graphs
+                ]
+                found.append(
+                    (
+                        operator_name(node.domain, node.op_type),
+                        {attribute.name: attribute_value(attribute, node.op_type) for attribute in own},
+                    )
+                )
+            inner += graphs_of(node)
+        stack += reversed(inner)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Final
 
-from gslang.graph.annotations import Annotation, annotations_of, attachable
+from gslang.graph.annotations import Annotation, annotations_of, as_annotation, attachable
 from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
@@ -74,5 +74,10 @@ def stated_annotations(message: NodeProto) -> dict[str, Annotation]:
                 found = json.loads(entry.value)
             except (ValueError, RecursionError):
                 return {}
-            return found if isinstance(found, dict) and all(map(attachable, found.values())) else {}
+            kept = (
+                {name: as_annotation(value) for name, value in found.items()}
+                if isinstance(found, dict)
+                else {}
+            )
+            return kept if all(map(attachable, kept.values())) else {}
     return {}

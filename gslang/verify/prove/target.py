@@ -176,9 +176,9 @@ class Target:
                 operands.append(None)
             else:
                 operands += self.several(part)
-        dtype = next((o.dtype for o in operands if isinstance(o, Tensor)), None)
+        dtypes = [o.dtype if isinstance(o, Tensor) else None for o in operands]
         for place, made in waiting:
-            operands[place] = self.constant(made, dtype)
+            operands[place] = self.constant(made, self.rule.dialect.dtype_beside(operator, place, dtypes))
         signature = self.rule.dialect.operators.get(operator)
         if signature is None:
             raise NotProved(f"`{operator}` is not declared")
