@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
 
-from gslang.base.quick_dataclass import dataclass
 from gslang.verify.recheck.evaluate import REAL, TRUTH, WHOLE
 from gslang.verify.recheck.terms import (
     Factors,

@@ -13,11 +13,10 @@ A certificate does not say what operators mean, nor that the cases of a rule are
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 
 from gslang.base.open_types import JsonObject
-from gslang.base.quick_dataclass import dataclass
 from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
 from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
 from gslang.verify.recheck.terms import (

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from typing import Any
 from zlib import crc32
 
-from gslang.base.quick_dataclass import dataclass
 from gslang.verify.recheck.terms import Atom, Size, Term
 
 Number = Any  # a Fraction or a float
