@@ -20,7 +20,7 @@ from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.symbolic_graph import SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
-from gslang.verify.prove.watched import WatchingScope
+from gslang.verify.prove.watched import Watched, WatchingScope
 
 # What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error
 # may be the prover's own: whether a condition holds is open then.
@@ -34,13 +34,14 @@ class Case:
     expression there.
     """
 
-    def __init__(self, rule: ir.CheckedRule, world: World, decisions: dict[int, int]) -> None:
-        self.rule, self.world = rule, world
+    def __init__(self, watched: Watched, world: World) -> None:
+        self.watched, self.world = watched, world
+        self.rule = rule = watched.rule
         self.graph = SymbolicGraph(world)
         self.scope: Any = WatchingScope(
             rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks]  # type: ignore[arg-type]
         )
-        self.scope.watched, self.scope.sides = decisions, set()
+        self.scope.watched, self.scope.sides = watched.decisions, set()
         self.evaluate: Callable[[ir.Value], Any] = (
             FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
         )
@@ -112,7 +113,9 @@ class Case:
         """True if a call has the operator of a call in the source, and operands of the same ranks and first
         element type."""
         own = [self.graph.tensor(o) if o >= 0 else None for o in self.graph.operands[slot]]
-        if self.graph.op[slot] != operator or list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
+        if _plain_name(self.graph.op[slot]) != _plain_name(operator):
+            return False
+        if list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
             return False
         first, other = (
             next((o for o in values if isinstance(o, Tensor)), None) for values in (own, operands)
@@ -131,6 +134,11 @@ class Case:
             name: v if same and isinstance(v, Written) and v.anywhere else own[name]
             for name, v in own.items() if name in names
         }
+
+
+def _plain_name(operator: Any) -> Any:
+    """The operator whose attributes say the same."""
+    return "Conv" if isinstance(operator, str) and operator == "com.microsoft.FusedConv" else operator
 
 
 def _rank(value: Value) -> int | None:

@@ -8,6 +8,7 @@ asks for it.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cache
 from typing import Any
 
 from gslang.dialect.dtypes import in_class
@@ -20,10 +21,10 @@ class Dtype(Opaque):
     case each.
 
     `numbers`: REAL, WHOLE or TRUTH, where it is settled. `kinds`: those that operators take which it stands
-    before.
+    before. `among`: names of which it is one.
     """
 
-    __slots__ = ("choices", "kinds", "name", "numbers", "others", "parent")
+    __slots__ = ("among", "choices", "kinds", "name", "numbers", "others", "parent")
 
     def __init__(self, choices: Choices, unlike: Any = None) -> None:
         self.choices = choices
@@ -31,6 +32,7 @@ class Dtype(Opaque):
         self.name: str | None = None
         self.numbers: str | None = None
         self.kinds = ANY_NUMBERS
+        self.among: frozenset[str] | None = None
         self.others: list[Any] = [] if unlike is None else [unlike]  # known to be different
 
     def __repr__(self) -> str:
@@ -49,6 +51,8 @@ class Dtype(Opaque):
         return True  # only "" is false, which is no element type
 
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, Names):
+            return NotImplemented
         if not isinstance(other, (Dtype, str)) or other == "":
             return False
         known = compared(self, other)
@@ -62,6 +66,45 @@ class Dtype(Opaque):
 
     def __ne__(self, other: object) -> bool:
         return not self == other
+
+
+class Names:
+    """Names of element types, equal to each of them: whether an open type is one of them is a single case,
+    not one for each name.
+    """
+
+    __slots__ = ("names",)
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = frozenset(names)
+
+    __hash__ = unanswered  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, str):
+            return other in self.names
+        return isinstance(other, Dtype) and _is_among(other.root(), self.names)
+
+
+def _is_among(dtype: Dtype, names: frozenset[str]) -> bool:
+    """True if an open type is one of these: known, or decided for this case."""
+    if dtype.name is not None:
+        return dtype.name in names
+    if dtype.among is not None and dtype.among <= names:
+        return True
+    fitting = frozenset(name for name in names if compared(dtype, name) is None)
+    if not fitting:
+        return False
+    if dtype.choices.choose(2) == 0:
+        dtype.among = fitting
+        restrict(dtype, frozenset(map(numbers_named, fitting)))
+        if dtype.name is None and len(fitting) == 1:
+            (dtype.name,) = fitting
+        return True
+    dtype.others += sorted(fitting)
+    if dtype.among is not None:
+        dtype.among -= fitting
+    return False
 
 
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers", "truth values"
@@ -124,6 +167,11 @@ def numbers_in(classes: Collection[str]) -> frozenset[str]:
     """The numbers that element types of these names and classes (`tensor(integer | bool)`) hold; all where
     one says nothing of that.
     """
+    return _numbers_in(tuple(classes))
+
+
+@cache
+def _numbers_in(classes: tuple[str, ...]) -> frozenset[str]:
     found = [
         _OF_CLASS.get(c) or ({numbers_named(c)} if in_class(c, "number") else ANY_NUMBERS) for c in classes
     ]
@@ -151,6 +199,8 @@ def compared(a: Any, b: Any) -> bool | None:
     numbers = _settled(x), _settled(y)
     if None not in numbers and numbers[0] != numbers[1]:
         return False
+    if not all(_may_be(one, other) for one, other in ((x, y), (y, x))):
+        return False
     for one, other in ((x, y), (y, x)):
         if isinstance(one, Dtype):
             for z in one.others:
@@ -161,6 +211,17 @@ def compared(a: Any, b: Any) -> bool | None:
                 ):
                     return False
     return None
+
+
+def _may_be(dtype: Any, other: Any) -> bool:
+    """False if an open type is one of some names, and the other one is none of these."""
+    if not isinstance(dtype, Dtype) or dtype.among is None:
+        return True
+    if isinstance(other, Dtype):
+        if other.name is not None:
+            return other.name in dtype.among
+        return other.among is None or bool(dtype.among & other.among)
+    return other in dtype.among
 
 
 def unify(a: Any, b: Any) -> None:
@@ -177,6 +238,7 @@ def unify(a: Any, b: Any) -> None:
     if isinstance(y, Dtype):
         y.name, y.numbers = y.name or x.name, y.numbers or x.numbers
         y.others += x.others
+        y.among = x.among if y.among is None else y.among if x.among is None else x.among & y.among
         x.parent = y
         restrict(y, x.kinds)
     else:

@@ -63,6 +63,7 @@ class Facts(Quantities):
         for other in self.different:
             if type(self.normal(other)) is int and self.normal(other) == 0:
                 raise Impossible
+        self._join_again()
         before = {text_of(f) for f in self.known}
         self.known = [
             fact for fact in (self.normal(f) for f in self.known) if isinstance(fact, Size) or fact < 0
@@ -76,6 +77,20 @@ class Facts(Quantities):
             if fact.text not in before and self.proves(-fact):  # between 0 and 0
                 self._learn_equal(fact, 0)
                 return
+
+    def _join_again(self) -> None:
+        """What was learnt of a common size holds for it under the names that its parts have now."""
+        for name, value in list(self.equations.items()):
+            if name in self.joins:
+                joined: Any = 1
+                for part in self.joins[name]:
+                    joined = self.join(joined, self.normal(part))
+                joined = self.normal(joined)
+                if not isinstance(joined, Size) or text_of(joined) == text_of(self.normal(value)):
+                    continue
+                if joined.terms.keys() <= {(other,) for other in self.joins}:
+                    self._learn_equal(joined, value)
+                    return
 
     def _all_ones(self, difference: Size) -> bool:
         """Where a product of sizes is 1, all of them are."""

@@ -120,11 +120,14 @@ class Inequalities(Knowledge):
             return value >= 0
         proved = self._found.proved
         if value.text not in proved:
-            self._left = _STEPS
-            proved[value.text] = self._proves(value, _DEPTH, set())
+            proved[value.text] = self.choices.recalled(value.text, lambda: self._follows(value))
             if self.proved is not None and proved[value.text]:
                 self.proved.append((tuple(fact for facts in self.assumed for fact in facts), value))
         return proved[value.text]
+
+    def _follows(self, value: Size) -> bool:
+        self._left = _STEPS
+        return self._proves(value, _DEPTH, set())
 
     def replaced_equations(self, value: Number) -> Any:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
@@ -152,7 +155,7 @@ class Inequalities(Knowledge):
             return True
         if depth == 0 or self._left <= 0 or value.text in seen:
             return False
-        self.choices.budget.spend()
+        self.choices.spend()
         if len(value.terms) >= _LONGEST:
             for fact in self._found.long:
                 rest = value - fact

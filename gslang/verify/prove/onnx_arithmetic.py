@@ -22,6 +22,7 @@ from gslang.verify.prove.relay_arithmetic import (
     standardised,
 )
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
+from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, number
 
@@ -60,8 +61,14 @@ def _clip(world: World, operands: Operands, attrs: Attrs) -> Value:
     for k, function in ((1, "maximum"), (2, "minimum")):
         bound = operand(operands, k)
         if bound is not None:
-            x = elementwise(world, function, [x, bound], x.dtype)
+            world.need_equal(product(bound.shape), 1, "a bound is a single number")
+            x = elementwise(world, function, [x, _single(bound)], x.dtype)
     return x
+
+
+def _single(x: Tensor) -> Tensor:
+    """The element of a tensor that has one."""
+    return Tensor((), x.dtype, lambda index: x.at((0,) * len(x.shape)), None, x.splat)
 
 
 def _swish(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -221,7 +228,11 @@ def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
         return x.at(index) * over_root(world, square.at(place) + as_term(attrs["epsilon"]))
 
-    return elementwise(world, "multiply", [Tensor(x.shape, x.dtype, at), operands[1]], x.dtype)
+    y = elementwise(world, "multiply", [Tensor(x.shape, x.dtype, at), operands[1]], x.dtype)
+    world.need_true(len(y.shape) == len(x.shape), "the scale of a norm")
+    for d, e in zip(y.shape, x.shape):
+        world.need_equal(d, e, "the scale of a norm")
+    return y
 
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:

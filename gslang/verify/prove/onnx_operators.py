@@ -10,15 +10,17 @@ from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_attention import ATTENTION
+from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_operands import Meaning, Operands
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
-from gslang.verify.prove.paths import Choices, NotProved
+from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Tensor, World
 
-ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC}
+ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **COMPOSED, **ATTENTION}
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2),
@@ -28,9 +30,10 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Slice": (None, 1, 1, 1, 1),
     "Pad": (None, 1, 0, 1),
 }
+_CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _TRUTHS = frozenset({
-    "keepdims", "transA", "transB", "allowzero", "training_mode", "noop_with_empty_axes", "detect_negative",
-    "detect_positive", "saturate",
+    "keepdims", "transA", "transB", "transBatchA", "transBatchB", "allowzero", "training_mode",
+    "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate",
 })
 
 
@@ -62,7 +65,14 @@ def onnx_attribute(
     if operator == "Pad" and name == "mode":
         world.notes.add("padding is by a constant")
         return "constant"
-    if operator in ("Conv", "ConvTranspose") and len(operands) > 1 and isinstance(operands[1], Tensor):
+    if name == "num_outputs" and len(operands) > 1 and operands[1] is not None:
+        return None  # both together are no valid call
+    if operator == "Gelu":
+        return ("none", "tanh")[choices.choose(2)]
+    if operator in ATTENTION and (found := _of_attention(world, operator, name, operands)):
+        return found[0]
+    convolves = operator in _CONVOLUTIONS and name not in ("activation", "activation_params")
+    if convolves and len(operands) > 1 and isinstance(operands[1], Tensor):
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if name in _TRUTHS:
         return choices.choose(2)
@@ -77,6 +87,42 @@ def onnx_attribute(
         world.facts.count += 1
         return Token(f"{name}#{world.facts.count}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _of_attention(world: World, operator: str, name: str, operands: Operands) -> tuple[Any, ...]:
+    """(a value of an attribute of attention); nothing for those that are like others."""
+    choices, facts = world.facts.choices, world.facts
+
+    def named() -> Any:
+        facts.count += 1
+        return Real.named(f"{name}#{facts.count}", choices)
+
+    match name:
+        case "num_heads" if operator == "com.microsoft.MultiHeadAttention":
+            return (facts.size(name),)
+        case "q_num_heads" | "kv_num_heads" | "num_heads":
+            flat = isinstance(operands[0], Tensor) and len(operands[0].shape) == 3
+            return (facts.size(name) if flat else None,)
+        case "scale" | "mask_filter_value":
+            if choices.choose(2) == 0:
+                return (None,)
+            value = named()
+            if name == "scale" and not value > 0:
+                raise Impossible  # out of its domain
+            return (value,)
+        case "softcap":
+            return (0.0 if choices.choose(2) == 0 else named(),)
+        case "left_window_size" | "right_window_size":
+            return (-1 if choices.choose(2) == 0 else facts.size(name, 0),)
+        case "qk_matmul_output_mode":  # says nothing of the first result
+            return (Written(choices, 0, [lambda: 0, lambda: 1, lambda: 2, lambda: 3]),)
+        case "softmax_precision":  # says nothing of real numbers
+            return (Written(choices, None, [lambda: None, lambda: 1, lambda: 10, lambda: 11, lambda: 16]),)
+        case "is_causal" | "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer":
+            return (choices.choose(2),)
+        case "rotary_embedding_dim":
+            return (0 if choices.choose(2) == 0 else facts.size(name),)
+    return ()
 
 
 def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> Any:

@@ -7,13 +7,12 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
-from gslang.verify.decisions import Goal
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
-from gslang.verify.prove.ranks import sufficient
+from gslang.verify.prove.ranks import is_about_one_number, sufficient
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
 from gslang.verify.prove.target import Target
@@ -21,7 +20,7 @@ from gslang.verify.prove.tensors import Index, Tensor, Value, World
 from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
 from gslang.verify.prove.uses import is_raw, noting
-from gslang.verify.prove.watched import watched
+from gslang.verify.prove.watched import Watched, watched
 
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
@@ -78,30 +77,34 @@ def prove(rule: CheckedRule, steps: int = STEPS, record: bool = False) -> Proof:
 def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record: bool) -> Proof:
     began = perf_counter()
     check_blocks(rule)
-    watching, decisions, wanted = watched(rule)
+    watching = watched(rule)
     best: Proof | None = None
     budget = Budget(steps)
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
+    found, below = _Found(record), -1
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
-        found = _Found(record)
+        if record:
+            found = _Found(record)  # a certificate has all cases of its round
+        found.limited = False
 
         def run(choices: Choices) -> None:
             world = World(Facts(choices), most)
             world.facts.by_cases = by_cases
             try:
-                _look_at_case(watching, decisions, world, found)
+                _look_at_case(watching, world, found, below)
             finally:
                 first.clipped = first.clipped or world.clipped
 
         try:
-            all_cases(run, budget)
+            all_cases(run, budget, anew=record)
         except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise NotProved(f"a case that the prover does not master: {error}") from error
         except TooMuch as error:
             reason = error
             break
-        left_out = _left_out(watching, wanted, found) if found.limited or found.notes else []
+        bounded = found.limited or found.notes
+        left_out = _left_out(watching, found, rule if most == enough else None) if bounded else []
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
@@ -112,6 +115,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
             )
         if not found.limited:
             break
+        below = -1 if record else most
     if best is None:
         raise reason
     return best
@@ -132,29 +136,35 @@ class _Found:
         self.branches: set[tuple[int, int]] = set()  # (alternation, branch)
 
 
-def _left_out(rule: CheckedRule, wanted: list[Goal], found: _Found) -> list[str]:
+def _left_out(watching: Watched, found: _Found, rule: CheckedRule | None) -> list[str]:
     """Decisions that no case took, where cases were left out: an `or` whose first operands always hold
     decides nothing by its others.
+
+    `rule`: where the ranks that were looked at suffice, so that the rank of a constant with one element is
+    none of them.
     """
     branches = [
         f"alternative {k + 1} of `{node.name or '_'}`"
-        for number, node in enumerate(rule.nodes) if isinstance(node, AltNode)
+        for number, node in enumerate(watching.rule.nodes) if isinstance(node, AltNode)
         for k in range(len(node.branches)) if (number, k) not in found.branches
     ]  # fmt: skip
     return branches + [
         goal.text
-        for goal in wanted if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides
-    ]
+        for goal in watching.wanted
+        if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides
+        and (rule is None or not is_about_one_number(rule, goal.condition))
+    ]  # fmt: skip
 
 
-def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, found: _Found) -> None:
-    case = Case(rule, world, decisions)
+def _look_at_case(watching: Watched, world: World, found: _Found, below: int) -> None:
+    """`below`: the largest rank of the round before, whose cases are known."""
+    case = Case(watching, world)
     end = "equal"
     if found.written is not None:
         world.record, world.facts.proved = CaseRecord(world.facts), []
     try:
         with noting() as uses:
-            _one_case(case)
+            _one_case(case, below)
     except TooMuch:
         raise
     except Impossible:
@@ -177,8 +187,10 @@ def _look_at_case(rule: CheckedRule, decisions: dict[int, int], world: World, fo
         found.branches |= set(chosen.items())
 
 
-def _one_case(case: Case) -> None:
+def _one_case(case: Case, below: int) -> None:
     before = Source(case).outputs()
+    if -1 < case.world.highest <= below:
+        raise Impossible  # the round before had it
     after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("another number of outputs")

@@ -251,7 +251,7 @@ class Quantities(Inequalities):
         return found[value.text]
 
     def _normal(self, value: Size) -> Any:
-        self.choices.budget.spend()
+        self.choices.spend()
         current: Any = value
         for _ in range(40):
             before = text_of(current)

@@ -63,6 +63,8 @@ class _Count:
     mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
     front: int = 0  # how far axes are named by a number
     each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
+    # conditions compare ranks or numbers of elements: only where all operators are element-wise
+    compared: bool = False
 
 
 def sufficient(rule: ir.CheckedRule) -> int | None:
@@ -71,6 +73,16 @@ def sufficient(rule: ir.CheckedRule) -> int | None:
         return _Sides(rule).bound()
     except _Unlike:
         return None
+
+
+def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
+    """True if a decision only asks for the rank of a constant that has a single element, to read that
+    element.
+    """
+    match condition:
+        case ir.CompareValue(_, ir.NodeAttr(_, node, "ndim"), ir.Const(int())):
+            return _Sides(rule).is_single(node)
+    return False
 
 
 class _Sides:
@@ -95,7 +107,7 @@ class _Sides:
         for condition in rule.where:
             self.condition(condition)
         count = self.count
-        if count.mixed and not self.one_rank() or count.sums and count.each:
+        if count.mixed and not self.one_rank() or count.sums and count.each or count.mixed and count.compared:
             raise _Unlike
         told_apart = sum(max(n - 1, 0) for n in self.reads) if count.mixed else 0
         return (
@@ -175,6 +187,9 @@ class _Sides:
                 self.labels[number] = result[0]
             case ir.TupleNode(fields=fields):
                 self.labels[number] = self.alike([self.of_source(f) for f in fields if isinstance(f, int)])
+            case ir.AltNode(branches=branches):
+                self.labels[number] = self.alike([self.of_source(branch) for branch in branches])
+                self.count.compared = True
             case _:
                 raise _Unlike
         return self.labels[number]
@@ -209,7 +224,8 @@ class _Sides:
         those that are open.
         """
         signature = self.rule.dialect.operators[operator]
-        if operator in _FILLED or _is_elementwise(signature):
+        without_bias = operator == "com.microsoft.FastGelu" and len(labels) == 1
+        if operator in _FILLED or _is_elementwise(signature) or without_bias:
             if operator == "broadcast_to":
                 return self.broadcast(labels[0], tests)
             return self.alike(labels)
@@ -376,7 +392,7 @@ class _Sides:
                 for operand in operands:
                     if isinstance(operand, int):
                         self.again(operand)
-            case ir.TupleNode(fields=fields):
+            case ir.TupleNode(fields=fields) | ir.AltNode(branches=fields):
                 for operand in fields:
                     if isinstance(operand, int):
                         self.again(operand)
@@ -430,18 +446,43 @@ class _Sides:
 
     # ── conditions ──
 
-    def condition(self, value: ir.Value) -> None:
-        """A condition that says the same of each axis, or nothing of axes; raises `_Unlike` for others."""
+    def condition(self, value: ir.Value, holds: bool = True) -> None:
+        """A condition that says the same of each axis, or nothing of axes; raises `_Unlike` for others.
+
+        `holds`: it has to hold, so that it does without an axis, too: equal shapes stay equal, and a number
+        of elements that is 1 stays 1.
+        """
         match value:
             case ir.AllOf(items) | ir.AnyOf(items):
                 for item in items:
-                    self.condition(item)
+                    self.condition(item, holds)
             case ir.UnaryValue("not", inner):
-                self.condition(inner)
-            case ir.CompareValue("==" | "!=", ir.NodeAttr(_, a, "shape"), ir.NodeAttr(_, b, "shape")):
+                self.condition(inner, not holds)
+            case ir.SelectValue(arms=arms):
+                for arm in arms:
+                    if arm is not None:
+                        self.condition(arm, holds)
+            case ir.Const(bool()):
+                pass
+            case ir.CompareValue("==" | "!=" as sign, ir.NodeAttr(_, a, "shape"), ir.NodeAttr(_, b, "shape")):
                 if self.labels.get(a) != self.labels.get(b) or self.labels.get(a) is None:
                     raise _Unlike
-                self.count.conditions += 1
+                self.count.conditions += (sign == "==") != holds
+            case ir.CompareValue(
+                "==" | "!=" as sign, ir.Builtin("numel", (ir.NodeAttr(_, a, "shape"),)), ir.Const(1)
+            ) if self.labels.get(a) == ():
+                self.count.compared = True
+                self.count.conditions += (sign == "==") != holds
+            case ir.CompareValue(
+                "<=" | ">=", ir.NodeAttr(_, a, "ndim"), ir.NodeAttr(_, b, "ndim")
+            ) if self.labels.get(a) == self.labels.get(b) == ():
+                # of axes counted from the end, one that both have goes away, or one that only the longer has
+                self.count.compared = True
+                self.count.conditions += not holds
+            case ir.CompareValue(_, left, right) | ir.Builtin("close", (left, right, _)) if (
+                read := _numbers_read(left) | _numbers_read(right)
+            ) and all(self.is_single(node) for node in read):
+                self.count.compared = True
             case ir.CompareValue(_, ir.NodeAttr(_, a, "value" | "dtype") as left, right) if not _reads_axes(
                 right
             ):
@@ -466,6 +507,38 @@ class _Sides:
                 self.count.conditions += 1
             case _:
                 raise _Unlike
+
+
+    def is_single(self, node: int) -> bool:
+        """True if the rule says that a constant has a single element: what is read of it does not depend on
+        its rank then.
+        """
+        elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
+        wanted = ir.CompareValue("==", elements, ir.Const(1))
+        said = [part for condition in self.rule.where for part in _conjuncts(condition)]
+        return isinstance(self.rule.nodes[node], ir.LeafNode) and wanted in said
+
+
+def _conjuncts(condition: ir.Value) -> list[ir.Value]:
+    """The parts of a condition that hold wherever a number in it is read."""
+    match condition:
+        case ir.AllOf(items):
+            return [part for item in items for part in _conjuncts(item)]
+        case ir.SelectValue(arms=arms):
+            return [part for arm in arms if arm is not None for part in _conjuncts(arm)]
+    return [condition]
+
+
+def _numbers_read(value: ir.Value) -> set[int]:
+    """The constants of which an expression reads numbers; none where it reads anything but these and their
+    ranks.
+    """
+    reading = (ir.NodeAttr, ir.Let, ir.Captured, ir.Uses, ir.TypeOf)
+    read = [part for part in parts(value) if isinstance(part, reading)]
+    if any(not isinstance(part, ir.NodeAttr) or part.name not in ("value", "ndim") for part in read):
+        return set()
+    nodes = {part.node for part in read if isinstance(part, ir.NodeAttr) and part.name == "value"}
+    return nodes if all(isinstance(part, ir.NodeAttr) and part.node in nodes for part in read) else set()
 
 
 def _is_elementwise(signature: Signature) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
+from gslang.verify.prove.axioms import square_root
 from gslang.verify.prove.cases import contradictory
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, NotProved
@@ -64,7 +66,7 @@ class Real(Opaque):
         return self._with(other, lambda a, b: b * inverse(a))
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, float, Real, Size)) or isinstance(other, bool):
+        if not isinstance(other, (int, float, Real, Size, Near)) or isinstance(other, bool):
             return False
         difference = self.exact - _exact(other)
         if difference.constant is not None:
@@ -74,6 +76,11 @@ class Real(Opaque):
         if self._follows(difference, True) or self._follows(-difference, True) or self.choices.choose(2):
             return False
         self.choices.bounds += [(difference, False), (-difference, False)]
+        alone = self.term.alone
+        if alone is None or alone[1] != 1 or isinstance(other, Real):
+            return True
+        if alone[0].kind == "read" or not alone[0].args:
+            self.choices.fixed[alone[0].key] = as_term(other)
         return True
 
     def __ne__(self, other: object) -> bool:
@@ -106,6 +113,27 @@ class Real(Opaque):
 
     def __ge__(self, other: Number) -> bool:
         return self._is(self.exact - _exact(other), False)
+
+
+class Near(Opaque):
+    """A number that a constant is compared with by `close`, which a proof takes for equality: the root that a
+    float stands for where it is one.
+    """
+
+    __slots__ = ("term",)
+
+    def __init__(self, value: float) -> None:
+        square = Fraction(value) ** 2
+        near = square.limit_denominator(_MOST_UNDER_ROOT)
+        self.term = number(value)
+        if value > 0 and abs(near - square) <= square * _ROUNDED and near.numerator <= _MOST_UNDER_ROOT:
+            self.term = square_root(number(near)) if near >= 1 else inverse(square_root(number(1 / near)))
+
+    __hash__ = unanswered  # type: ignore[assignment]
+
+
+_MOST_UNDER_ROOT = 64
+_ROUNDED = Fraction(1, 10**12)  # of the square of a float
 
 
 class Token(Opaque):
@@ -148,10 +176,13 @@ def as_term(value: object) -> Term:
     """A number as a term. Raises `NotProved` for what is none."""
     if isinstance(value, Term):
         return value
-    if isinstance(value, Number):
-        return value.term
+    alone = value.term.alone if isinstance(value, Real) and value.choices.fixed else None
+    if isinstance(value, Real) and alone is not None and alone[1] == 1:
+        return value.choices.fixed.get(alone[0].key, value.term)  # type: ignore[no-any-return]
     if isinstance(value, Size):
         return of_size(value)
     if isinstance(value, (int, float)):
         return number(value)  # truth values are 1 and 0
+    if isinstance(value, Number):
+        return value.term
     raise NotProved(f"{value!r} is no number")

@@ -135,8 +135,12 @@ def averaged(world: World, x: Tensor, axes: Sequence[int], keep: bool) -> Tensor
     """The mean over axes: the sum times one over the product of their sizes."""
     world.need_real(x.dtype)
     total_ = reduced(world, x, axes, keep)
-    part = inverse(of_size(world.facts.normal(product(x.shape[a] for a in axes))))
-    return Tensor(total_.shape, x.dtype, lambda index: total_.at(index) * part)
+    count = product(x.shape[a] for a in axes)
+
+    def at(index: Index) -> Term:
+        return total_.at(index) * inverse(of_size(world.facts.normal(count)))
+
+    return Tensor(total_.shape, x.dtype, at)
 
 
 def _mean(world: World, operands: Operands, attrs: Attrs) -> Value:

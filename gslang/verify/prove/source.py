@@ -24,7 +24,6 @@ from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
 from gslang.verify.prove.tensors import Value
-from gslang.verify.reads import parts
 
 # What an input of each kind may be in a graph.
 KINDS = {
@@ -36,16 +35,6 @@ KINDS = {
 }
 
 
-def looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
-    """The properties of nodes that a rule reads besides their types: of an input it matters then what
-    computes it."""
-    result: dict[int, set[str]] = {}
-    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
-        if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
-            result.setdefault(part.node, set()).add(part.name)
-    return result
-
-
 class Source:
     """The source of a case."""
 
@@ -53,7 +42,6 @@ class Source:
         self.case, self.rule, self.world, self.graph, self.scope = (
             case, case.rule, case.world, case.graph, case.scope,
         )
-        self.looked_into = looked_into(case.rule)
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -61,10 +49,9 @@ class Source:
         Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told.
         """
         outputs = [self.node(number_) for number_ in self.rule.outputs]
-        if not self.rule.blocks:
-            for condition in self.rule.where:  # these cut cases off before operators make more of them
-                if not self.asks_for_results(condition) and self.case.fails(condition):
-                    raise Impossible
+        # these cut cases off before operators make more of them
+        if any(map(self.case.fails, self.case.watched.early)):
+            raise Impossible
         for slot in range(len(self.graph.op)):
             self.graph.tensor(slot)
         for number_, block in enumerate(self.rule.blocks):
@@ -85,21 +72,6 @@ class Source:
             )
             return [Family(self.rule.output_block, first, later)]
         return [self.graph.tensor(slot) for slot in outputs]
-
-    def asks_for_results(self, condition: ir.Value) -> bool:
-        """True if a condition looks at the type of what a call of the source makes, or at what is around it.
-        """
-        for part in parts(condition):
-            match part:
-                case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(
-                    self.rule.nodes[node], ir.LeafNode
-                ):
-                    return True
-                case ir.Let(_, number_) if self.asks_for_results(self.rule.lets[number_]):
-                    return True
-                case ir.Uses() | ir.NodeAttr(_, _, "value"):
-                    return True
-        return False
 
     def instances(self, number_: int, block: ir.Block) -> None:
         """The first instance of a block, and a later one."""
@@ -199,7 +171,7 @@ class Source:
             elif constraint.field == "ndim" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.rank = known if type(known) is int else None
-        read = self.looked_into.get(number_, set())
+        read = self.case.watched.looked_into.get(number_, set())
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"

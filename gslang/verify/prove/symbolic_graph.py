@@ -11,13 +11,13 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import ABSENT, CONST, PROJ, TUPLE
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.domains import Attributes
-from gslang.verify.prove.dtypes import Dtype, takes
+from gslang.verify.prove.dtypes import REAL, Dtype, restrict, takes
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.reals import Real, Token
+from gslang.verify.prove.reals import Near, Real, Token, as_term
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Tensor, Value, World
-from gslang.verify.prove.terms import Term, number, read
+from gslang.verify.prove.terms import Term, read
 
 
 class Leaf:
@@ -60,13 +60,16 @@ class Leaf:
                 )
 
             fraction = None if self.value is None else self.value.constant
-            if fraction is not None and fraction.denominator != 1 and not world.is_real(self.dtype):
-                raise Impossible  # no whole number is one half
+            if fraction is not None and fraction.denominator != 1:
+                restrict(self.dtype, frozenset({REAL}))  # no whole number is one half
 
             def at(index: tuple[Number, ...]) -> Term:
                 if self.value is not None:
                     return self.value
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
+                if world.facts.choices.fixed:
+                    key = next(iter(element.atoms())).key
+                    element = world.facts.choices.fixed.get(key, element)
                 return apply("truth", [element]) if takes(self.dtype, ("bool",)) else element
 
             self.tensor = Tensor(shape, self.dtype, at, None, self.value, self.items, self)
@@ -129,16 +132,16 @@ class ConstantValue(Opaque):
         return Real(self.term, self.leaf.world.facts.choices, exact)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, (int, float)) or isinstance(other, bool):
+        if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
+        if self.taken < len(self.leaf.resolved().shape):
+            return False  # an array
         if self.taken:
             return self.real() == other
-        if self.leaf.resolved().shape:
-            return False
         if self.leaf.world.facts.choices.choose(2):
             return False
-        self.leaf.value = number(other)
-        self.leaf.tensor = Tensor((), self.leaf.dtype, lambda index: number(other), None, number(other))
+        value = self.leaf.value = as_term(other)
+        self.leaf.tensor = Tensor((), self.leaf.dtype, lambda index: value, None, value)
         return True
 
     def __ne__(self, other: object) -> bool:
@@ -185,10 +188,15 @@ class ConstantValue(Opaque):
 
     def __len__(self) -> int:
         found = self.vector()
-        shape = self.leaf.resolved().shape
-        if found is None and (self.taken >= len(shape) or type(shape[self.taken]) is not int):
+        if found is not None:
+            return len(found)
+        shape, facts = self.leaf.resolved().shape, self.leaf.world.facts
+        if self.taken >= len(shape):
+            raise NotProved("the length of a number is read")
+        size = facts.normal(shape[self.taken])
+        if type(size) is not int and not facts.equal(size, 1):
             raise NotProved("the length of a constant is read")
-        return len(found) if found is not None else int(shape[self.taken])
+        return size if type(size) is int else 1
 
     def __iter__(self) -> Iterator[Any]:
         if (found := self.vector()) is not None:
@@ -199,6 +207,8 @@ class ConstantValue(Opaque):
         return iter((self[0],))
 
     def __add__(self, other: Any) -> Any:
+        if type(other) is int and other == 0 and self.taken < len(self.leaf.resolved().shape):
+            return self  # an array
         return self.real() + other
 
     __radd__ = __add__

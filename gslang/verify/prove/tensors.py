@@ -56,6 +56,7 @@ class World:
         self.kept: list[object] = []  # what these identities belong to
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
+        self.highest = -1  # the largest rank that was chosen
         self.whole = False  # whether some open element type holds whole numbers in this case
         # what the source is defined for: condition → (where, term); None while it is not evaluated
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
@@ -68,7 +69,9 @@ class World:
         self.ranks_limited = True
         if least > self.most:
             raise Impossible
-        return self.facts.choices.choose(self.most + 1 - least) + least
+        rank = self.facts.choices.choose(self.most + 1 - least) + least
+        self.highest = max(self.highest, rank)
+        return rank
 
     # ── what must hold ──
 

@@ -130,7 +130,17 @@ def number(value: Union[int, float, Fraction]) -> Term:
     """A constant. Raises `NotProved` for infinities and NaN."""
     if isinstance(value, float) and value - value != 0:
         raise NotProved("a constant is not finite")
-    return term({(): Fraction(value)})
+    return term({(): _meant(value) if isinstance(value, float) else Fraction(value)})
+
+
+def _meant(value: float) -> Fraction:
+    """The fraction that a float is the rounding of, where it is a simple one: 1/3 is no float."""
+    exact = Fraction(value)
+    near = exact.limit_denominator(_SIMPLE)
+    return near if abs(near - exact) <= abs(exact) * Fraction(1, 2**53) else exact
+
+
+_SIMPLE = 64  # the largest denominator
 
 
 _TRUTHS = frozenset({"positive", "truth"})

@@ -166,7 +166,7 @@ def _by_addend(variables: Variables, body: Term, facts: Facts) -> Term:
 
 
 def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
-    facts.choices.budget.spend(5)
+    facts.choices.spend(5)
     names = {name for name, _ in variables}
     for name, size in variables:
         if type(size) is int and size == 1:
@@ -366,7 +366,7 @@ def _written_total(
         raise NotProved("a sum over too many positions alike")
     best = ""
     for order in product(*[permutations(group) for group in classes]):
-        facts.choices.budget.spend(2 * len(body.parts))
+        facts.choices.spend(2 * len(body.parts))
         flat = [v for group in order for v in group]
         numbered = {**names, **{name: f"@{level}p{k}" for k, (name, _) in enumerate(flat)}}
         text = f"{kind}<{', '.join(size for _, size in flat)}>({_written(body, numbered, facts)})"

@@ -4,15 +4,18 @@ which sides its cases took.
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import Scope, evaluate
-from gslang.engine.values import truth
+from gslang.engine.values import BINARY, truth
 from gslang.verify.decisions import Goal, goals
+from gslang.verify.prove.dtypes import Names
 from gslang.verify.prove.opaque import AnyCount
+from gslang.verify.prove.reals import Near
+from gslang.verify.reads import parts
 
 
 class WatchingScope(Scope):
@@ -38,10 +41,25 @@ class WatchingScope(Scope):
         return result
 
 
-def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[Goal]]:
-    """The rule with each decision as a let, which let is which decision (by `id` in the old rule), and what
-    should be seen.
+@dataclass(frozen=True, slots=True, eq=False)
+class Watched:
+    """A rule with each decision as a let, and what is asked of it once for all cases.
+
+    `decisions`: which let is which decision (by `id` in the old rule). `wanted`: what should be seen.
+    `looked_into`: the properties of nodes that are
+    read besides their types: of an input it matters then what computes it. `early`: conditions that look at
+    inputs only.
     """
+
+    rule: ir.CheckedRule
+    decisions: dict[int, int]
+    wanted: list[Goal]
+    looked_into: dict[int, set[str]]
+    early: tuple[ir.Value, ...]
+
+
+def watched(rule: ir.CheckedRule) -> Watched:
+    """The rule, ready to be looked at in cases."""
     wanted = goals(rule)
     conditions = {id(goal.condition): goal.condition for goal in wanted}
     numbers = {key: len(rule.lets) + k for k, key in enumerate(conditions)}
@@ -49,6 +67,15 @@ def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[
     def changed(item: object, whole: bool = False) -> Any:
         if id(item) in numbers and not whole:
             return ir.Let(ir.OWN, numbers[id(item)])
+        match item:
+            case ir.CompareValue(
+                "in" | "not in" as sign, ir.NodeAttr(_, _, "dtype") as left, ir.Const(tuple(names))
+            ) if all(isinstance(n, str) for n in names):
+                return ir.CompareValue("==" if sign == "in" else "!=", left, ir.Const(Names(names)))
+            case ir.Builtin("close", (left, right, _)):
+                number = _number(right)
+                other = changed(right) if number is None else ir.Const(Near(number))
+                return ir.CompareValue("==", changed(left), other)
         if isinstance(item, tuple):
             new = tuple(changed(part) for part in item)
             return item if all(a is b for a, b in zip(item, new)) else new
@@ -70,4 +97,41 @@ def watched(rule: ir.CheckedRule) -> tuple[ir.CheckedRule, dict[int, int], list[
         rule, nodes=changed(rule.nodes), blocks=changed(rule.blocks), where=changed(rule.where),
         target=changed(rule.target), lets=lets,
     )
-    return result, {number: key for key, number in numbers.items()}, wanted
+    where = () if rule.blocks else result.where
+    early = tuple([condition for condition in where if not _asks_for_results(result, condition)])
+    decisions = {number: key for key, number in numbers.items()}
+    return Watched(result, decisions, wanted, _looked_into(result), early)
+
+
+def _number(value: ir.Value) -> float | None:
+    """The number that an expression of numbers is; None for others."""
+    match value:
+        case ir.Const(int() | float() as number):
+            return float(number)
+        case ir.BinaryValue(sign, left, right):
+            first, second = _number(left), _number(right)
+            return None if first is None or second is None else float(BINARY[sign](first, second))
+    return None
+
+
+def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
+    result: dict[int, set[str]] = {}
+    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
+        if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
+            result.setdefault(part.node, set()).add(part.name)
+    return result
+
+
+def _asks_for_results(rule: ir.CheckedRule, condition: ir.Value) -> bool:
+    """True if a condition looks at the type of what a call of the source makes, or at what is around it."""
+    for part in parts(condition):
+        match part:
+            case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(
+                rule.nodes[node], ir.LeafNode
+            ):
+                return True
+            case ir.Let(_, number) if _asks_for_results(rule, rule.lets[number]):
+                return True
+            case ir.Uses() | ir.NodeAttr(_, _, "value"):
+                return True
+    return False

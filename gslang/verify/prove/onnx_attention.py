@@ -1,0 +1,330 @@
+"""Attention over symbolic tensors: a softmax of scores times values, in the forms that ONNX and onnxruntime
+know.
+
+Which keys a query may look at by its position alone (causal, windows) is an unknown truth value for each
+query and key: the same wherever
+attributes and lengths are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from gslang.verify.prove.axioms import apply, square_root
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.relay_arithmetic import contracted
+from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
+from gslang.verify.prove.sizes import text_of
+from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
+from gslang.verify.prove.truths import truth
+
+Weigh = Callable[[Any, Any, Any, Any, Term], Term]
+"""(batch, head, query, key, score) → what the exponential of the score is, times 0 for keys that are hidden.
+"""
+
+
+def in_heads(world: World, x: Tensor, count: Any) -> Tensor:
+    """[batch, sequence, heads · size] → [batch, heads, sequence, size]."""
+    world.need_true(len(x.shape) == 3, "a sequence of rows")
+    size = world.facts.normal(x.shape[2]) // count
+    world.need_equal(size * count, x.shape[2], "heads of equal size")
+    return transposed(reshaped(world, x, (*x.shape[:2], count, world.facts.normal(size))), [0, 2, 1, 3])
+
+
+def in_rows(world: World, x: Tensor) -> Tensor:
+    """[batch, heads, sequence, size] → [batch, sequence, heads · size]."""
+    rows = transposed(x, [0, 2, 1, 3])
+    return reshaped(world, rows, (*rows.shape[:2], world.facts.normal(rows.shape[2] * rows.shape[3])))
+
+
+def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: Any, weigh: Weigh) -> Tensor:
+    """The mean of values, weighted by exponentials of scores; all operands in heads. Queries may share the
+    heads of keys and values.
+    """
+    facts = world.facts
+    world.need_real(q.dtype)
+    for other in (k, v):
+        world.need_same_dtype(q.dtype, other.dtype)
+        world.need_equal(q.shape[0], other.shape[0], "the batches of attention")
+    world.need_equal(k.shape[1], v.shape[1], "the heads of keys and values")
+    world.need_equal(k.shape[2], v.shape[2], "the keys and values of attention")
+    world.need_equal(q.shape[3], k.shape[3], "the sizes of heads")
+    shared = facts.normal(q.shape[1]) // facts.normal(k.shape[1])
+    world.need_equal(shared * k.shape[1], q.shape[1], "heads that share keys")
+    factor = inverse(square_root(of_size(facts.normal(q.shape[3])))) if scale is None else as_term(scale)
+
+    def weight(b: Any, h: Any, i: Any, j: Any) -> Term:
+        group = facts.normal(h) // facts.normal(shared)
+        score = contracted(world, q.shape[3], lambda c: q.at((b, h, i, c)) * k.at((b, group, j, c)))
+        return weigh(b, h, i, j, score * factor)
+
+    def at(index: Index) -> Term:
+        b, h, i, e = index
+        group = facts.normal(h) // facts.normal(shared)
+        above = contracted(world, k.shape[2], lambda j: weight(b, h, i, j) * v.at((b, group, j, e)))
+        return above * inverse(contracted(world, k.shape[2], lambda j: weight(b, h, i, j)))
+
+    return Tensor((q.shape[0], q.shape[1], q.shape[2], v.shape[3]), q.dtype, at)
+
+
+def _shown(world: World, name: str, i: Any, j: Any, q: Tensor, k: Tensor, rows: Any = None) -> Term:
+    """1 where a query may look at a key by its position. `rows`: of a mask, on whose number of rows that
+    depends.
+    """
+    sizes = ", ".join(
+        text_of(world.facts.normal(size)) for size in (q.shape[2], k.shape[2], rows) if size is not None
+    )
+    return truth(read(f"{name} of {sizes}", (world.facts.normal(i), world.facts.normal(j))))
+
+
+def _by_mask(world: World, mask: Tensor, wide: tuple[Any, ...], index: Index, score: Term) -> Term:
+    """The weight of a score to which a mask is added; one of truth values hides keys."""
+    entry = world.element(mask, wide, index)
+    if mask.dtype == "bool":
+        return apply("exp", [score]) * entry
+    return apply("exp", [score + entry])
+
+
+def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
+    q, k, v, mask = (operand(operands, n) for n in range(4))
+    if any(operand(operands, n) is not None for n in range(4, 7)):
+        raise NotProved("attention with a cache")
+    flat = len(q.shape) == 3
+    world.need_true(
+        len(q.shape) in (3, 4) and len(k.shape) == len(v.shape) == len(q.shape),
+        "the ranks of attention's operands",
+    )
+    heads, fewer = attrs["q_num_heads"], attrs["kv_num_heads"]
+    world.need_true(
+        (heads is not None and fewer is not None) if flat else heads is None and fewer is None,
+        "heads of attention are counted in rows alone",
+    )
+    if flat:
+        q, k, v = in_heads(world, q, heads), in_heads(world, k, fewer), in_heads(world, v, fewer)
+    limit = as_term(attrs["softcap"])
+    names = [
+        f"{name} {attrs[name]}"
+        for name, all_seen in (("is_causal", 0), ("left_window_size", -1), ("right_window_size", -1))
+        if attrs[name] != all_seen
+    ]
+    wide = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
+    if mask is not None:
+        world.need_true(2 <= len(mask.shape) <= 4, "the rank of a mask")
+        if mask.dtype != "bool":
+            world.need_same_dtype(mask.dtype, q.dtype)
+        for a, b in zip(mask.shape[-2::-1], wide[-2::-1]):
+            world.need_equal(world.joined(a, b), b, "a mask of another shape")
+        world.need(wide[3] - mask.shape[-1], "a mask with more keys than there are")
+
+    def weigh(b: Any, h: Any, i: Any, j: Any, score: Term) -> Term:
+        if limit.constant != 0:
+            score = limit * apply("Tanh", [score * inverse(limit)])
+        shown = (
+            ONE
+            if not names
+            else _shown(world, ", ".join(names), i, j, q, k, None if mask is None else mask.shape[-2])
+        )
+        if mask is None:
+            return apply("exp", [score]) * shown
+        own = (*wide[:3], mask.shape[-1])  # keys beyond the mask are hidden
+        return shown * world.select(
+            mask.shape[-1] - 1 - j, lambda: _by_mask(world, mask, own, (b, h, i, j), score), lambda: ZERO
+        )
+
+    y = attended(world, q, k, v, attrs["scale"], weigh)
+    return (in_rows(world, y) if flat else y,)
+
+
+# ── onnxruntime ──
+
+
+def _low(attrs: Attrs) -> Any:
+    return -10000.0 if attrs["mask_filter_value"] is None else attrs["mask_filter_value"]
+
+
+def _padding(world: World, mask: Tensor, attrs: Attrs, b: Any, i: Any, j: Any) -> Term:
+    """What is added to a score where a mask of whole numbers hides the key."""
+    match len(mask.shape):
+        case 2:
+            entry = mask.at((b, j))
+        case 3:
+            entry = mask.at((b, i, j))
+        case _:
+            raise NotProved("a mask of lengths")
+    hidden = ONE - truth(entry)  # 0 or not
+    return hidden * as_term(_low(attrs))
+
+
+def _fused(
+    world: World, q: Tensor, k: Tensor, v: Tensor, padding: Tensor | None, extra: Tensor | None, attrs: Attrs
+) -> Tensor:
+    """Attention as onnxruntime's operators compute it, with the results in rows."""
+    wide = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
+    if padding is not None:
+        world.need_true(1 <= len(padding.shape) <= 3, "a mask of keys")
+        sizes = {2: (wide[0], wide[3]), 3: (wide[0], wide[2], wide[3])}.get(len(padding.shape), ())
+        for a, b in zip(padding.shape, sizes):
+            world.need_equal(a, b, "a mask of keys")
+    if extra is not None:
+        world.need_same_dtype(extra.dtype, q.dtype)
+        world.need_true(len(extra.shape) == 4, "a mask of scores")
+        for a, b in zip(extra.shape, wide):
+            world.need_equal(world.joined(a, b), b, "a mask of scores")
+    scale = attrs["scale"]
+    if (
+        scale is not None
+        and not isinstance(scale, (int, float))
+        and not scale > 0
+        or isinstance(scale, (int, float))
+        and scale <= 0
+    ):
+        world.need_true(False, "a scale that is not positive")
+
+    def weigh(b: Any, h: Any, i: Any, j: Any, score: Term) -> Term:
+        if padding is not None:
+            score = score + _padding(world, padding, attrs, b, i, j)
+        if extra is not None:
+            score = score + world.element(extra, wide, (b, h, i, j))
+        weight = apply("exp", [score])
+        return weight * _shown(world, "unidirectional", i, j, q, k) if attrs["unidirectional"] else weight
+
+    return in_rows(world, attended(world, q, k, v, scale, weigh))
+
+
+def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
+    q, k, v, bias, padding, extra = (operand(operands, n) for n in range(6))
+    if k is None or v is None or any(operand(operands, n) is not None for n in range(6, 10)):
+        raise NotProved("packed operands, or attention with a cache")
+    count = attrs["num_heads"]
+    world.need_true(
+        len(q.shape) == 3 and len(k.shape) in (3, 4) and len(v.shape) == len(k.shape),
+        "the ranks of attention's operands",
+    )
+    if bias is not None:
+        world.need_true(len(bias.shape) == 1, "a bias is a vector")
+        if len(k.shape) != 3:
+            raise NotProved("a bias of keys in heads")
+        rows = [q.shape[2], k.shape[2], v.shape[2]]
+        world.need_equal(bias.shape[0], sum(rows), "the length of a bias")
+        begins = (0, rows[0], rows[0] + rows[1])
+        parts = [cut(bias, 0, begin, size) for begin, size in zip(begins, rows)]
+        q, k, v = (_plus(world, x, part) for x, part in zip((q, k, v), parts))
+    q = in_heads(world, q, count)
+    if len(k.shape) == 3:
+        k, v = in_heads(world, k, count), in_heads(world, v, count)
+    for x in (k, v):
+        world.need_equal(x.shape[1], count, "the heads of keys and values")
+    return _fused(world, q, k, v, padding, extra, attrs), k, v
+
+
+def _plus(world: World, x: Tensor, row: Tensor) -> Tensor:
+    world.need_same_dtype(x.dtype, row.dtype)
+    return Tensor(x.shape, x.dtype, lambda index: x.at(index) + row.at((index[-1],)))
+
+
+def _packed(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, weights, bias, padding, past, extra, _ = (operand(operands, n) for n in range(7))
+    if past is not None or attrs["do_rotary"] or attrs["qkv_hidden_sizes"] is None:
+        raise NotProved("attention with a cache, or of three equal parts")
+    world.need_true(len(x.shape) == 3 and len(weights.shape) == 2, "the ranks of attention's operands")
+    world.need_equal(x.shape[2], weights.shape[0], "the inner sizes of attention")
+    sizes = attrs["qkv_hidden_sizes"]
+    world.need_true(len(sizes) == 3, "three sizes")
+    world.need_equal(sizes[0], sizes[1], "queries and keys of equal size")
+    world.need_equal(sum(sizes), weights.shape[1], "the columns of the weights")
+    world.need_same_dtype(x.dtype, weights.dtype)
+    if bias is not None:
+        world.need_same_dtype(x.dtype, bias.dtype)
+        world.need_true(len(bias.shape) == 1, "a bias is a vector")
+        world.need_equal(bias.shape[0], weights.shape[1], "a bias of another length")
+
+    def at(index: Index) -> Term:
+        b, s, c = index
+        value = contracted(world, x.shape[2], lambda n: x.at((b, s, n)) * weights.at((n, c)))
+        return value if bias is None else value + bias.at((c,))
+
+    joined = Tensor((*x.shape[:2], weights.shape[1]), x.dtype, at)
+    begins = (0, sizes[0], sizes[0] + sizes[1])
+    q, k, v = (
+        in_heads(world, cut(joined, 2, begin, size), attrs["num_heads"]) for begin, size in zip(begins, sizes)
+    )
+    return _fused(world, q, k, v, padding, extra, attrs), Tensor((2, *k.shape), x.dtype, _cache)
+
+
+def _cache(index: Index) -> Term:
+    raise NotProved("the keys and values of attention")
+
+
+# ── rotary positions ──
+
+
+def _rotated(
+    world: World,
+    x: Tensor,
+    cosine: Callable[[Any, Any, Any], Term],
+    sine: Callable[[Any, Any, Any], Term],
+    turned: Any,
+) -> Tensor:
+    """[batch, heads, sequence, size]: the first `turned` numbers of each row turned, the second half of them
+    against the first.
+
+    `cosine`, `sine`: of (batch, place in the sequence, number of the angle).
+    """
+    facts = world.facts
+    half = facts.normal(turned) // 2
+    world.need_equal(half * 2, turned, "an even number of columns")
+    size = x.shape[3]
+    first, second = cut(x, 3, 0, half), cut(x, 3, half, half)
+
+    def low(index: Index) -> Term:
+        b, h, s, c = index
+        return first.at(index) * cosine(b, s, c) - second.at(index) * sine(b, s, c)
+
+    def high(index: Index) -> Term:
+        b, h, s, c = index
+        return second.at(index) * cosine(b, s, c) + first.at(index) * sine(b, s, c)
+
+    parts = [Tensor(first.shape, x.dtype, low), Tensor(first.shape, x.dtype, high)]
+    rest = facts.normal(size - turned)
+    if not (type(rest) is int and rest == 0):
+        world.need(rest, "more columns are turned than there are")
+        parts.append(cut(x, 3, turned, rest))
+    return concatenated(world, parts, 3)
+
+
+def _rotary(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, cosines, sines, places = (operand(operands, k) for k in range(4))
+    if places is not None or attrs["interleaved"]:
+        raise NotProved("positions that are looked up, or neighbours that are turned")
+    flat = len(x.shape) == 3
+    world.need_true(len(x.shape) in (3, 4), "the rank of what is turned")
+    world.need_true(len(cosines.shape) == len(sines.shape) == 3, "a table of angles for each batch")
+    for table in (cosines, sines):
+        world.need_same_dtype(x.dtype, table.dtype)
+    if flat and attrs["num_heads"] is None:
+        world.need_true(False, "the number of heads")
+    heads = in_heads(world, x, attrs["num_heads"]) if flat else x
+    turned = attrs["rotary_embedding_dim"]
+    turned = heads.shape[3] if type(turned) is int and turned == 0 else turned
+    for table in (cosines, sines):
+        world.need_equal(table.shape[0], heads.shape[0], "angles of each batch")
+        world.need_equal(table.shape[1], heads.shape[2], "angles of each place")
+        world.need_equal(table.shape[2] * 2, turned, "angles of half of the columns")
+    y = _rotated(
+        world, heads, lambda b, s, c: cosines.at((b, s, c)), lambda b, s, c: sines.at((b, s, c)), turned
+    )
+    if not flat:
+        return y
+    return in_rows(world, y)
+
+
+ATTENTION: dict[str, Meaning] = {
+    "Attention": _attention,
+    "com.microsoft.MultiHeadAttention": _multi_head,
+    "com.microsoft.Attention": _packed,
+    "RotaryEmbedding": _rotary,
+}

@@ -1,0 +1,200 @@
+"""ONNX operators that are others in short: each is the composition of simpler ones that its specification
+gives, so that a proof unfolds it.
+
+Fused activations, products and convolutions, norms of sums. Attention is in `onnx_attention`, quantized
+operators are in `onnx_quantized`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import pi, sqrt
+from typing import Any
+
+from gslang.verify.prove.axioms import apply, square_root
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.relay_arithmetic import averaged, elementwise, multiplied, over_root, standardised
+from gslang.verify.prove.relay_movement import plain_axis, transposed
+from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.terms import ONE, Term, inverse, number
+
+_HALF = number(0.5)
+_CUBIC = number(0.044715)
+_STEEP = number(sqrt(2 / pi))
+
+
+def added(world: World, operands: Sequence[Tensor | None]) -> Tensor:
+    """The sum of those operands that are there, broadcast."""
+    present = [o for o in operands if o is not None]
+    total = present[0]
+    for other in present[1:]:
+        world.need_same_dtype(total.dtype, other.dtype)
+        total = elementwise(world, "add", [total, other], total.dtype)
+    return total
+
+
+def _gelu_of(world: World, x: Tensor, by_tanh: bool) -> Tensor:
+    """x · (1 + erf(x / √2)) / 2, or with tanh(√(2/π) · (x + 0.044715 x³)) for erf."""
+    world.need_real(x.dtype)
+
+    def at(index: Index) -> Term:
+        value = x.at(index)
+        if by_tanh:
+            inner = apply("Tanh", [_STEEP * (value + _CUBIC * value * value * value)])
+        else:
+            inner = apply("Erf", [value * inverse(square_root(number(2)))])
+        return _HALF * value * (ONE + inner)
+
+    return Tensor(x.shape, x.dtype, at)
+
+
+def _gelu(world: World, operands: Operands, attrs: Attrs) -> Value:
+    return _gelu_of(world, operands[0], attrs.get("approximate", "none") == "tanh")
+
+
+def _of_sum(by_tanh: bool) -> Meaning:
+    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
+        x, bias = operands[0], operand(operands, 1)
+        y = added(world, [x, bias])
+        _need_shape(world, y, x, "the bias of an activation")
+        return _gelu_of(world, y, by_tanh)
+
+    return meaning
+
+
+def _need_shape(world: World, y: Tensor, x: Tensor, what: str) -> None:
+    """What is added to a tensor must not widen it."""
+    world.need_true(len(y.shape) == len(x.shape), what)
+    for a, b in zip(y.shape, x.shape):
+        world.need_equal(a, b, what)
+
+
+def _rows_last(x: Tensor) -> Tensor:
+    """[rows, batch …, columns] as [batch …, rows, columns]."""
+    rank = len(x.shape)
+    return transposed(x, [*range(1, rank - 1), 0, rank - 1])
+
+
+def _turned(x: Tensor) -> Tensor:
+    rank = len(x.shape)
+    return transposed(x, [*range(rank - 2), rank - 1, rank - 2])
+
+
+def _fused_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
+    a, b = operands
+    world.need_same_dtype(a.dtype, b.dtype)
+    world.need_real(a.dtype)
+    if len(a.shape) < 2 or len(b.shape) < 2:
+        raise NotProved("vectors among the operands of FusedMatMul")
+    a = _rows_last(a) if attrs["transBatchA"] else a
+    b = _rows_last(b) if attrs["transBatchB"] else b
+    y = multiplied(world, _turned(a) if attrs["transA"] else a, _turned(b) if attrs["transB"] else b, a.dtype)
+    factor = as_term(attrs["alpha"])
+    return Tensor(y.shape, y.dtype, lambda index: factor * y.at(index))
+
+
+def _activated(world: World, x: Tensor, attrs: Attrs) -> Tensor:
+    """The activation of a fused operator."""
+    name: str = attrs["activation"] or ""
+    given: Sequence[Any] = attrs["activation_params"] or ()
+    numbers = [constant(as_term(value), (), None) for value in given]
+    match name, len(numbers):
+        case "", 0:
+            return x
+        case "Relu", 0:
+            return elementwise(world, "relu", [x], x.dtype)
+        case "Tanh", 0:
+            return elementwise(world, "Tanh", [x], x.dtype)
+        case "Sigmoid", 0:
+            return elementwise(world, "sigmoid", [x], x.dtype)
+        case "LeakyRelu", 1:
+            return ARITHMETIC["LeakyRelu"](world, [x], {"alpha": given[0]})  # type: ignore[no-any-return]
+        case "HardSigmoid", 2:
+            return elementwise(world, "HardSigmoid", [x, *numbers], x.dtype)
+        case "Clip", 2:
+            return ARITHMETIC["Clip"](world, [x, *numbers], {})  # type: ignore[no-any-return]
+    raise NotProved(f"the activation `{name}`")
+
+
+def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, w, bias, more = (operand(operands, k) for k in range(4))
+    y = ARITHMETIC["Conv"](world, [x, w, bias], attrs)
+    if more is not None:
+        wide = added(world, [y, more])
+        _need_shape(world, wide, y, "what is added to a convolution")
+        y = wide
+    return _activated(world, y, attrs)
+
+
+# ── norms ──
+
+
+def _scaled(world: World, y: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
+    wide = elementwise(world, "multiply", [y, scale], y.dtype)
+    wide = wide if shift is None else added(world, [wide, shift])
+    _need_shape(world, wide, y, "the scale of a norm")
+    return wide
+
+
+def _statistics(index: Index) -> Term:
+    raise NotProved("the statistics of a norm")
+
+
+def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, skip, scale, shift, bias = (operand(operands, k) for k in range(5))
+    world.need_true(len(x.shape) >= 1, "the rows of a norm")
+    total = added(world, [x, skip, bias])
+    _need_shape(world, total, x, "what is added before a norm")
+    y = standardised(world, total, (len(x.shape) - 1,), attrs["epsilon"])
+    small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
+    return _scaled(world, y, scale, shift), small, small, total
+
+
+def _by_root(world: World, x: Tensor, first: int, epsilon: object) -> Tensor:
+    """x over the root of its mean square over the axes from `first` on."""
+    axes = tuple(range(first, len(x.shape)))
+    square = averaged(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
+
+    def at(index: Index) -> Term:
+        place = tuple(0 if k in axes else p for k, p in enumerate(index))
+        return x.at(index) * over_root(world, square.at(place) + as_term(epsilon))
+
+    return Tensor(x.shape, x.dtype, at)
+
+
+def _skip_root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, skip, scale, bias = (operand(operands, k) for k in range(4))
+    world.need_true(len(x.shape) >= 1, "the rows of a norm")
+    total = added(world, [x, skip, bias])
+    _need_shape(world, total, x, "what is added before a norm")
+    small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
+    return (
+        _scaled(world, _by_root(world, total, len(x.shape) - 1, attrs["epsilon"]), scale, None),
+        small,
+        small,
+        total,
+    )
+
+
+def _simplified(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, scale = operands[0], operands[1]
+    first = plain_axis(world, attrs["axis"], len(x.shape))
+    small = Tensor((*x.shape[:first], *(1 for _ in x.shape[first:])), "float32", _statistics)
+    return _scaled(world, _by_root(world, x, first, attrs["epsilon"]), scale, None), small
+
+
+COMPOSED: dict[str, Meaning] = {
+    "Gelu": _gelu,
+    "com.microsoft.Gelu": _gelu,
+    "com.microsoft.BiasGelu": _of_sum(False),
+    "com.microsoft.FastGelu": _of_sum(True),
+    "com.microsoft.FusedMatMul": _fused_matmul,
+    "com.microsoft.TransposeMatMul": _fused_matmul,
+    "com.microsoft.FusedConv": _fused_conv,
+    "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
+    "com.microsoft.SkipSimplifiedLayerNormalization": _skip_root_norm,
+    "SimplifiedLayerNormalization": _simplified,
+}

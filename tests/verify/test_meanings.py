@@ -1,0 +1,249 @@
+"""What the prover takes composed ONNX operators for, at concrete sizes, against the evaluator: every form of
+their operands and attributes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.run import evaluate_node
+from gslang.graph.graph import ABSENT, INPUT, Graph
+from gslang.verify.prove.domains import Attributes
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.operators import meaning_of
+from gslang.verify.prove.paths import Budget, Choices
+from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.tensors import Tensor, World
+from gslang.verify.prove.terms import Atom, Term, read
+
+ONNX = load_dialect("onnx")
+Call = tuple[str, list[tuple[int, ...] | None], dict[str, Any]]
+_FUNCTIONS = {
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "Erf": math.erf,
+    "Tanh": math.tanh,
+    "max": max,
+    "truth": lambda x: float(x != 0),
+    "log": math.log,
+    "positive": lambda x: float(x > 0),
+}
+
+
+def calls() -> Iterator[Call]:
+    """An operator, the shapes of its operands (None: absent) and its attributes."""
+    for x in ((), (3,), (2, 3)):
+        for how in ("none", "tanh"):
+            yield "Gelu", [x], {"approximate": how}
+        yield "com.microsoft.Gelu", [x], {}
+    yield "com.microsoft.BiasGelu", [(2, 3), (3,)], {}
+    yield "com.microsoft.FastGelu", [(2, 3)], {}
+    yield "com.microsoft.FastGelu", [(2, 3), (3,)], {}
+    for ta, tb, alpha in product((0, 1), (0, 1), (1.0, -0.5)):
+        a, b = ((2, 4, 3) if ta else (2, 3, 4)), ((2, 5, 4) if tb else (2, 4, 5))
+        yield "com.microsoft.FusedMatMul", [a, b], {"transA": ta, "transB": tb, "alpha": alpha}
+        yield "com.microsoft.FusedMatMul", [a[1:], b], {"transA": ta, "transB": tb, "alpha": alpha}
+    for attrs in (
+        {},
+        {"activation": "Relu"},
+        {"activation": "Tanh"},
+        {"activation": "Sigmoid"},
+        {"activation": "LeakyRelu", "activation_params": (0.25,)},
+    ):
+        for bias, more in product((None, (4,)), (None, (1, 4, 3, 3))):
+            yield "com.microsoft.FusedConv", [(1, 2, 3, 3), (4, 2, 1, 1), bias, more], attrs
+    for attrs in (
+        {"activation": "HardSigmoid", "activation_params": (0.25, 0.5)},
+        {"activation": "Clip", "activation_params": (-0.5, 0.75)},
+    ):
+        yield (
+            "com.microsoft.FusedConv",
+            [(1, 2, 4), (4, 1, 2)],
+            {**attrs, "group": 2, "pads": (1, 0), "strides": (2,)},
+        )
+    for bias, shift in product((None, (3,)), (None, (3,))):
+        yield (
+            "com.microsoft.SkipLayerNormalization",
+            [(1, 2, 3), (1, 2, 3), (3,), shift, bias],
+            {"epsilon": 0.01},
+        )
+    for bias in (None, (3,)):
+        yield (
+            "com.microsoft.SkipSimplifiedLayerNormalization",
+            [(1, 2, 3), (1, 2, 3), (3,), bias],
+            {"epsilon": 0.01},
+        )
+    yield "SimplifiedLayerNormalization", [(1, 2, 3), (3,)], {"epsilon": 0.01}
+    for axis in (-1, 1, -2):
+        yield "RMSNormalization", [(1, 2, 3), (1, 2, 3)[axis:]], {"epsilon": 0.01, "axis": axis}
+    yield from _attention()
+
+
+def _attention() -> Iterator[Call]:
+    in_heads: list[tuple[int, ...] | None] = [(1, 2, 2, 3), (1, 2, 3, 3), (1, 2, 3, 2)]
+    for attrs in ({}, {"scale": 0.5}, {"is_causal": 1}, {"softcap": 2.0}):
+        yield "Attention", in_heads, attrs
+        for mask in ((2, 3), (1, 1, 2, 3), (1, 2, 1, 3), (2, 2)):
+            if (
+                mask[-2] == 2 or "is_causal" not in attrs
+            ):  # of a single row, the reference hides what it hides from the first query
+                yield "Attention", [*in_heads, mask], attrs
+    yield "Attention", [(1, 4, 2, 3), (1, 2, 3, 3), (1, 2, 3, 2)], {}
+    yield "Attention", [(1, 2, 6), (1, 3, 6), (1, 3, 4)], {"q_num_heads": 2, "kv_num_heads": 2, "scale": 0.7}
+    rows: list[tuple[int, ...] | None] = [(1, 2, 4), (1, 3, 4), (1, 3, 6)]
+    for attrs in ({}, {"scale": 0.5}, {"unidirectional": 1}, {"mask_filter_value": -2.0}):
+        for extra in (None, (1, 2, 2, 3), (1, 1, 2, 3)):
+            for padding in (None, (1, 3), (1, 2, 3)):
+                yield (
+                    "com.microsoft.MultiHeadAttention",
+                    [*rows, None, padding, extra],
+                    {"num_heads": 2, **attrs},
+                )
+        yield "com.microsoft.MultiHeadAttention", [*rows, (14,)], {"num_heads": 2, **attrs}
+        yield (
+            "com.microsoft.MultiHeadAttention",
+            [(1, 2, 4), (1, 2, 3, 2), (1, 2, 3, 2)],
+            {"num_heads": 2, **attrs},
+        )
+        yield (
+            "com.microsoft.Attention",
+            [(1, 2, 3), (3, 12), (12,)],
+            {"num_heads": 2, "qkv_hidden_sizes": (4, 4, 4), **attrs},
+        )
+        yield (
+            "com.microsoft.Attention",
+            [(1, 2, 3), (3, 12), (12,), (1, 2)],
+            {"num_heads": 2, "qkv_hidden_sizes": (4, 4, 4), **attrs},
+        )
+    yield "RotaryEmbedding", [(1, 2, 3, 4), (1, 3, 2), (1, 3, 2)], {}
+    yield "RotaryEmbedding", [(1, 3, 8), (1, 3, 2), (1, 3, 2)], {"num_heads": 2}
+    yield "RotaryEmbedding", [(1, 2, 3, 6), (1, 3, 2), (1, 3, 2)], {"rotary_embedding_dim": 4}
+
+
+def _of_whole_numbers(operator: str, k: int) -> bool:
+    return (
+        operator == "com.microsoft.MultiHeadAttention"
+        and k == 4
+        or operator == "com.microsoft.Attention"
+        and k == 3
+    )
+
+
+def size(value: Any, places: dict[str, int]) -> int:
+    """A size or position, as a number."""
+    return (
+        value
+        if isinstance(value, int)
+        else sum(c * math.prod(_named(value, name, places) for name in p) for p, c in value.terms.items())
+    )
+
+
+def _named(value: Size, name: str, places: dict[str, int]) -> int:
+    facts: Any = value.facts
+    if name in facts.floors:
+        above, below = (size(part, places) for part in facts.floors[name])
+        return above // below
+    if name in facts.withins:
+        place, wide = (size(part, places) for part in facts.withins[name])
+        return 0 if wide == 1 else place
+    return places[name]
+
+
+def number(term: Term, places: dict[str, int], values: dict[str, Any]) -> float:
+    """A term, computed."""
+    total = 0.0
+    for factors, c in term.parts.items():
+        part = float(c)
+        for atom, exponent in factors:
+            part *= _atom(atom, places, values) ** exponent
+        total += part
+    return total
+
+
+def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
+    match atom.kind:
+        case "read" if atom.name.startswith(("unidirectional", "is_causal")):
+            i, j = (size(k, places) for k in atom.args)
+            rows, columns, *_ = map(int, atom.name.rpartition(" of ")[2].split(", "))
+            return float(j <= i + (columns - rows if atom.name.startswith("uni") else 0))
+        case "read":
+            return float(values[atom.name][tuple(size(k, places) for k in atom.args)])
+        case "num":
+            return float(size(atom.args[0], places))
+        case "guard":
+            return float(size(atom.args[0], places) >= 0)
+        case "group":
+            return number(atom.args[0], places, values)
+        case "fn":
+            return float(_FUNCTIONS[atom.name](*(number(a, places, values) for a in atom.args)))
+    assert (atom.kind, atom.name) == ("total", "sum")
+    ranges = [range(size(count, places)) for _, count in atom.variables]
+    return sum(
+        number(atom.args[0], {**places, **dict(zip([name for name, _ in atom.variables], found))}, values)
+        for found in product(*ranges)
+    )
+
+
+def both(call: Call) -> tuple[Any, Any]:
+    """The first result of a call as the evaluator and as the prover have it."""
+    operator, shapes, attrs = call
+    rng = np.random.default_rng(1)
+    signature = ONNX.operators[operator]
+    complete = signature.complete(attrs)
+    graph = Graph("onnx")
+    values: dict[str, Any] = {}
+    tensors: list[Tensor | None] = []
+    nodes: list[int] = []
+    for k, shape in enumerate(shapes):
+        if shape is None:
+            tensors.append(None)
+            nodes.append(ABSENT)
+            continue
+        whole = _of_whole_numbers(operator, k)
+        found = (
+            rng.integers(0, 2, shape).astype(np.int32)
+            if whole
+            else rng.uniform(-1, 1, shape).astype(np.float32)
+        )
+        if whole:
+            found[..., 0] = 1  # a key that is not hidden
+        name, dtype = f"x{k}", "int32" if whole else "float32"
+        values[name] = found
+        tensors.append(Tensor(shape, dtype, lambda index, name=name: read(name, index)))  # type: ignore[misc]
+        nodes.append(graph.add(INPUT, (), {}, TensorType(shape, dtype), name))
+    node = graph.add(operator, tuple(nodes), attrs, None)
+    expected = evaluate_node(
+        graph, ONNX, node, [None if n < 0 else values[f"x{k}"] for k, n in enumerate(nodes)]
+    )
+    expected = expected[0] if isinstance(expected, (tuple, list)) else expected
+    world = World(Facts(Choices([], Budget(10**9))), 6)
+    value = meaning_of(
+        world,
+        ONNX,
+        operator,
+        [*tensors, *[None] * (len(signature.operands) - len(tensors))],
+        dict(Attributes(complete)),
+    )
+    value = value[0] if isinstance(value, tuple) else value
+    shape = tuple(size(world.facts.normal(d), {}) for d in value.shape)
+    computed = np.empty(shape)
+    for index in np.ndindex(*shape):
+        computed[index] = number(value.at(index), {}, values)
+    return np.asarray(expected), computed
+
+
+@pytest.mark.parametrize("operator", sorted({call[0] for call in calls()}))
+def test_composed_operators(operator: str) -> None:
+    for call in calls():
+        if call[0] == operator:
+            expected, computed = both(call)
+            assert expected.shape == computed.shape, call
+            np.testing.assert_allclose(computed, expected, rtol=1e-3, atol=2e-4, err_msg=str(call))
