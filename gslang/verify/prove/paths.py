@@ -123,7 +123,7 @@ def all_cases(run: Callable[[Choices], None], budget: Budget, anew: bool = False
     count = 0
     while True:
         choices = Choices(given, budget, answers)
-        budget.spend(5)
+        budget.spend(10)
         try:
             run(choices)
             count += 1
