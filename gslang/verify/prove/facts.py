@@ -79,7 +79,7 @@ class Facts(Quantities):
                 return
 
     def _join_again(self) -> None:
-        """What was learnt of a common size holds for it under the names that its parts have now."""
+        """Apply each fact about a common size to the names that its parts have now."""
         for name, value in list(self.equations.items()):
             if name in self.joins:
                 joined: Any = 1
