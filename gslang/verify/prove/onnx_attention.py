@@ -147,7 +147,7 @@ def _low(attrs: Attrs) -> Any:
 
 
 def _padding(world: World, mask: Tensor, attrs: Attrs, b: Any, i: Any, j: Any) -> Term:
-    """What is added to a score where a mask of whole numbers hides the key."""
+    """The addend of a score where a mask of whole numbers hides the key."""
     match len(mask.shape):
         case 2:
             entry = mask.at((b, j))

@@ -66,7 +66,7 @@ def _of_sum(by_tanh: bool) -> Meaning:
 
 
 def _need_shape(world: World, y: Tensor, x: Tensor, what: str) -> None:
-    """What is added to a tensor must not widen it."""
+    """Raise where an addend would widen its tensor."""
     world.need_true(len(y.shape) == len(x.shape), what)
     for a, b in zip(y.shape, x.shape):
         world.need_equal(a, b, what)
