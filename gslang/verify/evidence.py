@@ -99,6 +99,7 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
             _look_at(rule, instance, settings, evidence)
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence)
+    if evidence.good and not evidence.bad and rule.changes is None:
         until = thread_time() + settings.seconds / 2
         _seek_decisions(rule, settings, evidence, search, until)
         _seek_effects(rule, settings, evidence, search, until)
@@ -112,22 +113,29 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
 
 
 def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:
-    """The engine applies a rule where it does not know that the target has another shape: note where that
-    shows.
+    """Refute a rule that the engine applies where it cannot know that the target has another shape.
+
+    A literal number stands for constants of any rank; where only that matters, it is noted.
     """
 
-    def differs(instance: Instance) -> bool:
-        return instance.after is not None and bool(
-            refutes(compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed))
-        )
+    def differs(instance: Instance) -> tuple[Finding | None, str]:
+        if instance.after is None:
+            return None, ""
+        finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)
+        return finding, refutes(finding)
 
-    if any(
-        differs(loose) and not differs(known) and fits_its_types(known.before, rule.dialect, settings.seed)
-        for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS)
-    ):
-        evidence.unvaried.append(
-            "inputs of unknown rank, whose shape the rule changes if a constant has a higher rank"
-        )
+    for wide in (False, True):
+        for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS, wide):
+            finding, why = differs(loose)
+            if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
+                continue
+            if not wide:
+                evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
+            else:
+                evidence.unvaried.append(
+                    "inputs of unknown rank, whose shape the rule changes if a constant has a higher rank"
+                )
+            return
 
 
 def _seek_decisions(

@@ -89,12 +89,15 @@ def instances(
             yield found
 
 
-def without_ranks(rule: ir.CheckedRule, seed: int, attempts: int) -> Iterator[tuple[Instance, Instance]]:
-    """Instances, numbers in them being of more dimensions than inputs, and the same where the rule is applied
-    without knowing the inputs' ranks.
+def without_ranks(
+    rule: ir.CheckedRule, seed: int, attempts: int, wide: bool
+) -> Iterator[tuple[Instance, Instance]]:
+    """Instances, and the same where the rule is applied without knowing the inputs' ranks.
+
+    `wide`: literal numbers may have more dimensions than inputs.
     """
     for k in range(attempts):
-        found = _attempt(rule, Search(), seed * 1_000_003 + k, None, True)
+        found = _attempt(rule, Search(), seed * 1_000_003 + k, None, wide)
         if found is not None and (loose := _without_shapes(rule, found)) is not None:
             yield found, loose
 

@@ -391,6 +391,15 @@ def _gather(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return _fill(known, data, () if isinstance(chosen, int) else (len(chosen),)), {"axis": axis, "%1": chosen}
 
 
+def _gather_nd(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    batch = given.get("batch_dims")
+    batch = rng.choice((0, 0, 1, 2)) if batch is None else batch
+    data = _shape(rng, known, batch + 1)
+    batch = max(min(batch, len(data) - 1), 0)
+    depth = rng.randint(1, max(len(data) - batch, 1))
+    return _fill(known, data, (*data[:batch], rng.choice((1, 2, 3)), depth)), {"batch_dims": batch}
+
+
 def _cumsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("%1")
     data = _shape(rng, known, _rank_for(axis))
@@ -532,6 +541,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "Pad": _pad,
     "Slice": _slice,
     "Gather": _gather,
+    "GatherND": _gather_nd,
     "CumSum": _cumsum,
     "Clip": _clip,
     "DepthToSpace": _blocks(True),
