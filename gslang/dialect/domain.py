@@ -208,7 +208,7 @@ def layout_axes(layout: str) -> tuple[str, ...] | None:
 
 # ── values ──────────────────────────────────────────────────────────────────────────────────────────────────
 
-_FLOATS: Final = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25, 2.0, -2.5, 3.0, 1e-5, 10.0)
+_FLOATS: Final = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25, 2.0, -2.5, 3.0, 2.0**-17, 10.0)  # their products are exact
 _DTYPES: Final = ("float32", "int32", "int64", "bool", "float16", "float64", "int8", "uint8")
 MOST: Final = 96  # values that `choices` lists
 

@@ -166,7 +166,8 @@ class Signature:
             other = self.operand(k)
             if dtype is None or k == place or other is None or self.constant_dtype(k) is not None:
                 continue
-            if taken and dtype in PLAIN and not any(in_class(dtype, wanted) for wanted in taken):
+            known = isinstance(dtype, str) and dtype in PLAIN  # to the prover, types are open
+            if taken and known and not any(in_class(dtype, wanted) for wanted in taken):
                 continue
             if other.dtypes == taken:
                 return dtype

@@ -26,6 +26,7 @@ from gslang.verify.instances import (
 )
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
+from gslang.verify.reads import names_types
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -52,6 +53,7 @@ class Settings:
 @dataclass(slots=True)
 class Evidence:
     """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason.
+    `excused`: what refutes it for integers alone. `in_floats`: instances without integers agree.
     `unfit`: the rule would not be applied, in another type than float32. `drawn`: how many are no tests of
     the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more. `unvaried`:
     what no instance showed, as messages name it. `effective`: attributes of the source that changed what it
@@ -60,6 +62,8 @@ class Evidence:
 
     good: list[Finding] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
+    excused: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
+    in_floats: bool = False
     unfit: list[Instance] = field(default_factory=list)
     drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
@@ -97,6 +101,8 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
             evidence.coverage["near an own test"] += 1
             evidence.drawn += 1
             _look_at(rule, instance, settings, evidence)
+    if not evidence.in_floats and not evidence.bad:  # it is about integers alone
+        evidence.bad, evidence.excused = evidence.excused, []
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence)
     if evidence.good and not evidence.bad and rule.changes is None:
@@ -214,9 +220,21 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     why = refutes(finding, settings.special)
     if why and finding.numbers is False and not fits_its_types(instance.before, rule.dialect, settings.seed):
         return  # operands that the operator does not take
+    whole = integer_types(instance)
+    if why and whole and not names_types(rule):
+        twin = instance.in_floats()
+        if twin is None or twin.after is None or integer_types(twin):
+            evidence.excused.append((instance, finding, why))
+            return
+        finding = compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed)
+        if not refutes(finding, settings.special):
+            evidence.excused.append((instance, finding, why))
+            return
+        instance, why = twin, refutes(finding, settings.special)
     if why:
         evidence.bad.append((instance, finding, why))
         return
+    evidence.in_floats |= not whole
     evidence.good.append(finding)
     for operator, name, value in sorted(instance.attributes):
         attribute = (operator, name)
@@ -234,6 +252,19 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
 
 def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
+
+
+def integer_types(instance: Instance) -> frozenset[str]:
+    """The types of integers that values were drawn in or become; indices and counts that operators give are
+    none.
+    """
+    drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
+    given = [
+        value
+        for attrs in instance.before.attrs
+        for name, value in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")
+    ]
+    return frozenset(d for d in (*drawn, *given) if isinstance(d, str) and d.startswith(("int", "uint")))
 
 
 def refutes(finding: Finding, special: bool = False) -> str:

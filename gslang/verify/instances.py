@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import field
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import field, replace
+from functools import partial
 from time import thread_time
 from typing import Any
 
@@ -39,7 +40,7 @@ class Instance:
 
     `seen`: which way the rule's decisions went. `attributes`: (operator, attribute, value) of those that the
     rule leaves open. `dtypes`: of the outputs. `shown`: the graph as the rule saw it, where that is not
-    `before`.
+    `before`. `in_floats`: the same attempt with floats.
     """
 
     seed: int
@@ -50,6 +51,7 @@ class Instance:
     seen: frozenset[tuple[int, bool]] = frozenset()
     attributes: frozenset[tuple[str, str, str]] = frozenset()
     shown: Graph | None = None
+    in_floats: Callable[[], Instance | None] = lambda: None
 
 
 @dataclass(slots=True)
@@ -176,6 +178,7 @@ def _attempt(
     goal: Goal | None = None,
     wide: bool = False,
     stressed: tuple[str, str] | None = None,
+    dtype: str | None = None,
 ) -> Instance | None:
     """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another
     way than the goal, it is tried again with that wish.
@@ -183,7 +186,7 @@ def _attempt(
     wishes: dict[tuple[int, str], Any] = {}
     for _ in range((6 if goal is None else 12) + len(rule.where)):
         search.attempts += 1
-        making = Making(rule, seed, wishes, wide, stressed)
+        making = Making(rule, seed, wishes, wide, stressed, dtype)
         try:
             graph = making.run()
         except (Misfit, TypeInferenceError) as error:
@@ -203,7 +206,8 @@ def _attempt(
         if instance is not None and (
             goal is None or goal.key in instance.seen and instance.after is not None
         ):
-            return instance
+            again = partial(_attempt, rule, search, seed, goal, wide, stressed, "float32")
+            return replace(instance, in_floats=again)
         if instance is not None and goal is not None and goal.key in instance.seen:
             return None
         if instance is not None:

@@ -44,6 +44,7 @@ class Leaves:
         wishes: Wishes,
         wide_literals: bool = False,
         stressed: tuple[str, str] | None = None,
+        dtype: str | None = None,
     ) -> None:
         self.wide_literals = wide_literals
         # an operator and its attribute that shall have an uncommon value, as most others shall
@@ -57,6 +58,8 @@ class Leaves:
         self.dtype = self.rng.choice(
             ("float32",) * 9 + ("float64", "float16", "int32", "int32", "int64", "int8", "uint8")
         )
+        if dtype is not None:
+            self.dtype = dtype
         for (_, name), value in wishes.items():
             if name == "dtype" and isinstance(value, str):
                 self.dtype = value  # the others follow

@@ -35,6 +35,24 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     ]
 
 
+def names_types(rule: ir.CheckedRule) -> bool:
+    """True if a rule names an element type of whole numbers: then it is meant for them."""
+    everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
+    return any(
+        isinstance(p, ir.Const)
+        and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value))
+        for p in everything
+    )
+
+
+def _flat(value: object) -> Iterator[Any]:
+    if isinstance(value, tuple):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
+
+
 def parts(item: object) -> Iterator[Any]:
     """Every dataclass inside a value, a constraint, a node or several of them, itself included."""
     if is_dataclass(item) and not isinstance(item, type):

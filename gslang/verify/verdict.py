@@ -33,7 +33,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.formats.json_graph import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Evidence, Settings, gather
+from gslang.verify.evidence import Evidence, Settings, gather, integer_types
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance
 from gslang.verify.paste import as_test
@@ -167,8 +167,11 @@ def _judged(
             "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}",
         )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
+    if evidence.excused:  # a rule is applied to integers, too, unless it says otherwise
+        types = sorted({dtype for instance, _, _ in evidence.excused for dtype in integer_types(instance)})
+        capped = f"; the sides differ for integers ({', '.join(types)}){capped}"
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if name in ("exact", "tested") and settings.proof_steps:
+    if name in ("exact", "tested") and settings.proof_steps and not evidence.excused:
         try:
             proof = prove(rule, settings.proof_steps)
         except NotProved:

@@ -274,7 +274,7 @@ def test_rules_below_the_required_verdict_are_left_out(
     (folder / "g.json").write_text(write_json(b.finish(b.call("nn.relu", b.input("x", (4,))))))
     where = [str(folder / "r.gsl"), str(folder / "g.json"), "-o", str(folder / "o.json")]
     assert main(["search", *where]) == 0
-    assert "`wrong` is left out: its verdict is refuted" in capsys.readouterr().err
+    assert "`wrong` is skipped: its verdict is refuted" in capsys.readouterr().err
     assert "nn.relu" in (folder / "o.json").read_text()
     assert main(["search", *where, "--require", "any", "--check-numbers"]) == 1
     assert "nn.relu" not in (folder / "o.json").read_text()
