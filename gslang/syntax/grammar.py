@@ -91,7 +91,7 @@ def _numbered(table: Mapping[str, object]) -> dict[int, Any]:
 
 
 def serialised() -> str:
-    """The text of `grammar/gsl.json`: the same for the same grammar and version of Lark."""
+    """The text of `grammar/gsl.json`: the same for the same grammar and version of Lark, whatever Python."""
     from lark import Lark
     from lark import __version__ as version
     from lark.grammar import Rule
@@ -106,11 +106,18 @@ def serialised() -> str:
         if name in usual and value != usual[name] and not callable(value)
     }
     _renumber(data["parser"]["parser"])
+    for entry in memo.values():
+        pattern = entry.get("pattern", {})
+        if "_width" in pattern:  # releases of Python differ in the number that stands for no limit
+            pattern["_width"] = [min(width, _UNLIMITED) for width in pattern["_width"]]
     text = json.dumps(
         {"lark": version, "grammar": _digest(), "data": data, "memo": memo}, separators=(",", ":"),
         default=list,
     )
     return text.replace("]},", "]},\n") + "\n"
+
+
+_UNLIMITED: Final = 2**32 - 1
 
 
 def _renumber(table: dict[str, Any]) -> None:
