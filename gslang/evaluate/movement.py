@@ -64,9 +64,10 @@ def _strided_slice(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 def _take(operands: Sequence[Array], attrs: Attrs) -> Array:
     x, indices = operands
-    if attrs["batch_dims"]:
-        raise NotImplementedError("`take` with batch dimensions")
-    axis = attrs["axis"]
+    axis, batch = attrs["axis"], attrs["batch_dims"]
+    if batch and axis is not None:  # each part of the batch by itself
+        rest = {**attrs, "axis": axis % x.ndim - 1, "batch_dims": batch % indices.ndim - 1}
+        return np.stack([_take(part, rest) for part in zip(x, indices)])
     size = x.size if axis is None else x.shape[axis]
     indices = indices.astype(np.int64)
     if attrs["mode"] == "wrap":
@@ -158,9 +159,9 @@ def _slice_like(operands: Sequence[Any], attrs: Attrs) -> Any:
 
 def _gather_nd(operands: Sequence[Any], attrs: Attrs) -> Any:
     x, indices = operands
-    if attrs["batch_dims"]:
-        raise NotImplementedError("`gather_nd` with batch dimensions")
-    return x[tuple(indices.astype(np.int64))]
+    batch = np.ix_(*map(np.arange, x.shape[: attrs["batch_dims"]]))
+    places = [place.reshape(place.shape + (1,) * (indices.ndim - 1 - len(batch))) for place in batch]
+    return x[(*places, *indices.astype(np.int64))]
 
 
 def _transpose(operands: Sequence[Array], attrs: Attrs) -> Array:
