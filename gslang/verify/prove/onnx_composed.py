@@ -1,8 +1,7 @@
 """ONNX operators that are others in short: each is the composition of simpler ones that its specification
 gives, so that a proof unfolds it.
 
-Fused activations, products and convolutions, norms of sums. Attention is in `onnx_attention`, quantized
-operators are in `onnx_quantized`.
+Fused activations, products and convolutions, norms of sums. Attention is in `onnx_attention`.
 """
 
 from __future__ import annotations
