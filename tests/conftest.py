@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -25,5 +25,6 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """The same examples in every run: what a run finds is found by the next one too."""
-    settings.register_profile("same", derandomize=True, deadline=None)  # no test depends on time
+    slow = [HealthCheck.too_slow]  # no test depends on time: these two would
+    settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=slow)
     settings.load_profile("default" if config.getoption("--other-examples") else "same")
