@@ -161,7 +161,8 @@ def _gather_nd(operands: Sequence[Any], attrs: Attrs) -> Any:
     x, indices = operands
     batch = np.ix_(*map(np.arange, x.shape[: attrs["batch_dims"]]))
     places = [place.reshape(place.shape + (1,) * (indices.ndim - 1 - len(batch))) for place in batch]
-    return x[(*places, *indices.astype(np.int64))]
+    chosen = (*places, *indices.astype(np.int64))
+    return x[chosen]
 
 
 def _transpose(operands: Sequence[Array], attrs: Attrs) -> Array:
