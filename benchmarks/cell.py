@@ -3,8 +3,8 @@ JSON.
 
 Two modes. `inside`: rules and graph are made, the rules are run once on a small graph (so that nothing is
 loaded or compiled for the first time on the clock), then each step is timed, and the result is counted.
-`whole`: the steps and no others; whoever starts the process times it. The process ends without tearing down
-its graph.
+`whole`: the steps and no others; the process that starts it measures the time. The process ends without
+tearing down its graph.
 """
 
 from __future__ import annotations

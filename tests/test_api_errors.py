@@ -1,4 +1,4 @@
-"""What goes wrong in Python is an exception that a user can catch, and that says how to mend it; the
+"""What goes wrong in Python is an exception that a user can catch, and that says how to hint it; the
 interface has types.
 """
 

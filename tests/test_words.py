@@ -18,7 +18,7 @@ FILES = [
 
 # phrase → what to write instead
 PHRASES = {
-    "its place and its mend": "its location and a suggested fix",
+    "its place and its hint": "its location and a suggested fix",
     "what no rule touches": "untouched parts are preserved",
     "is passed over": "is skipped",
     "are passed over": "are skipped",

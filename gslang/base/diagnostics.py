@@ -52,7 +52,7 @@ class Diagnostic:
 
 
 class InputError(Exception):
-    """A file that the user gave cannot be used: `str()` is the whole message, with file, place and mend (exit
+    """A file that the user gave cannot be used: `str()` is the whole message, with file, place and hint (exit
     code 3).
 
     `path` names the file, `place` is "line 3, column 7" or a JSON pointer.

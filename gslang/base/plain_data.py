@@ -54,7 +54,7 @@ def declare_form(kind: type, parts: Parts, make: Make, home: str | None = None) 
 
 def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
     """A value as JSON: kinds, scalars, then objects, each a kind and the numbers of its parts. Objects of
-    `given` are not stored: whoever reads has his own. Raises `NotPlain`.
+    `given` are not stored: each reader has its own. Raises `NotPlain`.
     """
     kinds: dict[type, int] = {}
     scalars: dict[tuple[type, str], int] = {}

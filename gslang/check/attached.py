@@ -10,7 +10,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import values
 from gslang.check.context import Lowering, Stop
-from gslang.check.found import new_nodes_read
+from gslang.check.definite import new_nodes_read
 from gslang.graph.annotations import attachable
 from gslang.syntax import nodes as n
 
@@ -65,12 +65,12 @@ def _statement(low: Lowering, value: n.Expr, made: Iterable[str]) -> str | None:
         return value.id
     shown = f"`{value.id}` is not" if isinstance(value, n.Name) else "this is not the name of"
     guess = did_you_mean(value.id, tuple(made)) if isinstance(value, n.Name) else None
-    mend = (
+    hint = (
         f"did you mean `{guess}`?"
         if guess
         else f"expected the name of a statement behind `=>`, or names with values: {_SHOWN}"
     )
-    low.error("E0702", f"{shown} a statement of the target", value.span, mend)
+    low.error("E0702", f"{shown} a statement of the target", value.span, hint)
     return None
 
 

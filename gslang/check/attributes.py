@@ -36,7 +36,7 @@ NEW_FACTS = ("shape", "dtype", "ndim")
 
 def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
-    base = low.denote(expr.base)
+    base = low.resolve(expr.base)
     field = expr.field
     match base:
         case NodeOf():

@@ -26,7 +26,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )
-from gslang.check.meant import dialect_with
+from gslang.check.implied_dialect import dialect_with
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -90,12 +90,12 @@ def call(low: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         message = (
             f"unknown operator `{name}`: dialect `{other}` has it, and this file is of `{low.dialect.name}`"
         )
-        near, mend = (
+        near, hint = (
             _with_prefix(name, low), f"did you mean `dialect {other};` as the first line of the file?",
         )
         low.stop(
             "E0301", message, expr.callee.span,
-            f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else mend,
+            f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else hint,
         )
     guess = _with_prefix(name, low) or did_you_mean(
         name, [*low.dialect.operators, *low.functions, *FUNCTIONS]
@@ -181,10 +181,10 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         match argument:
             case n.Positional(value):
                 if positional < len(parameters):
-                    given[parameters[positional]] = low.denote(value)
+                    given[parameters[positional]] = low.resolve(value)
                 positional += 1
             case n.Keyword(key, value) if key in parameters:
-                given[key] = low.denote(value)
+                given[key] = low.resolve(value)
             case n.Keyword(key, _):
                 guess = did_you_mean(key, parameters)
                 low.stop(
@@ -223,7 +223,7 @@ def _expand(low: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
     low.overlay.append({"": ValueOf(ir.Const(None)), **given})
     count = len(low.diagnostics)
     try:
-        result = _shared(low, expr, low.denote(function.body))
+        result = _shared(low, expr, low.resolve(function.body))
         if (
             isinstance(result, ValueOf) or isinstance(result, TargetOf)
             and isinstance(low.targets[result.target], ir.MakeCall)

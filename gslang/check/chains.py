@@ -63,7 +63,7 @@ def _start(low: Lowering, statement: n.Chain) -> int:
         low.stop("E0404", "blocks do not nest", statement.span)
     if statement.start is None:
         return patterns.leaf(low, statement.name.span, "any", ()).node
-    return patterns.node_of(low, statement.start, low.denote(statement.start))
+    return patterns.node_of(low, statement.start, low.resolve(statement.start))
 
 
 def _link(low: Lowering, statement: n.Chain) -> n.Attribute:

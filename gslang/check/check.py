@@ -17,9 +17,9 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.externs import check_function
 from gslang.check.families import check_rules
+from gslang.check.implied_dialect import meant_dialect
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
-from gslang.check.meant import meant_dialect
 from gslang.check.parameters import settled
 from gslang.check.passes import check_pass
 from gslang.check.tests import check_test

@@ -165,7 +165,7 @@ class Lowering:
     dialect: Dialect
     functions: Mapping[str, n.FnDecl | n.ParamDecl]
     diagnostics: list[Diagnostic]
-    # `denote.denote`; expressions stand inside each other in all ways
+    # `resolve.resolve`; expressions stand inside each other in all ways
     denoting: Callable[[Lowering, n.Expr, bool], Denotation]
     side: str = "source"
     names: dict[str, Denotation] = field(default_factory=dict)
@@ -227,8 +227,8 @@ class Lowering:
         self.error(code, message, span, help, text=text, related=related)
         raise Stop
 
-    def denote(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:
-        """The node, value or sequence that an expression denotes (`denote.denote`)."""
+    def resolve(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:
+        """The node, value or sequence that an expression denotes (`resolve.resolve`)."""
         return self.denoting(self, expr, ordered)
 
     # ── names ──
@@ -290,9 +290,9 @@ class Lowering:
         scope[name.id] = what
 
     @contextmanager
-    def helping(self, name: str, mend: str) -> Iterator[None]:
+    def helping(self, name: str, hint: str) -> Iterator[None]:
         """Within, the help for `name` if nothing binds it."""
-        before, self.if_unknown = self.if_unknown, mend if self.look_up(name) is None else None
+        before, self.if_unknown = self.if_unknown, hint if self.look_up(name) is None else None
         try:
             yield
         finally:
@@ -301,12 +301,12 @@ class Lowering:
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
         guess = did_you_mean(name, self.visible())
-        mend = (
+        hint = (
             f"did you mean `{guess}`?" if guess
             else f'data types are strings: `"{name}"`' if dtype_exists(name)
             else self.if_unknown
         )
-        self.stop("E0201", f"unknown name `{name}`", span, mend)
+        self.stop("E0201", f"unknown name `{name}`", span, hint)
 
     def new_local(self) -> int:
         self.locals += 1

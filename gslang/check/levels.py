@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.found import children, targets_in, walk
+from gslang.check.definite import children, targets_in, walk
 
 DEEPEST_VALUE = 200  # named values that read one another
 DEEPEST_CHOICE = 100  # choices of a target inside one another

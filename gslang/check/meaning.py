@@ -15,9 +15,9 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
-from gslang.check.denote import denote
 from gslang.check.externs import refuse
 from gslang.check.outputs import settle_constants
+from gslang.check.resolve import resolve
 from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
@@ -37,7 +37,7 @@ def check_meaning(
     """
     if not decl.meaning:
         return None, []
-    low = Lowering(dialect, functions, [], denote, in_graph=False)
+    low = Lowering(dialect, functions, [], resolve, in_graph=False)
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
         low.bind(
             parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True
@@ -75,7 +75,7 @@ def check_meaning(
             continue
         try:
             if part.id == "value":
-                output = (targets.target_of(low, expr, low.denote(expr)),)
+                output = (targets.target_of(low, expr, low.resolve(expr)),)
             else:
                 what = values.value(low, expr)
                 if what.type not in _EXPECTED[part.id]:

@@ -17,7 +17,7 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.found import (
+from gslang.check.definite import (
     Read,
     Reads,
     children,

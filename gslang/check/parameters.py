@@ -1,4 +1,4 @@
-"""`param threshold: int = 64;`: values that whoever runs the rules may set."""
+"""`param threshold: int = 64;`: values that the user of the rules may set."""
 
 from __future__ import annotations
 

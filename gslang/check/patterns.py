@@ -202,7 +202,7 @@ def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
         )
     branches, names = [], []
     for part in branches_of(expr):
-        what = low.denote(part)
+        what = low.resolve(part)
         branches.append(node_of(low, part, what))
         names.append(
             part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None
@@ -242,8 +242,8 @@ def make_call(
     if isinstance(expr, n.Call) and expr.optional:
         inner = next((o for o in operands if isinstance(o, int)), None)
         if inner is None or len([o for o in operands if o is not None]) != 1:
-            mend = f"write the alternatives explicitly: `{shown}(p, …) | p`"
-            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, mend)
+            hint = f"write the alternatives explicitly: `{shown}(p, …) | p`"
+            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, hint)
         choice = low.add_pattern(
             ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner))
         )
@@ -278,7 +278,7 @@ def _arguments(
                 else:
                     operands.append(node_of(low, value, what))
             case n.Star():
-                operands.append(splice(low, argument, low.denote(argument.value), operands))
+                operands.append(splice(low, argument, low.resolve(argument.value), operands))
             case n.Keyword(name, value) if name in by_name and name not in spec.attributes:
                 operand = by_name[name]
                 if isinstance(value, n.Hole):
@@ -436,9 +436,9 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
 def _operand(low: Lowering, expr: n.Expr) -> Denotation:
     """The denotation of an operand; the help for an unknown name is to declare it."""
     if not isinstance(expr, n.Name):
-        return low.denote(expr)
+        return low.resolve(expr)
     with low.helping(expr.id, f"an input is declared in parentheses after the rule's name: `({expr.id})`"):
-        return low.denote(expr)
+        return low.resolve(expr)
 
 
 def _constraints(
@@ -496,7 +496,7 @@ def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name
 def _spread(
     low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]
 ) -> list[ir.Constraint | ir.SameAttributes]:
-    what = low.denote(spread.base)
+    what = low.resolve(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node", spread.base.span)
     what = links.whose(low, what, "")

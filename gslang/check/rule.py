@@ -8,17 +8,16 @@ from dataclasses import replace
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check import chains, patterns, targets, templates, values, variables
+from gslang.check import chains, patterns, rule_annotations, targets, templates, values, variables
 from gslang.check import checked as ir
-from gslang.check import marks as marking
 from gslang.check.attached import read_attached
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
-from gslang.check.denote import denote
-from gslang.check.found import children, new_nodes_read
+from gslang.check.definite import children, new_nodes_read
 from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
 from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
+from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
 from gslang.syntax import nodes as n
@@ -28,8 +27,8 @@ def check_rule(
     rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
-    low = Lowering(dialect, functions, [], denote)
-    marks = marking.read(low, rule)
+    low = Lowering(dialect, functions, [], resolve)
+    marks = rule_annotations.read(low, rule)
     inputs = [node for item in rule.inputs if (node := lower_input(low, item)) is not None]
     lower_statements(low, rule.source)
     outputs, output_block = source_outputs(low, rule.source)
@@ -157,7 +156,7 @@ def lower_statements(low: Lowering, side: n.Side) -> dict[str, range]:
             elif isinstance(statement, n.Each):
                 templates.each(low, statement)
             else:
-                low.name_it(statement.name, low.denote(statement.value))
+                low.name_it(statement.name, low.resolve(statement.value))
         except Stop:
             low.bound_at.setdefault(statement.name.id, statement.name.span)
             low.names.setdefault(statement.name.id, Lost())
@@ -172,16 +171,16 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                what = low.denote(item.value)
+                what = low.resolve(item.value)
                 if isinstance(what, NodesOf) and len(side.outputs) == 1:
                     block = what.block
                     low.blocks[block] = replace(low.blocks[block], root=what.node, as_outputs=True)
                     continue
                 if isinstance(what, BlockOf):
-                    mend = "name the node of its template that is the output: `*branch.conv`"
-                    low.stop("E0607", "the nodes of a block need a template name", item.span, mend)
+                    hint = "name the node of its template that is the output: `*branch.conv`"
+                    low.stop("E0607", "the nodes of a block need a template name", item.span, hint)
                 low.stop("E0607", "a sequence is the only output of its side", item.span)
-            what = low.denote(item)
+            what = low.resolve(item)
             if isinstance(what, BlockOf | NodesOf):
                 low.stop("E0607", "write `*` before a sequence", item.span)
             if isinstance(what, ValueOf):
@@ -207,9 +206,9 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                outputs.append(targets.sequence_of(low, item, low.denote(item.value)))
+                outputs.append(targets.sequence_of(low, item, low.resolve(item.value)))
                 continue
-            what = low.denote(item)
+            what = low.resolve(item)
             if isinstance(what, TargetOf) and what.several:
                 low.stop("E0607", "write `*` before a sequence", item.span)
             outputs.append(targets.target_of(low, item, what))
@@ -327,8 +326,8 @@ def _finish_blocks(
         if block.root < 0 and number in roots:
             block = replace(block, root=roots[number])
         if number in low.runs and low.runs[number].end is None:
-            mend = f"take its end, `{block.name}[-1].{low.runs[number].link}`, as an output or an operand"
-            low.error("E0404", f"`{block.name}` is not used", block.span, mend)
+            hint = f"take its end, `{block.name}[-1].{low.runs[number].link}`, as an output or an operand"
+            low.error("E0404", f"`{block.name}` is not used", block.span, hint)
         elif block.root < 0:
             low.error(
                 "E0404", f"`{block.name}` is not used", block.span,

@@ -144,18 +144,18 @@ def make_call(
         match argument:
             case n.Positional(value):
                 patterns.refuse_comparison(low, value, signatures)
-                what = known[k] if known is not None else low.denote(value)
+                what = known[k] if known is not None else low.resolve(value)
                 spec = signature.operand(len(operands))
                 as_tuple, optional = (
                     spec is not None and spec.kind == "tuple", spec is not None and spec.optional,
                 )
                 operands.append(target_of(low, value, what, as_tuple=as_tuple, optional=optional))
             case n.Star(value):
-                operands.append(sequence_of(low, argument, low.denote(value)))
+                operands.append(sequence_of(low, argument, low.resolve(value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
                 spec = next(o for o in signature.operands if o.name == name)
-                what = low.denote(value)
+                what = low.resolve(value)
                 what = _as_vector(low, signature, spec, what)
                 named[name] = target_of(low, value, what, optional=spec.optional)
             case n.Keyword(name, value):
@@ -189,7 +189,7 @@ def make_call(
     _check_results(low, expr, signature, operands)
     spreads = []
     for whole in wholes:
-        what = low.denote(whole.base)
+        what = low.resolve(whole.base)
         assert isinstance(what, NodeOf)
         spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
     called = ("variable", variable) if variable is not None else signature.name
@@ -200,7 +200,7 @@ def make_call(
 def _spread(
     low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str], wholes: list[n.Spread]
 ) -> list[tuple[str, ir.Value]]:
-    what = low.denote(spread.base)
+    what = low.resolve(spread.base)
     if not isinstance(what, NodeOf):
         low.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:

@@ -33,7 +33,7 @@ def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: N
     try:
         for bind in statement.statements:
             try:
-                low.name_it(bind.name, low.settle_ahead(template, bind.name.id, low.denote(bind.value)))
+                low.name_it(bind.name, low.settle_ahead(template, bind.name.id, low.resolve(bind.value)))
             except Stop:
                 low.bound_at.setdefault(bind.name.id, bind.name.span)
                 template.names.setdefault(bind.name.id, Lost())
@@ -74,7 +74,7 @@ def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
     low.inside = template
     low.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
     try:
-        root = patterns.node_of(low, expr.element, low.denote(expr.element))
+        root = patterns.node_of(low, expr.element, low.resolve(expr.element))
     finally:
         low.overlay.pop()
         low.inside = None

@@ -7,12 +7,11 @@ from collections.abc import Mapping
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import marks as marking
-from gslang.check import patterns, targets
+from gslang.check import patterns, rule_annotations, targets
 from gslang.check.context import Lowering, NodeOf, Stop
-from gslang.check.denote import denote
 from gslang.check.externs import refuse
 from gslang.check.outputs import settle_constants
+from gslang.check.resolve import resolve
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
@@ -36,7 +35,7 @@ def check_test(
             help=f"did you mean `{guess}`?" if guess else None,
         ))
         return None
-    low = Lowering(dialect, functions, [], denote, in_graph=False)
+    low = Lowering(dialect, functions, [], resolve, in_graph=False)
     opset = _opset(low, item)
     inputs = []
     for declared in item.inputs:
@@ -84,7 +83,7 @@ def check_test(
 
 def _opset(low: Lowering, item: n.Test) -> int | None:
     """The operator set that `@opset(11)` states for the test's graphs."""
-    marks = marking.read(low, item)
+    marks = rule_annotations.read(low, item)
     stated, highest = marks.opset
     if stated != highest or (stated is not None and low.dialect.name != "onnx"):
         span = next(a.span for a in item.annotations if a.name.id == "opset")
@@ -98,15 +97,15 @@ def _side(low: Lowering, side: n.Side) -> list[int]:
     for statement in side.statements:
         try:
             assert isinstance(statement, n.Bind)
-            low.name_it(statement.name, low.denote(statement.value))
+            low.name_it(statement.name, low.resolve(statement.value))
         except Stop:
             pass
     for output in side.outputs:
         try:
             if isinstance(output, n.Star):
-                outputs.append(targets.sequence_of(low, output, low.denote(output.value)))
+                outputs.append(targets.sequence_of(low, output, low.resolve(output.value)))
             else:
-                outputs.append(targets.target_of(low, output, low.denote(output)))
+                outputs.append(targets.target_of(low, output, low.resolve(output)))
         except Stop:
             pass
     return outputs

@@ -26,7 +26,7 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
         low.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
-    what, body = low.denote(places[0]), None
+    what, body = low.resolve(places[0]), None
     if name == "calls":
         what, body = _with_bodies(low, places[0], what)
     if isinstance(what, TargetOf):
@@ -50,11 +50,11 @@ def _with_bodies(low: Lowering, expr: n.Expr, what: Denotation) -> tuple[Denotat
             return what, None
         case TargetOf():
             return what, None
-    mend = (
+    hint = (
         "expected an operator with bodies (`If`, `Loop`, `Scan`), `calls(y)`, or one of its bodies, "
         "`calls(y.then_branch)`"
     )
-    low.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, mend)
+    low.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, hint)
 
 
 def _has_bodies(low: Lowering, node: int) -> bool:

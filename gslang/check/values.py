@@ -56,7 +56,7 @@ def declared_type(types: tuple[AttributeType, ...]) -> str:
 
 def value(low: Lowering, expr: n.Expr) -> ValueOf:
     """The value that an expression stands for; a node in its place is an error."""
-    return force(low, expr, low.denote(expr))
+    return force(low, expr, low.resolve(expr))
 
 
 _NO_CONDITIONS = {
@@ -191,7 +191,7 @@ def comparison(low: Lowering, expr: n.Comparison) -> ValueOf:
 
 
 def _side(low: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
-    what = low.denote(expr)
+    what = low.resolve(expr)
     if isinstance(what, NodeOf) and isinstance(other, n.Literal) and other.value is None:
         return what
     if isinstance(what, NodeOf) and isinstance(other, n.Name):
@@ -243,7 +243,7 @@ def distinct(low: Lowering, expr: n.Call) -> ValueOf:
     """`distinct(a, b, …)`: all different expressions."""
     found: list[NodeOf] = []
     for argument in expr.arguments:
-        what = low.denote(argument.value) if isinstance(argument, n.Positional) else None
+        what = low.resolve(argument.value) if isinstance(argument, n.Positional) else None
         if not isinstance(what, NodeOf):
             low.stop("E0505", "`distinct` compares nodes", argument.span)
         found.append(what)
@@ -264,7 +264,7 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
     for argument in expr.arguments:
         if not isinstance(argument, n.Positional):
             low.stop("E0503", f"`{name}` takes positional arguments only", argument.span)
-        what = low.denote(argument.value)
+        what = low.resolve(argument.value)
         if name == "len" and isinstance(what, (BlockOf, NodesOf)):
             indices = what.indices if isinstance(what, BlockOf) else None
             if indices is None:
@@ -334,7 +334,7 @@ def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
 
 
 def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
-    what = low.denote(expr.subject)
+    what = low.resolve(expr.subject)
     if not isinstance(what, NodeOf) or what.node not in low.branch_names:
         low.stop("E0403", "`match` needs an alternation", expr.subject.span)
     names = low.branch_names[what.node]

@@ -1,8 +1,8 @@
 """Attributes that do not matter where they stand: `channels` of a convolution whose weight has as many,
 `groups = 1`.
 
-A call computes the same without them, in the same type. Calls that differ only in such attributes are one to
-whoever derives equations.
+A call computes the same without them, in the same type. Calls that differ only in such attributes are one
+where equations are derived.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ class Edits:
     """The type of a node that has none yet, noted in the table; `looked_at` gets the constants whose values
     matter too.
     """
-    misfit: Callable[[Sequence[int], Sequence[int]], str | None]
+    type_mismatch: Callable[[Sequence[int], Sequence[int]], str | None]
     """Why these nodes cannot take the outputs' place."""
     replace_one: Callable[[int, int, int, int | None, bool, list[int]], list[int]]
     """`(old, now, first, low, unused, seeds)`: one takes the other's place; the removed nodes."""
@@ -129,7 +129,7 @@ def edits_of(
             depends_on_values.extend(looked_at)
         return result
 
-    def misfit(olds: Sequence[int], nows: Sequence[int]) -> str | None:
+    def type_mismatch(olds: Sequence[int], nows: Sequence[int]) -> str | None:
         if len(olds) != len(nows):
             return f"the source has {len(olds)} outputs here, the target {len(nows)}"
         for old, now in zip(olds, nows):
@@ -332,8 +332,8 @@ def edits_of(
         return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
 
     return Edits(
-        graph, dialect, add, infer, misfit, replace_one, replace, depends_on_values, note, relevant, remove,
-        place_new, refine_types, outlines,
+        graph, dialect, add, infer, type_mismatch, replace_one, replace, depends_on_values, note, relevant,
+        remove, place_new, refine_types, outlines,
     )
 
 

@@ -15,13 +15,13 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.found import walk
+from gslang.check.definite import walk
 from gslang.engine import program as mp
 from gslang.engine.build import build
 from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.machine import FAILED, At, Inside, Link, Machine, Outcome, Todo, Whole, before
-from gslang.engine.obstacles import also_used, described, path_between
+from gslang.engine.match_failures import also_used, described, path_between
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance
 from gslang.engine.step_words import KNOWN, Words, first_output, words_for
@@ -409,7 +409,7 @@ class Attempt(Machine):
         span = rule.target.spans[rule.target.outputs[0]] if rule.target.spans else rule.span
         first, scope.memo = len(graph.op), {}
         try:
-            why = edits_of(graph, rule.dialect).misfit(
+            why = edits_of(graph, rule.dialect).type_mismatch(
                 output_slots(scope), build(graph, rule.dialect, rule.target, scope)
             )
             if why is None:

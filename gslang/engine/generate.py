@@ -21,7 +21,7 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.definite import children
 from gslang.check.levels import choice_levels, levels
 from gslang.engine import machine
 from gslang.engine import program as mp
@@ -195,7 +195,8 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
 
 
 _EDITING = (
-    "    add, infer, misfit, replace_one, replace = E.add, E.infer, E.misfit, E.replace_one, E.replace",
+    "    add, infer, type_mismatch = E.add, E.infer, E.type_mismatch",
+    "    replace_one, replace = E.replace_one, E.replace",
     (
         "    note, remove, place_new, refine_types, output_uses = E.note, E.remove, E.place_new, "
         "E.refine_types, G.output_uses"

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslang.check import checked as ir
-from gslang.check.found import children, new_nodes_read, targets_in
+from gslang.check.definite import children, new_nodes_read, targets_in
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
@@ -112,7 +112,7 @@ def _emit_removing(writer: Writer, place: Place, call: str) -> None:
 def _emit_misfit(writer: Writer, place: Place, condition: str, olds: str, nows: str) -> None:
     inner = place.deeper()
     writer.line(place, f"if {condition}:")
-    writer.line(inner, f"why = misfit({olds}, {nows})")
+    writer.line(inner, f"why = type_mismatch({olds}, {nows})")
     writer.line(inner, "if why:")
     writer.line(inner.deeper(), "G.discard_from(first_new)")
     writer.line(inner.deeper(), "return Failure(rule.name, G.label(start), why)")

@@ -13,7 +13,7 @@ from dataclasses import field
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.found import new_nodes_read
+from gslang.check.definite import new_nodes_read
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator
 from functools import cache
 
 from gslang.check import checked as ir
-from gslang.check.found import Reads, children, found_before, found_with, parts, reverse_post_order, walk
+from gslang.check.definite import Reads, children, found_before, found_with, parts, reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
     Apart,

@@ -57,7 +57,7 @@ def _inference(meaning: Meaning, dialect: Dialect) -> Infer:
         graph = Graph(dialect.name)
         operands = []
         for k, type_ in enumerate(types):
-            # whoever asks is not asked again: the type may depend on it
+            # the node that asks is not asked again: the type may depend on it
             value = value_of(k) if reads_values else None
             known = value is not None and isinstance(type_, TensorType)
             operands.append(

@@ -63,7 +63,7 @@ def apply_match(
         return Failure(rule.name, graph.label(sources[0]), str(error))
     finally:
         scope.memo = None
-    if why := edits.misfit(sources, targets):
+    if why := edits.type_mismatch(sources, targets):
         graph.discard_from(first_new)
         return Failure(rule.name, graph.label(sources[0]), why)
     if all(source == target for source, target in zip(sources, targets)):

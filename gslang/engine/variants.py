@@ -13,7 +13,7 @@ from itertools import product
 from typing import Final
 
 from gslang.check import checked as ir
-from gslang.check.found import new_nodes_read
+from gslang.check.definite import new_nodes_read
 
 _MOST: Final = 2  # optional inputs; each doubles the code
 

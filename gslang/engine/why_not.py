@@ -10,13 +10,13 @@ operator is another one.
 from __future__ import annotations
 
 from gslang.check.checked import AltNode
-from gslang.check.found import children
+from gslang.check.definite import children
 from gslang.check.opsets import why_unfit
 from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.explain import Miss as Miss
 from gslang.engine.generate import compile_matcher
 from gslang.engine.lower import operators_of
-from gslang.engine.obstacles import described, shown_operators
+from gslang.engine.match_failures import described, shown_operators
 from gslang.engine.program import MatchProgram
 from gslang.engine.step_words import first_output
 from gslang.engine.worklist import affected, ways_of

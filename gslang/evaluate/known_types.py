@@ -1,10 +1,10 @@
 """Types that follow from what rules and folding have put into a graph: where an operand's shape has become
 known, so may those behind it.
 
-Rules type the nodes that they make; whoever reads these keeps the type that it had. Between the steps of a
-pass it gets what is known now. In ONNX graphs that is also what follows from shapes of which some numbers are
-known (`partial_values`, `symbolic_shapes`), and dimensions that must be equal get one name: because an
-operator demands it, or because two statements about one value are both true.
+Rules type the nodes that they make; a node that reads these keeps the type that it had. Between the steps
+of a pass it gets what is known now. In ONNX graphs that is also what follows from shapes of which some
+numbers are known (`partial_values`, `symbolic_shapes`), and dimensions that must be equal get one name:
+because an operator demands it, or because two statements about one value are both true.
 """
 
 from __future__ import annotations

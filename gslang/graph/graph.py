@@ -61,7 +61,7 @@ class Graph:
         "operands", "order", "output_uses", "outputs", "types", "users", "values",
     )
 
-    picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by whoever can
+    picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by `gslang.api`
 
     def _repr_svg_(self) -> str | None:
         """The picture that a notebook shows."""

@@ -56,10 +56,10 @@ def constant_condition(file: LintedFile) -> Iterator[Finding]:
                 isinstance(target, ir.ChooseTarget)
                 and (known := constant(target.condition, rule.checked)) is not None
             ):
-                mend = f"only branch {'before `if`' if known else 'behind `else`'} is ever used"
+                hint = f"only branch {'before `if`' if known else 'behind `else`'} is ever used"
                 yield finding(
                     "L0104", f"the condition of this choice is {'always' if known else 'never'} true", span,
-                    mend,
+                    hint,
                 )
 
 
@@ -185,11 +185,11 @@ def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Ex
     )
     edit = without_condition(written, k) if always and written else None
     fix = Fix("remove the condition", (edit,)) if edit is not None else None
-    says, mend = (
+    says, hint = (
         ("always true" + " here" * bool(related), "remove it") if always
         else (_NEVER, "did you mean another condition?")
     )
-    return finding("L0104", f"`{span.text}` is {says}", span, mend, related=related, fix=fix)
+    return finding("L0104", f"`{span.text}` is {says}", span, hint, related=related, fix=fix)
 
 
 def _hashable(value: ir.Value) -> bool:
@@ -223,7 +223,7 @@ def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
 
 
 def _misspelt_dtype(fact: Fact) -> str | None:
-    """A mend for a comparison with something that is no data type."""
+    """A hint for a comparison with something that is no data type."""
     if (
         not isinstance(fact.value, ir.NodeAttr) or fact.value.name != "dtype"
         or fact.operator not in ("==", "in")

@@ -41,10 +41,10 @@ def exact_float(file: LintedFile) -> Iterator[Finding]:
         for pattern in rule.checked.nodes:
             for constraint in pattern.constraints:
                 if isinstance(constraint, ir.Constraint) and _computes_fraction(constraint.test):
-                    mend = "capture the attribute, and test it with `close(a, b, 1e-6)` in `where`"
+                    hint = "capture the attribute, and test it with `close(a, b, 1e-6)` in `where`"
                     yield finding(
                         "L0105", "a number computed from others hardly ever equals an attribute exactly",
-                        constraint.span, mend,
+                        constraint.span, hint,
                     )
 
 

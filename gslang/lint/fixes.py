@@ -39,7 +39,7 @@ def apply_fixes(text: str, found: Sequence[Diagnostic], unsafe: bool = False) ->
             continue
         wanted = tuple((e.span.start, e.span.end, e.text) for e in diagnostic.fix.edits)
         if wanted in taken:
-            count += 1  # two findings with one mend
+            count += 1  # two findings with one hint
         elif all(end <= a or b <= start for start, end, _ in wanted for a, b, _ in edits):
             taken.add(wanted)
             edits += wanted

@@ -23,9 +23,9 @@ def growing(file: LintedFile) -> Iterator[Finding]:
             before, after = (sum(count_calls(g).values()) for g in (graph, changed))
             if run.applied and after > before:
                 message = f"an application of `{rule.name}` turns {before} calls into {after}"
-                mend = (
+                hint = (
                     "constant folding may take them away again, else the graph grows with each match; seen "
                     f"on {as_statements(graph)}"
                 )
-                yield finding("L0204", message, rule.written.name.span, mend, graph=as_json(graph))
+                yield finding("L0204", message, rule.written.name.span, hint, graph=as_json(graph))
                 break

@@ -101,20 +101,20 @@ def _finding(where: tuple[n.Expr, ...], k: int, place: _Place, field: str, value
     argument = f"{field} = {value.span.text}"
     match place.what:
         case "call":
-            mend, edit = (
+            hint, edit = (
                 f"write `{argument}` in the call", with_argument(place.span, bool(place.arguments), argument),
             )
         case "kind" if place.span.text.endswith(")"):
-            mend, edit = (
+            hint, edit = (
                 f"write `{argument}` in the kind", with_argument(place.span, bool(place.arguments), argument),
             )
         case "kind":
-            mend, edit = (
+            hint, edit = (
                 f"write `{place.span.text}({argument})`",
                 Edit(Span(place.span.source, place.span.end, place.span.end), f"({argument})"),
             )
         case _:
-            mend, edit = (
+            hint, edit = (
                 f"write `{place.span.text}: any({argument})`",
                 Edit(Span(place.span.source, place.span.end, place.span.end), f": any({argument})"),
             )
@@ -124,7 +124,7 @@ def _finding(where: tuple[n.Expr, ...], k: int, place: _Place, field: str, value
     code = "L0111" if place.what == "call" else "L0119"
     return finding(
         code, f"`{span.text}` is only tested once the whole pattern has matched", span,
-        f"{mend}: it is then tested as soon as the node is matched", fix=fix,
+        f"{hint}: it is then tested as soon as the node is matched", fix=fix,
     )
 
 

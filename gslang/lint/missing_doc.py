@@ -10,5 +10,5 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 def missing_doc(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if not rule.checked.doc:
-            mend = "add a line `## …` that describes the rule above it"
-            yield finding("L0108", f"`{rule.name}` has no documentation", rule.written.name.span, mend)
+            hint = "add a line `## …` that describes the rule above it"
+            yield finding("L0108", f"`{rule.name}` has no documentation", rule.written.name.span, hint)

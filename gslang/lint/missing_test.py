@@ -11,5 +11,5 @@ def missing_test(file: LintedFile) -> Iterator[Finding]:
     tested = {test.rule for test in file.program.tests}
     for rule in file.rules:
         if tested.isdisjoint((rule.name, rule.checked.family)):
-            mend = f'add `test "…" for {rule.name} {{ … }}`; one with `=> unchanged` shows where it stops'
-            yield finding("L0109", f"no test for `{rule.name}`", rule.written.name.span, mend)
+            hint = f'add `test "…" for {rule.name} {{ … }}`; one with `=> unchanged` shows where it stops'
+            yield finding("L0109", f"no test for `{rule.name}`", rule.written.name.span, hint)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.definite import children
 from gslang.lint.generality import roots_of
 from gslang.lint.linted_file import Finding, LintedFile, finding
 
@@ -33,8 +33,8 @@ def needless_interior(file: LintedFile) -> Iterator[Finding]:
                 continue
             what = f"`{node.name}`" if node.name else f"`{node.span.text}`"
             edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")
-            mend = "write `keep` before it: the rule then also matches where something else uses it"
+            hint = "write `keep` before it: the rule then also matches where something else uses it"
             yield finding(
                 "L0118", f"{what} need not be removed: the target has no more calls than outputs",
-                node.span, mend, fix=Fix("keep the node", (edit,), safe=False),
+                node.span, hint, fix=Fix("keep the node", (edit,), safe=False),
             )

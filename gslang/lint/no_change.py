@@ -15,5 +15,5 @@ from gslang.lint.rebuilt import rebuilds_itself
 def no_change(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         if rebuilds_itself(rule.checked) and not attaches(rule.checked):
-            mend = "an application rebuilds the match: an infinite loop"
-            yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, mend)
+            hint = "an application rebuilds the match: an infinite loop"
+            yield finding("L0116", f"the target of `{rule.name}` is its source", rule.written.name.span, hint)

@@ -67,18 +67,18 @@ def _loops(
                 Label(places[name], "takes part")
                 for name in dict.fromkeys(loop) if places[name] != places[loop[0]]
             )
-            message, mend = (
+            message, hint = (
                 f"these rules form an infinite loop: {shown}",
                 "constrain one source so that it does not match the other rule's target",
             )
             if len(set(loop)) == 1:
                 message = f"`{loop[0]}` does not terminate: its target contains its source"
-                mend = "exclude the target by a constraint of the source, or write `@once` above the rule"
+                hint = "exclude the target by a constraint of the source, or write `@once` above the rule"
             yield finding(
                 "L0203",
                 message,
                 places[loop[0]],
-                f"{mend}; example: {as_statements(graph)}",
+                f"{hint}; example: {as_statements(graph)}",
                 related=related,
                 graph=as_json(graph),
             )

@@ -58,8 +58,8 @@ def _judged(
     else:
         message = f"whether `{first.name}` or `{second.name}` comes first decides the result"
     related = (Label(first.written.name.span, f"first at `{ids[top]}`, it leads to {_calls(one)}"),)
-    mend = f"first at `{ids[below]}`, this one leads to {_calls(two)}; begin with {as_statements(graph)}"
-    yield finding("L0205", message, second.written.name.span, mend, related=related, graph=as_json(graph))
+    hint = f"first at `{ids[below]}`, this one leads to {_calls(two)}; begin with {as_statements(graph)}"
+    yield finding("L0205", message, second.written.name.span, hint, related=related, graph=as_json(graph))
 
 
 def _inner_overlaps(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule, Graph, int, int]]:

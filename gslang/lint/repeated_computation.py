@@ -25,10 +25,10 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
                 continue
             if isinstance(found, ir.MakeCall) and (matched := _stays_already(rule.checked, k)) is not None:
                 name = matched.name or matched.span.text
-                mend = f"use `{name}`" if matched.name else "name it in the source, and use the name"
+                hint = f"use `{name}`" if matched.name else "name it in the source, and use the name"
                 related = (Label(matched.span, "matched here and not removed"),)
                 yield finding(
-                    "L0110", f"`{target.spans[k].text}` already exists", target.spans[k], mend,
+                    "L0110", f"`{target.spans[k].text}` already exists", target.spans[k], hint,
                     related=related,
                 )
             # as text: 1 is not 1.0 there
@@ -42,10 +42,10 @@ def repeated_computation(file: LintedFile) -> Iterator[Finding]:
                 or target.spans[k] == target.spans[first]
             ):
                 continue
-            mend = "name it in a statement and use the name"
+            hint = "name it in a statement and use the name"
             related = (Label(target.spans[first], "same as here"),)
             yield finding(
-                "L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], mend, related=related
+                "L0110", f"`{target.spans[k].text}` is computed twice", target.spans[k], hint, related=related
             )
 
 

@@ -28,15 +28,15 @@ def unreachable(file: LintedFile) -> Iterator[Finding]:
             continue
         reported.add(later.name)  # the first one that covers it is enough to know
         related = (Label(earlier.written.name.span, "more general, and tried first"),)
-        mend = f"put `{later.name}` before `{earlier.name}`, or remove it"
+        hint = f"put `{later.name}` before `{earlier.name}`, or remove it"
         if graph is not None:
-            mend += f"; both match in {as_statements(graph)}"
+            hint += f"; both match in {as_statements(graph)}"
         shown = None if graph is None else as_json(graph)
         yield finding(
             "L0202",
             f"`{earlier.name}` matches everything that `{later.name}` does",
             later.written.name.span,
-            mend,
+            hint,
             related=related, graph=shown,
         )
 

@@ -30,9 +30,9 @@ def unread_constant(file: LintedFile) -> Iterator[Finding]:
             ) or not _is_number(checked, k):
                 continue
             name = f"`{node.name}`" if node.name else "this constant"
-            mend = "state which one: `const(value = …)`, or `any` if it does not matter"
+            hint = "state which one: `const(value = …)`, or `any` if it does not matter"
             yield finding(
-                "L0117", f"{name} may be any constant, and the target does not depend on it", node.span, mend
+                "L0117", f"{name} may be any constant, and the target does not depend on it", node.span, hint
             )
 
 

@@ -25,10 +25,10 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
             used = set(names_in(item.body))
             for parameter in item.parameters:
                 if parameter.name.id not in used and not parameter.name.id.startswith("_"):
-                    mend = "remove it and its arguments, or begin its name with `_`"
+                    hint = "remove it and its arguments, or begin its name with `_`"
                     yield finding(
                         "L0101", f"the parameter `{parameter.name.id}` is never used", parameter.name.span,
-                        mend,
+                        hint,
                     )
 
 

@@ -1,4 +1,4 @@
-"""Mends for findings: fixes of lints, what was meant instead of a misspelt word, missing imports, constraints
+"""Fixes for findings: fixes of lints, what was meant instead of a misspelt word, missing imports, constraints
 in a better place, `@allow`.
 """
 
@@ -45,7 +45,7 @@ def code_actions(
 
     if fits("quickfix"):
         for finding in here:
-            for title, changes, sure in mends(store, document, finding):
+            for title, changes, sure in fixes_of(store, document, finding):
                 fixed = [told.diagnostic(store, document, finding)]
                 edit = _workspace_edit(document, changes)
                 found.append(lsp.CodeAction(
@@ -65,7 +65,7 @@ def code_actions(
     if fits("source.fixAll") and (wanted is not None or here):
         changes = every_safe_fix(document, findings)
         if changes:
-            title = f"mend {len(changes)} place{'s' * (len(changes) != 1)} in this file"
+            title = f"hint {len(changes)} place{'s' * (len(changes) != 1)} in this file"
             found.append(lsp.CodeAction(
                 title, lsp.CodeActionKind.SourceFixAll, edit=_workspace_edit(document, changes)
             ))
@@ -114,7 +114,9 @@ def replacement(document: Document, start: int, end: int, text: str) -> lsp.Work
     return _workspace_edit(document, [(start, end, text)])
 
 
-def mends(store: Store, document: Document, finding: Diagnostic) -> Iterator[tuple[str, list[Change], bool]]:
+def fixes_of(
+    store: Store, document: Document, finding: Diagnostic
+) -> Iterator[tuple[str, list[Change], bool]]:
     """Title, changes, and whether it is what one would nearly always do."""
     span = finding.primary.span
     if finding.fix is not None:

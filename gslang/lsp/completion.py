@@ -22,7 +22,7 @@ from gslang.lsp.context import Cursor, call_around, cursor
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document, folder_of
 from gslang.lsp.hover import attribute_text, of_signature, signatures_of_call
-from gslang.lsp.kinds import denoted, described, lowered, operators_named
+from gslang.lsp.kinds import described, lowered, operators_named, resolved
 from gslang.lsp.lookup import Import, dialect_name, imported_files, own, visible
 from gslang.lsp.names import Mark, marks
 from gslang.lsp.pieces import Piece
@@ -309,7 +309,7 @@ class _Places:
         if first or is_template:
             yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
         low = lowered(self.analysis, self.piece)
-        new = low is not None and base is not None and isinstance(denoted(low, base.text), TargetOf)
+        new = low is not None and base is not None and isinstance(resolved(low, base.text), TargetOf)
         if base is not None and not first:
             for name in () if new else operators_named(self.analysis, self.piece, base.text):
                 signature = self.analysis.dialect.get(name)
@@ -407,7 +407,7 @@ class _Places:
         low = lowered(self.analysis, self.piece)
         for mark in marks(self.piece):
             if mark.defines and mark.local is not None and mark.start != self.here.start:
-                what = denoted(low, mark.text) if low is not None else None
+                what = resolved(low, mark.text) if low is not None else None
                 detail = (
                     described(low, what) if low is not None and what is not None
                     else mark.role.replace("-", " ")

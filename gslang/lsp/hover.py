@@ -13,7 +13,7 @@ from gslang.lsp import signature_text, words
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document
-from gslang.lsp.kinds import denoted, described, graph_types, lowered, operators_named, operators_of
+from gslang.lsp.kinds import described, graph_types, lowered, operators_named, operators_of, resolved
 from gslang.lsp.lookup import Definition, definition_of, imported_files, imports, own
 from gslang.lsp.names import Mark, mark_at, marks
 from gslang.lsp.pieces import Piece
@@ -209,7 +209,7 @@ def _of_local(analysis: Analysis, definition: Definition) -> str:
     """A name that only its item sees: what it stands for, and the statement that says so."""
     piece, mark = definition.piece, definition.mark
     low = lowered(analysis, piece)
-    what = denoted(low, mark.text) if low is not None and mark.role != "counter" else None
+    what = resolved(low, mark.text) if low is not None and mark.role != "counter" else None
     title = mark.role.replace("-", " ").replace("graph input", "input of the test")
     shown = f"**{mark.text}** — {title}" + (
         f": {described(low, what)}" if low is not None and what is not None else ""

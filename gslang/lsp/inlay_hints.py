@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from gslang.check import checked as ir
-from gslang.check.found import children
+from gslang.check.definite import children
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of
 from gslang.lsp.document import Document
 from gslang.lsp.hover import type_of_binding
-from gslang.lsp.kinds import denoted, lowered, value_type
+from gslang.lsp.kinds import lowered, resolved, value_type
 from gslang.lsp.names import marks
 from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
@@ -49,7 +49,7 @@ def _hints(analysis: Analysis, piece: Piece) -> Iterator[tuple[int, str, str, bo
     for mark in marks(piece):
         if mark.defines and mark.role == "binding":
             type_ = type_of_binding(analysis, piece, mark) or (
-                value_type(denoted(low, mark.text)) if low is not None else None
+                value_type(resolved(low, mark.text)) if low is not None else None
             )
             if type_ is not None:
                 yield mark.end, f": {type_}", "inferred", False

@@ -22,7 +22,7 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )
-from gslang.check.denote import denote
+from gslang.check.resolve import resolve
 from gslang.check.rule import lower_input, lower_statements, source_outputs, target_outputs
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
@@ -51,7 +51,7 @@ def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
 
 def _lower(analysis: Analysis, item: n.Rule) -> Lowering:
     rule = next(iter(instances(item)[0]), item)  # of a family the first one tells what its names stand for
-    low = Lowering(analysis.dialect, analysis.functions, [], denote)
+    low = Lowering(analysis.dialect, analysis.functions, [], resolve)
     for given in rule.inputs:
         lower_input(low, given)
     lower_statements(low, rule.source)
@@ -65,7 +65,7 @@ def _lower(analysis: Analysis, item: n.Rule) -> Lowering:
     return low
 
 
-def denoted(low: Lowering, name: str) -> Denotation | None:
+def resolved(low: Lowering, name: str) -> Denotation | None:
     """The kind of a name of the rule, one of a template's included."""
     what = low.names.get(name)
     for template in low.templates if what is None else ():
@@ -96,7 +96,7 @@ def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, .
     """
     low = lowered(analysis, piece)
     if low is not None:
-        return operators_of(low, denoted(low, name))
+        return operators_of(low, resolved(low, name))
     where = next((m for m in marks(piece) if m.defines and m.local is not None and m.text == name), None)
     if where is None:
         return ()

@@ -1,7 +1,7 @@
 """The language server as an object: its documents, what it has told the client, and when it tells more.
 
 Edits are judged at once. Other files that import the edited one wait until nobody types, and so do lints that
-hold items against each other: these run in a process of their own (`lint_process`), so that whoever types
+hold items against each other: these run in a process of their own (`lint_process`), so that a user who types
 meanwhile is answered as fast as ever.
 """
 

@@ -111,7 +111,7 @@ class EGraph:
     def unite(self, a: int, b: int, why: object = None) -> None:
         """Two e-nodes are equal; matching sees it after `rebuild`.
 
-        `why`: for whoever overrides `joined`; None is congruence.
+        `why`: the reason that an override of `joined` is told; None is congruence.
         """
         self._unions.append((a, b, why))
 

@@ -132,11 +132,11 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
         return Diagnostic(
             "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
         )
-    for pattern, message, mend in _FOREIGN:
+    for pattern, message, hint in _FOREIGN:
         if pattern.match(rest) and not (
             message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected
         ):
-            return Diagnostic("E0106", message, Label(here), help=mend)
+            return Diagnostic("E0106", message, Label(here), help=hint)
     if word := _WORD_BEFORE.search(text, max(0, at - 40), at):
         return Diagnostic(
             "E0106", f"there is no `{word[1]}`", Label(Span(source, word.start(1), word.end(1))),

@@ -162,8 +162,8 @@ def _nodes(
             items.append(builder.build(child))
         except TooDeep as error:
             message = f"nested more than {DEEPEST} levels deep"
-            mend = "name parts of it with statements"
-            return [], Diagnostic("E0107", message, Label(error.span), help=mend), region
+            hint = "name parts of it with statements"
+            return [], Diagnostic("E0107", message, Label(error.span), help=hint), region
         except Reserved as error:
             span = Span(source, error.span.start, min(error.span.end, error.span.start + 1))
             message = f"{error.what} is reserved for a later version"
@@ -177,7 +177,7 @@ def _nodes(
                 region,
             )
         except Malformed as error:
-            return [], Diagnostic("E0102", error.message, Label(error.span), help=error.mend), region
+            return [], Diagnostic("E0102", error.message, Label(error.span), help=error.hint), region
         except BadString as error:
             return (
                 [],

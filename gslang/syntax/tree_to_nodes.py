@@ -39,9 +39,9 @@ class Reserved(Exception):
 class Malformed(Exception):
     """Checks of constructs that the grammar accepts and the language does not."""
 
-    def __init__(self, span: Span, message: str, mend: str) -> None:
+    def __init__(self, span: Span, message: str, hint: str) -> None:
         super().__init__(message)
-        self.span, self.message, self.mend = span, message, mend
+        self.span, self.message, self.hint = span, message, hint
 
 
 class BadString(Exception):

@@ -180,7 +180,7 @@ def _attempt(
     stressed: tuple[str, str] | None = None,
     dtype: str | None = None,
 ) -> Instance | None:
-    """One instance, or None. Where a condition fails that an equation could mend, or a decision goes another
+    """One instance, or None. Where a condition fails that an equation could hint, or a decision goes another
     way than the goal, it is tried again with that wish.
     """
     wishes: dict[tuple[int, str], Any] = {}

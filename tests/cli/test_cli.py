@@ -1,4 +1,4 @@
-"""Whole commands: results, exit codes, and errors that name the place and the mend."""
+"""Whole commands: results, exit codes, and errors that name the place and the hint."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def test_names_are_escaped_and_large_graphs_cut_off() -> None:
 
 
 def test_a_notebook_shows_it() -> None:
-    assert gslang.load is not None  # whoever uses the public interface
+    assert gslang.load is not None  # the public interface is used
     picture = chain(2)._repr_svg_()
     assert picture is not None and picture.startswith("<svg")
 

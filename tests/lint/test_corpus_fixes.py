@@ -1,4 +1,4 @@
-"""Safe fixes of the corpus: they converge, mend what they are for, keep comments, and leave what rules match,
+"""Safe fixes of the corpus: they converge, hint what they are for, keep comments, and leave what rules match,
 and what they make of it, as it was.
 """
 

@@ -1,4 +1,4 @@
-"""Dialogues about mends and lenses: what is offered, and that the text is right after it."""
+"""Dialogues about fixes_of and lenses: what is offered, and that the text is right after it."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def offered(
     ],
 )
 def test_mends(client: Client, text: str, title: str | None, result: str) -> None:
-    found = offered(client, "file:///nowhere/mend.gsl", text)
+    found = offered(client, "file:///nowhere/hint.gsl", text)
     if title is None:
         assert not any(t.startswith("write") for t in found)
         return
@@ -121,7 +121,7 @@ def test_fixes_of_lints_and_all_of_them(client: Client) -> None:
     assert "unused" not in found["remove the statement"] and "idle" in found["remove the statement"]
     everything = offered(client, "file:///nowhere/fixall.gsl", text.replace("‸", ""), ["source.fixAll"])
     ((title, result),) = everything.items()
-    assert title == "mend 2 places in this file" and "unused" not in result and "idle" not in result
+    assert title == "hint 2 places in this file" and "unused" not in result and "idle" not in result
     assert check_source(Source("x", result)).ok
 
 

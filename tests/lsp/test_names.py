@@ -10,7 +10,7 @@ import pytest
 
 from gslang.base.cache import cache_folder
 from gslang.check.context import FUNCTIONS, KINDS
-from gslang.check.marks import KNOWN
+from gslang.check.rule_annotations import KNOWN
 from gslang.dialect.signature import TRAITS
 from gslang.highlight.words import words as grammar_words
 from gslang.lint.linted_file import walk

@@ -1,4 +1,4 @@
-"""ONNX's schemas as data: in step with the package, and enough for whoever has not installed it."""
+"""ONNX's schemas as data: in step with the package, and enough where it is not installed."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Graphs inside a model — bodies of `If`, `Loop`, `Scan`, and local functions — read, rewritten by whoever
-asks, and put back.
+"""Graphs inside a model — bodies of `If`, `Loop`, `Scan`, and local functions — read, rewritten on request,
+and put back.
 
 A body is a graph of its own: outer values that it reads are inputs of it, or constants where they are ones,
 so that a match never reaches out. New names are new in the whole model.

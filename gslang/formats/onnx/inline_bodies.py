@@ -35,7 +35,7 @@ def inline_bodies(graph: Graph, dialect: Dialect) -> int:
                 graph.discard_from(first)
                 continue
             olds, new = list(results.values()), [nows[k] for k in results]
-            if edits.misfit(olds, new) is not None:
+            if edits.type_mismatch(olds, new) is not None:
                 graph.discard_from(first)
                 continue
             edits.replace(olds, new, first, None, True, (), [])

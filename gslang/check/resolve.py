@@ -31,7 +31,7 @@ from gslang.syntax import nodes as n
 _OPERATORS_OF_VALUES = {"**": ("power", "Pow"), "//": ("floor_divide",), "%": ("mod", "Mod")}
 
 
-def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
+def resolve(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
     """The node, value or sequence that `expr` denotes. Reports errors and raises `Stop` if nothing sensible
     can be said."""
     match expr:
@@ -42,7 +42,7 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Attribute():
             return attributes.attribute(low, expr)
         case n.Projection(base, index):
-            return _project(low, expr, denote(low, base), ValueOf(ir.Const(index), "int"))
+            return _project(low, expr, resolve(low, base), ValueOf(ir.Const(index), "int"))
         case n.Index(base, index):
             return _index(low, expr, base, index)
         case n.Slice(base, lower, upper, step):
@@ -50,22 +50,22 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Call():
             return calls.call(low, expr, ordered)
         case n.Unary("ordered", operand):
-            return denote(low, operand, ordered=True)
+            return resolve(low, operand, ordered=True)
         case n.Unary("keep", operand):
-            return patterns.keep(low, expr, denote(low, operand))
+            return patterns.keep(low, expr, resolve(low, operand))
         case n.Unary("-", operand):
-            what = denote(low, operand)
+            what = resolve(low, operand)
             if is_tensor(what):
                 return calls.make_call(
                     low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what]
                 )
             return values.unary(low, expr, "-", what)
         case n.Unary(operator, operand):
-            return values.unary(low, expr, operator, denote(low, operand))
+            return values.unary(low, expr, operator, resolve(low, operand))
         case n.Binary("|", _, _):
             return patterns.alternatives(low, expr)
         case n.Binary(operator, left, right) if operator in ("+", "-", "*", "/"):
-            a, b = denote(low, left), denote(low, right)
+            a, b = resolve(low, left), resolve(low, right)
             if is_tensor(a) or is_tensor(b):
                 arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
                 return calls.make_call(low, expr, low.dialect.infix[operator], arguments, [a, b], ordered)
@@ -73,26 +73,26 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Binary(("and" | "or") as operator, _, _):
             return values.logical(low, expr, operator)
         case n.Binary(operator, left, right):
-            a, b = denote(low, left), denote(low, right)
+            a, b = resolve(low, left), resolve(low, right)
             if is_tensor(a) or is_tensor(b):
                 known = [
                     name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in low.dialect.operators
                 ]
-                mend = f"call the operator: `{known[0]}(x, y)`" if known else None
-                low.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, mend)
+                hint = f"call the operator: `{known[0]}(x, y)`" if known else None
+                low.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, hint)
             return values.binary(low, expr, operator, a, b)
         case n.Comparison():
             return values.comparison(low, expr)
         case n.Conditional(then, condition, otherwise):
             test = values.condition(low, condition)
-            a, b = denote(low, then), denote(low, otherwise)
+            a, b = resolve(low, then), resolve(low, otherwise)
             if is_tensor(a) or is_tensor(b):
                 return targets.choose(low, expr, test, (then, a), (otherwise, b))
             first, second = values.force(low, then, a), values.force(low, otherwise, b)
             kind = first.type if first.type == second.type else "any"
             return ValueOf(ir.IfValue(test, first.value, second.value), kind)
         case n.Walrus(name, value):
-            what = denote(low, value, ordered=ordered)
+            what = resolve(low, value, ordered=ordered)
             low.name_it(name, what)
             return what
         case n.TupleExpr(items):
@@ -102,8 +102,8 @@ def denote(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
         case n.Match():
             return _match(low, expr)
         case n.Hole():
-            mend = "for any tensor, write `any`" if low.side == "source" else None
-            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, mend)
+            hint = "for any tensor, write `any`" if low.side == "source" else None
+            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
         case n.OperatorKind():
             return chains.operator_of_instance(low, expr)
         case n.Star():
@@ -121,8 +121,8 @@ def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
             raise Stop  # its definition has an error that is reported
         return what
     if name in ("index", "first") and low.inside is not None and low.inside.block in low.runs:
-        mend = "compare with the instance before: `prev.NAME`" if name == "first" else None
-        low.stop("E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, mend)
+        hint = "compare with the instance before: `prev.NAME`" if name == "first" else None
+        low.stop("E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, hint)
     if name == "index" and low.inside is not None:
         return ValueOf(ir.InstanceIndex(low.inside.block), "int")
     if name == "first" and low.inside is not None:
@@ -171,7 +171,7 @@ def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> D
 
 
 def _index(low: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:
-    what = denote(low, base)
+    what = resolve(low, base)
     if low.side == "source" and isinstance(what, NodeOf):
         return patterns.project(low, expr, what, values.test(low, index))
     return _project(low, expr, what, values.value(low, index))
@@ -179,7 +179,7 @@ def _index(low: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotat
 
 def _slice(low: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | None, ...]) -> Denotation:
     parts = [None if bound is None else values.value(low, bound).value for bound in bounds]
-    match denote(low, base):
+    match resolve(low, base):
         case ValueOf(value, kind):
             return ValueOf(ir.SliceValue(value, *parts), kind)
         case BlockOf(block, indices):
@@ -195,7 +195,7 @@ def _tuple(low: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> Denot
     tensor = False
     for item in items:
         inner = item.value if isinstance(item, n.Star) else item
-        what = denote(low, inner)
+        what = resolve(low, inner)
         tensor = tensor or is_tensor(what)
         parts.append((item, what))
     if tensor:
@@ -226,7 +226,7 @@ def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
     first_target = len(low.targets)
     try:
         condition = None if expr.condition is None else values.condition(low, expr.condition)
-        element = denote(low, expr.element)
+        element = resolve(low, expr.element)
     finally:
         low.overlay.pop()
     numbers = tuple(_locals_of(names))
@@ -265,7 +265,7 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
         low_end, high_end = expr.source.lower or 0, expr.source.upper
         source: ir.Value = ir.RangeValue(ir.Const(low_end), ir.Const(high_end))
     else:
-        match denote(low, expr.source):
+        match resolve(low, expr.source):
             case BlockOf(block, indices):
                 if len(expr.targets) != 1:
                     low.stop("E0501", "an instance is one item", expr.span, "use one variable")
@@ -288,7 +288,7 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
 
 
 def _match(low: Lowering, expr: n.Match) -> Denotation:
-    what = denote(low, expr.subject)
+    what = resolve(low, expr.subject)
     if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
         low.stop(
             "E0403", "`match` needs an alternation", expr.subject.span,
@@ -308,7 +308,7 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
                 f"did you mean `{guess}`?" if guess else "name alternatives: `(a := p) | (b := q)`",
             )  # fmt: skip
             continue
-        result = denote(low, arm.value)
+        result = resolve(low, arm.value)
         for k in chosen:
             if arms[k] is None:
                 arms[k] = (arm, result)
