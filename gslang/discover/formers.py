@@ -21,7 +21,8 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain import choices, contains
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
-from gslang.verify.samplers import SAMPLERS, sample
+from gslang.verify.relay_samplers import RELAY_SAMPLERS
+from gslang.verify.samplers import sample
 
 SIZES: tuple[Mapping[str, int], ...] = (
     {"n": 3, "m": 4, "b": 2, "c": 2, "h": 3, "w": 4}, {"n": 2, "m": 5, "b": 3, "c": 3, "h": 4, "w": 3},
@@ -205,11 +206,11 @@ def _proposals(
     found: list[dict[str, Any]] = []
     random = Random(f"{signature.name} {sorted(settled)}")
     plain = {name: value for name, value in settled.items() if not _has_symbol(value)}
-    for attempt in range(_ATTEMPTS if signature.name in SAMPLERS else 0):
+    for attempt in range(_ATTEMPTS if signature.name in RELAY_SAMPLERS else 0):
         try:
             _, extra = sample(
                 random, signature.name, signature.traits,
-                [shapes[attempt % len(shapes)], *[None] * (arity - 1)], plain,
+                [shapes[attempt % len(shapes)], *[None] * (arity - 1)], plain, RELAY_SAMPLERS,
             )
         except (LookupError, ValueError, TypeError, ArithmeticError):
             continue
@@ -220,7 +221,7 @@ def _proposals(
         if attrs not in found and _usual(attrs):
             found.append(attrs)
     needed = [name for name in open_ if signature.attributes[name].default is REQUIRED]
-    if signature.name not in SAMPLERS:
+    if signature.name not in RELAY_SAMPLERS:
         call = signature.call(tuple(TensorType(shape, "float32") for shape in shapes[:1]), settled)
         options = [
             [v for v in choices(signature.attributes[name].domain, call)][:_MOST_VALUES] for name in needed

@@ -18,8 +18,9 @@ from gslang.engine.lower import mentions_another
 from gslang.engine.scope import UNBOUND, Scope, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only
-from gslang.verify.samplers import SAMPLERS, Shape, some_shape
+from gslang.verify.onnx_samplers import ONNX_SAMPLERS
+from gslang.verify.relay_samplers import RELAY_SAMPLERS
+from gslang.verify.samplers import Only, Shape, some_shape
 
 # (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
 Wishes = Mapping[tuple[int, str], Any]
@@ -70,7 +71,7 @@ class Leaves:
         self.rank: int | None = None  # that the transposition of the call that is made next needs
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
-        self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else SAMPLERS
+        self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
 
     def bound(self, number: int) -> int:
         """The graph node of a pattern node, in the current instance of its block; `UNBOUND` if there is none.

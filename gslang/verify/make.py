@@ -14,16 +14,15 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
-from gslang.dialect.domain import Interval, ListOf, draw
-from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, evaluate
 from gslang.engine.values import FAILURES
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
-from gslang.graph.graph import ABSENT, CONST, Graph
-from gslang.verify.leaves import Leaves, Misfit, reads_itself
+from gslang.graph.graph import ABSENT, Graph
+from gslang.verify.leaves import Misfit
+from gslang.verify.make_attributes import CallAttributes
 from gslang.verify.operand_types import declared_type, operand_type, operand_types
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
@@ -38,7 +37,7 @@ _FLOAT_ONLY = frozenset({
 })
 
 
-class Making(Leaves):
+class Making(CallAttributes):
     """The state of one attempt: the graph so far, and a scope in which the rule's values can be computed."""
 
     def run(self) -> Graph:
@@ -200,93 +199,20 @@ class Making(Leaves):
     def call(self, number: int, call: ir.CallNode) -> int:
         """A call: operands that are no leaves first, then leaves of shapes that fit them, then attributes."""
         rng = self.dice(number)
-        operator = self.scope.variables.get(call.variable) if call.variable else None
-        if operator is None:
-            operator = rng.choice(sorted(call.operators))
-            if call.variable:
-                self.scope.variables[call.variable] = operator
-        signature = self.rule.dialect.operators[operator]
-        sampled = operator_that_samples(signature, self.samplers)
+        operator = self.operator_of(call, rng)
         self.hint, self.settled = None, False
-        if len(call.operators) > 1:
-            self.branches[f"operator {operator}"] = 1
-        shapes: list[Shape | None] = []
         slots: dict[int, int] = {}
-        given, later = self.attributes(number, call, operator, {})
-        rank, self.rank = self.rank if operator == "Reshape" else None, None
-        axis = given.get("axis")
-        self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
-        # what is no leaf comes first: its shape decides about the leaves
-        for k, pattern in enumerate(call.operands):
-            if isinstance(pattern, int) and not self.is_open_leaf(pattern):
-                self.rank = (
-                    len(given["perm"]) if operator == "Transpose" and isinstance(given.get("perm"), tuple)
-                    else None
-                )
-                slots[k] = self.operand(operator, k, pattern, None)
-        self.rank = None
-        given, later = self.attributes(number, call, operator, {})
-        proposed: dict[str, Any] = {} if rank is None else {"%rank": rank}
-        order = list(enumerate(call.operands))
-        if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
-            order.reverse()
-        # their values may decide about shapes
-        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))
-        answer: list[Shape] = []
-        for k, pattern in order:
-            if not isinstance(pattern, int) or k in slots:
-                continue
-            shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-            answer, extra = sample(
-                rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)},
-                self.samplers,
-            )
-            proposed = {**extra, **proposed}
-            fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
-            self.settled = f"%{k}" in given
-            self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
-            slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
-            self.hint, self.settled = None, False
-        shapes = [self.shape_of(slots[j]) if j in slots else None for j in range(len(call.operands))]
-        if all(
-            s is not None or call.operands[j] is None or isinstance(call.operands[j], ir.Splice)
-            for j, s in enumerate(shapes)
-        ):
-            answer, extra = sample(
-                rng, sampled, signature.traits, shapes, {**proposed, **given, **self.values(slots)},
-                self.samplers,
-            )
-            proposed = {**extra, **proposed}
-        if (
-            "dtype" in signature.attributes and "dtype" not in proposed
-            and signature.attributes["dtype"].default != ""
-        ):
-            proposed["dtype"] = self.dtype
-        proposed.update(self.varied(rng, signature, slots, len(call.operands), {**proposed, **given}, given))
-        for name, spec in signature.attributes.items():
-            if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
-                proposed[name] = not spec.default
-            elif (
-                name not in proposed and spec.default is REQUIRED
-                and (value := _some_value(rng, spec.types[0])) is not None
-            ):
-                proposed[name] = value
-            elif (
-                name not in proposed and type(spec.default) is float and "elementwise" in signature.traits
-                and rng.random() < 0.4
-            ):
-                proposed[name] = rng.choice((0.25, 0.5, 1.5))
-        given, later = self.attributes(number, call, operator, proposed)
-        if later:
-            raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
-        attrs = {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
+        rank = self.inner_operands(number, call, operator, slots)
+        given, _ = self.attributes(number, call, operator, {})
+        shapes, proposed = self.leaf_operands(call, operator, slots, given, rank, rng)
+        attrs = self.call_attributes(number, call, operator, slots, proposed, given, rng)
         operands = self.operands(
             call.operands,
-            {k: shape for k, shape in enumerate(answer) if isinstance(call.operands[k], ir.Splice)},
+            {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)},
         )
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
-        for name, spec in signature.attributes.items():
+        for name, spec in self.rule.dialect.operators[operator].attributes.items():
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
         if self.rule.dialect.name == "onnx":
@@ -298,51 +224,83 @@ class Making(Leaves):
             raise Misfit(f"`{operator}` is for floats")
         return slot
 
-    def varied(
-        self,
-        rng: Random,
-        signature: Signature,
-        slots: Mapping[int, int],
-        count: int,
-        known: Attrs,
-        given: Attrs,
-    ) -> dict[str, Any]:
-        """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
-        think of them.
-        """
-        names = [name for name in signature.attributes if name not in given]
-        told = signature.call(
-            tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
-            known,
-        )
-        result: dict[str, Any] = {}
-        for name in self.to_vary(rng, signature, names):
-            spec = signature.attributes[name]
-            try:
-                value = draw(spec.domain, rng, told)
-                if self.stressed == (signature.name, name) and value == spec.default:
-                    value = draw(spec.domain, rng, told)
-            except LookupError:
-                continue
-            if (
-                isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int")
-                and spec.default in (0, 1)
-            ):
-                value = 1 - int(spec.default)  # nearly always a truth value
-            if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):
-                value = tuple(rng.choice((d, d + 1)) for d in spec.default)
-            result[name] = value
-        if result.get("auto_pad", "NOTSET") != "NOTSET" and "pads" not in given:
-            result["pads"] = None  # there are none to give then
-        return result
+    def operator_of(self, call: ir.CallNode, rng: Random) -> str:
+        """The operator of a call: the one of its variable if that is bound, else any."""
+        operator = self.scope.variables.get(call.variable) if call.variable else None
+        if operator is None:
+            operator = rng.choice(sorted(call.operators))
+            if call.variable:
+                self.scope.variables[call.variable] = operator
+        if len(call.operators) > 1:
+            self.branches[f"operator {operator}"] = 1
+        return operator
 
-    def to_vary(self, rng: Random, signature: Signature, names: list[str]) -> list[str]:
-        """Mostly one or two of the open attributes, so that the others fit; about half of them where that is
-        wished for or now and then.
+    def inner_operands(
+        self, number: int, call: ir.CallNode, operator: str, slots: dict[int, int]
+    ) -> int | None:
+        """Adds the operands that are no leaves to `slots`: their shapes decide about the leaves. Returns the
+        rank that is wanted of a reshape.
         """
-        if self.stressed is None and rng.random() < 0.85:
-            return rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
-        return [name for name in names if self.stressed == (signature.name, name) or rng.random() < 0.5]
+        given, _ = self.attributes(number, call, operator, {})
+        rank, self.rank = self.rank if operator == "Reshape" else None, None
+        axis, perm = given.get("axis"), given.get("perm")
+        self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
+        for k, pattern in enumerate(call.operands):
+            if isinstance(pattern, int) and not self.is_open_leaf(pattern):
+                self.rank = len(perm) if operator == "Transpose" and isinstance(perm, tuple) else None
+                slots[k] = self.operand(operator, k, pattern, None)
+        self.rank = None
+        return rank
+
+    def leaf_operands(
+        self,
+        call: ir.CallNode,
+        operator: str,
+        slots: dict[int, int],
+        given: Attrs,
+        rank: int | None,
+        rng: Random,
+    ) -> tuple[list[Shape], dict[str, Any]]:
+        """Adds the leaves to `slots`. Returns what samplers proposed: shapes of all operands, and attributes.
+        """
+        signature = self.rule.dialect.operators[operator]
+        sampled = operator_that_samples(signature, self.samplers)
+        proposed: dict[str, Any] = {} if rank is None else {"%rank": rank}
+        answer: list[Shape] = []
+
+        def ask() -> None:
+            nonlocal answer, proposed
+            known = {**proposed, **given, **self.values(slots)}
+            answer, extra = sample(
+                rng, sampled, signature.traits, self.shapes(call, slots), known, self.samplers
+            )
+            proposed = {**extra, **proposed}
+
+        order = list(enumerate(call.operands))
+        if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
+            order.reverse()
+        # their values may decide about shapes
+        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))
+        for k, pattern in order:
+            if not isinstance(pattern, int) or k in slots:
+                continue
+            shapes = self.shapes(call, slots)
+            ask()
+            fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
+            self.settled = f"%{k}" in given
+            self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
+            slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
+            self.hint, self.settled = None, False
+        if all(
+            shape is not None or pattern is None or isinstance(pattern, ir.Splice)
+            for pattern, shape in zip(call.operands, self.shapes(call, slots))
+        ):
+            ask()
+        return answer, proposed
+
+    def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
+        """Shapes of a call's operands, None where they are not known yet."""
+        return [self.shape_of(slots[k]) if k in slots else None for k in range(len(call.operands))]
 
     def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""
@@ -378,15 +336,6 @@ class Making(Leaves):
             ):
                 raise Misfit(f"a factor of `{operator}` is larger than the data")
 
-    def values(self, slots: Mapping[int, int]) -> dict[str, Any]:
-        """Settled constant operands of whole numbers, by place: samplers read axes and shapes in them."""
-        found: dict[str, Any] = {}
-        for k, slot in slots.items():
-            value = self.graph.value(slot) if slot >= 0 and self.graph.op[slot] is CONST else None
-            if value is not None and value.dtype.kind == "i" and value.ndim <= 1:
-                found[f"%{k}"] = tuple(value.tolist()) if value.ndim else int(value)
-        return found
-
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
         """True if an operand is a leaf whose value the rule constrains."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
@@ -421,61 +370,6 @@ class Making(Leaves):
             number = node.branches[self.dice(number).randrange(len(node.branches))]
         return isinstance(node, ir.LeafNode) and self.bound(number) == UNBOUND
 
-    def attributes(
-        self, number: int, call: ir.CallNode, operator: str, proposed: Attrs
-    ) -> tuple[dict[str, Any], list[str]]:
-        """Attributes that constraints fix, and those that cannot be computed yet."""
-        given: dict[str, Any] = {}
-        later: list[str] = []
-        declared = self.rule.dialect.operators[operator]
-        for constraint in call.constraints:
-            if isinstance(constraint, ir.SameAttributes):
-                other = self.scope.slot(constraint.place, constraint.node)
-                if other >= 0:
-                    own = declared.complete(self.graph.attrs[other])
-                    given.update(
-                        {name: value for name, value in own.items() if name not in constraint.without}
-                    )
-            elif constraint.field in declared.attributes:
-                spec = declared.attributes[constraint.field]
-                default = proposed.get(
-                    constraint.field, spec.default if constraint.field in declared.defaults else None
-                )
-                if isinstance(constraint.test, ir.Anything):
-                    continue
-                if (
-                    constraint.field not in proposed and isinstance(constraint.test, ir.Capture)
-                    and isinstance(constraint.test.test, ir.Anything)
-                ):
-                    continue
-                first = reads_itself(self.rule, number, constraint, self.scope)
-                if first:
-                    continue  # `first.conv.*` on the first instance: anything
-                try:
-                    given[constraint.field] = self.concrete(constraint.test, default)
-                except FAILURES:
-                    later.append(constraint.field)
-        places = {
-            operand.name: k for k, operand in enumerate(declared.operands) if operand.attribute is not None
-        }
-        for constraint in call.constraints:  # on an operand that was an attribute in earlier versions
-            if (
-                isinstance(constraint, ir.Constraint) and constraint.field in places
-                and not isinstance(constraint.test, ir.Anything)
-            ):
-                place = f"%{places[constraint.field]}"
-                try:
-                    given[place] = self.concrete(constraint.test, proposed.get(place))
-                except FAILURES:
-                    continue
-        for name in declared.attributes:
-            if (number, name) in self.wishes:
-                given[name] = self.wishes[number, name]
-        for name, k in places.items():
-            if (number, name) in self.wishes:
-                given[f"%{k}"] = self.wishes[number, name]
-        return given, later
-
     # ── leaves ──
 
     def leaf_after_what_it_reads(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
@@ -491,17 +385,3 @@ class Making(Leaves):
         for other in missing:
             self.node(other)
         return self.leaf(number, leaf, proposed)
-
-def _some_value(rng: Random, type_: AttributeType) -> Any:
-    """A value for an attribute that has to be given and that no sampler knows; None for kinds of which none
-    can be thought up.
-    """
-    values: dict[str, tuple[Any, ...]] = {
-        "float": (0.5, 2.0, 0.25, -1.5),
-        "int": (1, 2, 3),
-        "bool": (True, False),
-    }
-    if type_.base not in values:
-        return None
-    choices = values[type_.base]
-    return tuple(rng.choice(choices) for _ in range(2)) if type_.depth else rng.choice(choices)

@@ -19,9 +19,9 @@ from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.instances import Search, instances
-from gslang.verify.onnx_samplers import ONNX_SAMPLERS, Only
+from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.operand_types import operand_type
-from gslang.verify.samplers import sample
+from gslang.verify.samplers import Only, sample
 from gslang.verify.verdict import Settings, verify_now
 
 

@@ -7,23 +7,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, maximum, minimum
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand
+from gslang.verify.prove.onnx_operands import axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_arithmetic import (
     averaged,
-    convolved,
     elementwise,
-    multiplied,
     over_root,
     reduced,
     softmax,
     standardised,
 )
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
+from gslang.verify.prove.relay_products import convolved, multiplied
 from gslang.verify.prove.sizes import product
-from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, number
 
 

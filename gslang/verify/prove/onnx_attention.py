@@ -11,14 +11,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import contracted
 from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
+from gslang.verify.prove.relay_products import contracted
 from gslang.verify.prove.sizes import text_of
-from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
 from gslang.verify.prove.truths import truth
 

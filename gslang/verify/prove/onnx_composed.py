@@ -10,14 +10,16 @@ from collections.abc import Sequence
 from math import pi, sqrt
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import averaged, elementwise, multiplied, over_root, standardised
+from gslang.verify.prove.relay_arithmetic import averaged, elementwise, over_root, standardised
 from gslang.verify.prove.relay_movement import plain_axis, transposed
-from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.relay_products import multiplied
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, Term, inverse, number
 
 _HALF = number(0.5)

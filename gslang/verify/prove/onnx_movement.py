@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.domains import fresh_shape
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, axes_operand, operand, whole_numbers
+from gslang.verify.prove.onnx_operands import axes_operand, operand, whole_numbers
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import (
     broadcast_to_shape,
@@ -19,7 +20,7 @@ from gslang.verify.prove.relay_movement import (
     without_axes,
 )  # fmt: skip
 from gslang.verify.prove.sizes import product, text_of
-from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term
 
 

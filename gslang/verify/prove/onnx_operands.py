@@ -6,18 +6,15 @@ chosen once for each input and each shape that it is applied to, so that source 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.tensors import Value, World
-
-Operands = Sequence[Value]
-Attrs = dict[str, Any]
-Meaning = Callable[[World, Operands, Attrs], Value]
+from gslang.verify.prove.tensors import Operands, World
 
 
 def operand(operands: Operands, k: int) -> Any:

@@ -13,12 +13,11 @@ from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
 from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_movement import MOVEMENT
-from gslang.verify.prove.onnx_operands import Meaning, Operands
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
-from gslang.verify.prove.tensors import Tensor, World
+from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **COMPOSED, **ATTENTION}
 

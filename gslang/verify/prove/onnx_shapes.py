@@ -4,12 +4,13 @@ them.
 
 from __future__ import annotations
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import vector
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, whole_numbers
+from gslang.verify.prove.onnx_operands import whole_numbers
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import product
-from gslang.verify.prove.tensors import Value, World, constant
+from gslang.verify.prove.tensors import Meaning, Operands, Value, World, constant
 from gslang.verify.prove.terms import of_size
 
 

@@ -11,11 +11,12 @@ from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import Any
 
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.base.open_types import Attrs
+from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import padded, plain_axis
 from gslang.verify.prove.slices import OpenSlice, nonzero, range_of, taken
-from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO
 
 _MOST_NUMBERS = 12  # in a vector

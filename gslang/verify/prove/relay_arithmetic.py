@@ -1,4 +1,4 @@
-"""Relay operators that compute: element-wise, reductions, matrix products, convolutions, normalisations."""
+"""Relay operators that compute: element-wise, reductions, normalisations (products: `relay_products`)."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
-from gslang.verify.prove.dtypes import Dtype, compared
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
+from gslang.verify.prove.relay_movement import plain_axis, reshaped
+from gslang.verify.prove.relay_products import PRODUCTS
 from gslang.verify.prove.sizes import Number, product
-from gslang.verify.prove.tensors import Index, Tensor, Value, World
-from gslang.verify.prove.terms import ZERO, Term, inverse, of_size, unknown
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
-
-Operands = Sequence[Value]
 
 
 def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: object) -> Tensor:
@@ -68,7 +66,7 @@ def partial(name: str, arguments: Sequence[Term]) -> list[tuple[str, Term]]:
     return []
 
 
-def _binary(name: str) -> Any:
+def _binary(name: str) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         world.need_same_dtype(operands[0].dtype, operands[1].dtype)
         return elementwise(world, name, operands, operands[0].dtype)
@@ -122,7 +120,7 @@ def _axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
     return tuple(k for k in range(rank) if k not in axes) if attrs.get("exclude") else axes
 
 
-def _reduction(kind: str) -> Any:
+def _reduction(kind: str) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         return reduced(
             world, operands[0], _axes_of(world, attrs, len(operands[0].shape)), attrs["keepdims"], kind
@@ -184,196 +182,7 @@ def collapse(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
 # ── matrix products ──
 
 
-def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
-    """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type
-    stays what it is then: of a sum of int8 numbers the sum in int32 is another one.
-    """
-    if compared(x.dtype, dtype) is True:
-        return x
-    name = f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}"
-
-    def at(index: Index) -> Term:
-        value = x.at(index)
-        alone = value.alone
-        if not value.parts or alone is not None and alone[0].kind == "read" and alone[1] == 1:
-            return value
-        return value if world.is_real(x.dtype) and world.is_real(dtype) else unknown(name, value)
-
-    return Tensor(x.shape, x.dtype, at)
-
-
-def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
-    """The element type of a product of matrices."""
-    if world.reading and not attrs["out_dtype"]:
-        world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have one element type"))
-    return attrs["out_dtype"] or a.dtype
-
-
-def _name_of(dtype: Any) -> Any:
-    root = dtype.root() if isinstance(dtype, Dtype) else dtype
-    return root if isinstance(root, str) else root.name or id(root)
-
-
-def contracted(world: World, size: Any, body: Any) -> Term:
-    """The sum of `body(k)` for k below `size`."""
-    position = world.facts.position(size, bound=True)
-    return total("sum", ((position.text[2:], world.facts.normal(size)),), body(position), world.facts)
-
-
-def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x, w = operands
-    world.need_true(len(x.shape) >= 1 and len(w.shape) == 2, "the operands of nn.dense")
-    world.need_equal(x.shape[-1], w.shape[1], "the inner sizes of nn.dense")
-    if attrs["units"] is not None:
-        world.need_equal(attrs["units"], w.shape[0], "`units`")
-
-    dtype = _product_type(world, x, w, attrs)
-    x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
-
-    def at(index: Index) -> Term:
-        return contracted(world, x.shape[-1], lambda k: x.at((*index[:-1], k)) * w.at((index[-1], k)))
-
-    return Tensor((*x.shape[:-1], w.shape[0]), dtype, at)
-
-
-def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
-    a, b = operands
-    world.need_true(len(a.shape) >= 2 and len(b.shape) == 2, "the operands of nn.matmul")
-    rank = len(a.shape)
-    a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
-    b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
-    world.need_equal(a.shape[-1], b.shape[0], "the inner sizes of nn.matmul")
-    dtype = _product_type(world, a, b, attrs)
-    a, b = taken_as(world, a, dtype), taken_as(world, b, dtype)
-
-    def at(index: Index) -> Term:
-        return contracted(world, a.shape[-1], lambda k: a.at((*index[:-1], k)) * b.at((k, index[-1])))
-
-    return Tensor((*a.shape[:-1], b.shape[1]), dtype, at)
-
-
-def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
-    a, b = operands
-    world.need_true(len(a.shape) == len(b.shape) == 3, "the operands of nn.batch_matmul")
-    a = transposed(a, [0, 2, 1]) if attrs["transpose_a"] else a
-    b = transposed(b, [0, 2, 1]) if attrs["transpose_b"] else b
-    dtype = _product_type(world, a, b, attrs)
-    return multiplied(world, taken_as(world, a, dtype), taken_as(world, b, dtype), dtype)
-
-
-def multiplied(world: World, a: Tensor, b: Tensor, dtype: object) -> Tensor:
-    """A product of matrices with broadcast batches (both of rank 2 or more)."""
-    world.need_equal(a.shape[-1], b.shape[-2], "the inner sizes of a matrix product")
-    batch = world.broadcast(a.shape[:-2], b.shape[:-2])
-    left, right = (*batch, *a.shape[-2:]), (*batch, *b.shape[-2:])
-
-    def at(index: Index) -> Term:
-        def body(k: Number) -> Term:
-            return world.element(a, left, (*index[:-1], k)) * world.element(
-                b, right, (*index[:-2], k, index[-1])
-            )
-
-        return contracted(world, a.shape[-1], body)
-
-    return Tensor((*batch, a.shape[-2], b.shape[-1]), dtype, at)
-
-
 # ── convolutions ──
-
-SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
-
-
-def _numbers(value: object, rank: int) -> tuple[Number, ...]:
-    items = value if isinstance(value, tuple) else (value,)
-    return items * rank if len(items) == 1 else items
-
-
-def both_sides(padding: Any, rank: int) -> list[tuple[Any, Any]]:
-    """(before, after) per axis, whichever way Relay has them written."""
-    items = _numbers(padding, rank)
-    if len(items) == rank:
-        return [(p, p) for p in items]
-    return [(items[k], items[rank + k]) for k in range(rank)]
-
-
-def _convolution(rank: int) -> Any:
-    letters = SPATIAL[rank]
-
-    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
-        data, kernel = attrs["data_layout"], attrs["kernel_layout"]
-        result = attrs["out_layout"] or data
-        for layout, wanted in ((data, "NC" + letters), (kernel, "OI" + letters), (result, "NC" + letters)):
-            if sorted(layout) != sorted(wanted):
-                raise NotProved(f"the layout `{layout}`")
-        if kernel == "HWOI":
-            raise NotProved("depthwise kernels")
-        x, w = operands
-        world.need_true(len(x.shape) == len(w.shape) == rank + 2, "the ranks of a convolution's operands")
-        x = transposed(x, [data.index(a) for a in "NC" + letters])
-        w = transposed(w, [kernel.index(a) for a in "OI" + letters])
-        strides, dilation = _numbers(attrs["strides"], rank), _numbers(attrs["dilation"], rank)
-        pads = both_sides(attrs["padding"], rank)
-        dtype = attrs["out_dtype"] or x.dtype
-        x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
-        y = convolved(world, x, w, strides, dilation, pads, attrs["groups"])
-        if attrs["channels"] is not None:
-            world.need_equal(attrs["channels"], w.shape[0], "`channels`")
-        if attrs["kernel_size"] is not None:
-            for a, b in zip(_numbers(attrs["kernel_size"], rank), w.shape[2:]):
-                world.need_equal(a, b, "`kernel_size`")
-        y = Tensor(y.shape, dtype, y.at)
-        return transposed(y, [("NC" + letters).index(a) for a in result])
-
-    return meaning
-
-
-def convolved(
-    world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Number
-) -> Tensor:
-    """Data N C …, kernel O I …: a sum over the input channels of a group and the window, of what is inside.
-    """
-    facts = world.facts
-    world.need(groups - 1, "groups")
-    world.need_equal(x.shape[1], w.shape[1] * groups, "the channels of a convolution")
-    per_group: Number = w.shape[0]
-    if not (type(groups) is int and groups == 1):
-        per_group = facts.normal(w.shape[0]) // facts.normal(groups)
-        world.need_equal(per_group * groups, w.shape[0], "groups do not divide the output channels")
-    shape: list[Any] = [x.shape[0], w.shape[0]]
-    for size, window, stride, spread, (before, after) in zip(
-        x.shape[2:], w.shape[2:], strides, dilation, pads
-    ):
-        room = size + before + after - spread * (window - 1) - 1
-        world.need(stride - 1, "a stride")
-        world.need(room, "a window does not fit")
-        shape.append(facts.normal(facts.normal(room) // facts.normal(stride) + 1))
-
-    def at(index: Index) -> Term:
-        channel = facts.position(facts.normal(w.shape[1]), bound=True)
-        window = [facts.position(facts.normal(k), bound=True) for k in w.shape[2:]]
-        group: Number = 0
-        if not (type(groups) is int and groups == 1):
-            group = facts.normal(index[1]) // facts.normal(per_group)
-        places, conditions = [], []
-        for place, k, size, stride, spread, (before, _) in zip(
-            index[2:], window, x.shape[2:], strides, dilation, pads
-        ):
-            inner = facts.normal(place * stride + k * spread - before)
-            places.append(inner)
-            conditions += [inner, facts.normal(size - 1 - inner)]
-
-        def body() -> Term:
-            return x.at((index[0], group * w.shape[1] + channel, *places)) * w.at(
-                (index[1], channel, *window)
-            )
-
-        inside = world.inside(conditions, body, lambda: ZERO)
-        variables = tuple(
-            (p.text[2:], facts.normal(d)) for p, d in zip((channel, *window), (w.shape[1], *w.shape[2:]))
-        )
-        return total("sum", variables, inside, facts)
-
-    return Tensor(tuple(shape), x.dtype, at)
 
 
 # ── normalisations ──
@@ -472,15 +281,13 @@ def _l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor(x.shape, x.dtype, at)
 
 
-ARITHMETIC: dict[str, Any] = {
+ARITHMETIC: dict[str, Meaning] = {
     **{
         name: _binary(name)
         for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")
     },
     "nn.bias_add": _bias_add,
-    "nn.dense": _dense,
-    "nn.matmul": _matmul,
-    "nn.batch_matmul": _batch_matmul, **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
+    **PRODUCTS,
     **{kind: _reduction(kind) for kind in ("sum", "max", "min", "prod")},
     "mean": _mean,
     "nn.softmax": lambda w, o, a: softmax(w, o[0], a["axis"]),

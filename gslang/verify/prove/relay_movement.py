@@ -11,10 +11,8 @@ from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Size, product
 from gslang.verify.prove.slices import OpenSlice, Range, range_of, taken
-from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.tensors import Index, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term
-
-Operands = Sequence[Value]
 
 
 def plain_axis(world: World, axis: Any, rank: int) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.axioms import at_least_0, is_positive
@@ -38,6 +39,7 @@ class Tensor:
 
 
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
+Operands = Sequence[Value]
 
 
 class World:
@@ -342,3 +344,7 @@ def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
 def constant(value: Term, shape: Sequence[Number], dtype: object) -> Tensor:
     """A tensor whose elements are all equal."""
     return Tensor(tuple(shape), dtype, lambda index: value, None, value)
+
+
+Meaning = Callable[[World, Operands, Attrs], Value]
+"""The result of an operator, from its operands and complete attributes."""

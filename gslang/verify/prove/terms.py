@@ -17,13 +17,16 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, Size, text_of
 
+# positions that a total runs over, with their sizes
+Variables = tuple[tuple[str, Any], ...]
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Atom:
     """`kind`: read num fn group guard total. `args`: sizes (read, num, guard) or terms (fn, group, total: the
     body).
 
-    `level`: how deep sums are nested in it. `variables`: of a total, (position, size) each.
+    `level`: how deep sums are nested in it. `variables`: of a total.
     """
 
     kind: str
@@ -31,7 +34,7 @@ class Atom:
     args: tuple[Any, ...]
     key: str
     level: int = 0
-    variables: tuple[tuple[str, Any], ...] = ()
+    variables: Variables = ()
 
     def __hash__(self) -> int:
         return hash(self.key)

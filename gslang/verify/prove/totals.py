@@ -11,15 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from itertools import permutations, product
-from math import factorial, prod
 from typing import Any
 
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.cases import vanishes
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Knowledge, Number, Size, divide, linear, names_in, text_of
+from gslang.verify.prove.sizes import Number, Size, divide, linear, names_in, text_of
 from gslang.verify.prove.terms import (
     FUNCTION_OF,
     ONE,
@@ -27,6 +24,7 @@ from gslang.verify.prove.terms import (
     Atom,
     Factors,
     Term,
+    Variables,
     guard,
     of_atom,
     of_size,
@@ -36,10 +34,8 @@ from gslang.verify.prove.terms import (
     term,
     unknown,
 )
+from gslang.verify.prove.total_keys import all_names, keyed, names_of
 from gslang.verify.prove.uses import is_raw, rewrite, use
-
-Variables = tuple[tuple[str, Any], ...]  # (position, size)
-_MOST_ORDERS = 720
 
 
 def up_to_date(value: Term, facts: Facts) -> Term:
@@ -126,7 +122,7 @@ def replace(value: Term, what: Mapping[str, object], facts: Facts) -> Term:
                 )
             case "total":
                 variables = tuple((name, facts.replaced(size, what)) for name, size in atom.variables)
-                return _keyed(atom.name, variables, replace(atom.args[0], what, facts), facts)
+                return keyed(atom.name, variables, replace(atom.args[0], what, facts), facts)
         return of_atom(atom)
 
     return rebuilt(value, change)
@@ -135,21 +131,21 @@ def replace(value: Term, what: Mapping[str, object], facts: Facts) -> Term:
 def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     """The sum (or maximum, …) of `body` over all values of the positions."""
     if is_raw():
-        return _keyed(kind, variables, body, facts)
+        return keyed(kind, variables, body, facts)
     if kind != "sum":
         # the only position
         first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}
         rest = tuple(v for v in variables if v[0] not in first)
         inner = replace(body, first, facts) if first else body
-        result = _keyed(kind, rest, inner, facts) if rest else inner
+        result = keyed(kind, rest, inner, facts) if rest else inner
         if first:
-            rewrite("largest of a single element", lambda: _keyed(kind, variables, body, facts), result)
+            rewrite("largest of a single element", lambda: keyed(kind, variables, body, facts), result)
         return result
     parts = list(body.parts.items())
     if len(parts) != 1 or parts[0][1] != 1:
         rewrite(
             "sum of sums",
-            lambda: _keyed("sum", variables, body, facts),
+            lambda: keyed("sum", variables, body, facts),
             lambda: _by_addend(variables, body, facts),
         )
     result = ZERO
@@ -161,7 +157,7 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
 def _by_addend(variables: Variables, body: Term, facts: Facts) -> Term:
     result = ZERO
     for factors, c in body.parts.items():
-        result = result + _keyed("sum", variables, term({factors: Fraction(1)}), facts).scaled(c)
+        result = result + keyed("sum", variables, term({factors: Fraction(1)}), facts).scaled(c)
     return result
 
 
@@ -199,8 +195,8 @@ def _rewritten(
     """The sum of a product became a sum of `body`, or `body` itself."""
     rewrite(
         law,
-        lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts),
-        lambda: _keyed("sum", rest, body, facts) if rest else body,
+        lambda: keyed("sum", variables, term({factors: Fraction(1)}), facts),
+        lambda: keyed("sum", rest, body, facts) if rest else body,
     )
 
 
@@ -280,31 +276,6 @@ def _hidden(name: str, value: Number, facts: Facts) -> bool:
     return False
 
 
-def all_names(value: Number, facts: Knowledge) -> set[str]:
-    """The quantities in a size, those inside quotients included."""
-    found: set[str] = set()
-    for name in names_in(value):
-        found.add(name)
-        for part in facts.parts_of(name):
-            found |= all_names(part, facts)
-    return found
-
-
-def names_of(atom: Atom) -> set[str]:
-    """The positions that occur freely in an atom (and names of quantities)."""
-    found: set[str] = set()
-    for argument in atom.args:
-        if isinstance(argument, Term):
-            for inner in argument.atoms():
-                found |= names_of(inner)
-        elif isinstance(argument, Size):
-            found |= all_names(argument, argument.facts)
-    for _, size in atom.variables:
-        if isinstance(size, Size):
-            found |= all_names(size, size.facts)
-    return found - {name for name, _ in atom.variables}
-
-
 def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
     """Factors without positions in front; what shares no position in sums of its own."""
     result = ONE
@@ -327,7 +298,7 @@ def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
         seen |= used
         part = tuple(v for v in variables if v[0] in used)
         body = term({tuple(sorted(items, key=lambda item: item[0].key)): Fraction(1)})
-        result = result * _keyed("sum", part, body, facts)
+        result = result * keyed("sum", part, body, facts)
     for name, size in variables:
         if name not in seen:
             law = "sum of what is constant"
@@ -335,82 +306,8 @@ def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
     if len(groups) > 1:
         law = "product of sums"
     if len(groups) != 1 or len(seen) != len(variables) or len(groups[0][1]) != len(factors):
-        rewrite(law, lambda: _keyed("sum", variables, term({factors: Fraction(1)}), facts), result)
+        rewrite(law, lambda: keyed("sum", variables, term({factors: Fraction(1)}), facts), result)
     return result
-
-
-def _keyed(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
-    """A sum whose key does not depend on the names of its positions."""
-    for name, _ in variables:
-        if any(name in names_in(other) for _, other in variables if isinstance(other, Size)):
-            raise NotProved("a sum whose bounds depend on each other")
-    level = body.level + 1
-    key = _written_total(kind, variables, body, {}, level, facts)
-    return of_atom(Atom("total", kind, (body,), key, level, variables))
-
-
-def _written_total(
-    kind: str, variables: Variables, body: Term, names: Mapping[str, str], level: int, facts: Facts
-) -> str:
-    """The text of a sum: the least one over all ways to number its positions."""
-    signatures: dict[str, list[tuple[str, str]]] = {}
-    blank = {**names, **{name: "@" for name, _ in variables}}
-    for name, size in variables:
-        marked = {**blank, name: "@@"}
-        uses = sorted(_written_atom(atom, marked, facts) for atom in body.atoms() if name in names_of(atom))
-        signatures.setdefault(f"{_written_size(size, names, facts)} {uses}", []).append(
-            (name, _written_size(size, names, facts))
-        )
-    classes = [signatures[key] for key in sorted(signatures)]
-    if prod(factorial(len(group)) for group in classes) > _MOST_ORDERS:
-        raise NotProved("a sum over too many positions alike")
-    best = ""
-    for order in product(*[permutations(group) for group in classes]):
-        facts.choices.spend(2 * len(body.parts))
-        flat = [v for group in order for v in group]
-        numbered = {**names, **{name: f"@{level}p{k}" for k, (name, _) in enumerate(flat)}}
-        text = f"{kind}<{', '.join(size for _, size in flat)}>({_written(body, numbered, facts)})"
-        best = min(best, text) if best else text
-    return best
-
-
-def _written(value: Term, names: Mapping[str, str], facts: Facts) -> str:
-    """The text of a term under other names of positions."""
-    parts = []
-    for factors, c in value.parts.items():
-        parts.append(
-            f"{c}·"
-            + "·".join(
-                sorted(f"{_written_atom(atom, names, facts)}^{exponent}" for atom, exponent in factors)
-            )
-        )
-    return " + ".join(sorted(parts)) or "0"
-
-
-def _written_atom(atom: Atom, names: Mapping[str, str], facts: Facts) -> str:
-    if atom.kind == "total":
-        return _written_total(atom.name, atom.variables, atom.args[0], names, atom.level, facts)
-    arguments = [
-        _written(a, names, facts) if isinstance(a, Term) else _written_size(a, names, facts)
-        for a in atom.args
-    ]
-    return f"{atom.kind} {'' if atom.kind == 'num' else atom.name}({', '.join(arguments)})"
-
-
-def _written_size(value: Number, names: Mapping[str, str], facts: Facts) -> str:
-    if not isinstance(value, Size):
-        return str(value)
-    return "+".join(sorted(
-        f"{c}*{'*'.join(sorted(_written_name(name, names, facts) for name in p))}"
-        for p, c in value.terms.items()
-    ))
-
-
-def _written_name(name: str, names: Mapping[str, str], facts: Facts) -> str:
-    parts = facts.parts_of(name)
-    if not parts:
-        return names.get(name, name)
-    return f"{name[: name.index('(')]}({', '.join(_written_size(part, names, facts) for part in parts)})"
 
 
 def same(a: Term, b: Term, facts: Facts) -> bool:

@@ -1,0 +1,383 @@
+"""The history of each tensor's axes on both sides of a rule: the operations on those of the inputs, in order.
+
+Tensors of equal history have axes that correspond one to one. What operators do is known of those that are
+listed here; axes that attributes name, paddings and sums are counted for `ranks`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import field
+from typing import Any
+
+from gslang.base.quick_dataclass import dataclass
+from gslang.check import checked as ir
+from gslang.dialect.signature import Signature
+
+# along one axis
+_ALONG = frozenset(
+    {"reverse", "concatenate", "Concat", "nn.softmax", "nn.log_softmax", "Softmax", "LogSoftmax"}
+)
+_REDUCED = frozenset({"sum", "mean", "max", "min", "prod"})
+_FILLED = frozenset({"zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_to_like"})
+_ABOUT_AXES = frozenset({
+    "axis", "axes", "shape", "begin", "end", "strides", "slice_mode", "pad_width", "pad_mode", "keepdims",
+    "exclude", "perm",
+})
+_OPEN = {  # attributes that a rule leaves open or copies
+    "strided_slice": {"begin", "end", "strides", "slice_mode", "axes"},
+    "nn.pad": {"pad_width"},
+    "transpose": {"axes"},
+    "Transpose": {"perm"},
+    "broadcast_to": {"shape"},
+}
+
+Label = tuple[Any, ...]
+"""The history of the axes of a tensor: what was done with those of the inputs, in order.
+
+Equal ones: axes correspond one to one. () stands for the inputs, None for scalars.
+"""
+
+
+class Unlike(Exception):
+    """Axes are not treated alike, as far as is seen here."""
+
+
+@dataclass
+class Count:
+    """Counts of axes. `named`: by attributes; `sums`: attributes that choose axes to sum over."""
+
+    named: int = 0
+    conditions: int = 0
+    paddings: int = 0
+    sums: set[Any] = field(default_factory=set)
+    mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
+    front: int = 0  # how far axes are named by a number
+    each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
+    # conditions compare ranks or numbers of elements: only where all operators are element-wise
+    compared: bool = False
+
+
+class AxisHistory:
+    """Labels of the nodes of both sides of a rule; `labels`: of the nodes of the source.
+
+    Raises `Unlike` where axes are not treated alike, as far as is known.
+    """
+
+    def __init__(self, rule: ir.CheckedRule) -> None:
+        self.rule, self.count = rule, Count()
+        self.labels: dict[int, Label | None] = {}
+        self.made: dict[int, Label | None] = {}
+        self.reads = [0] * len(rule.nodes)
+
+    # ── source ──
+
+    def of_source(self, number: int) -> Label | None:
+        """The label of a node of the source; its reads are counted."""
+        match self.rule.nodes[number]:
+            case ir.LeafNode() as leaf:
+                self.reads[number] += 1
+                self.labels[number] = self.leaf(leaf)
+            case ir.CallNode(operators=operators, operands=operands, constraints=constraints):
+                labels = [
+                    self.of_source(o) for o in operands if o is not None and not isinstance(o, ir.Splice)
+                ]
+                if any(isinstance(o, ir.Splice) for o in operands):
+                    raise Unlike
+                tests: dict[str, Any] = {}
+                for constraint in constraints:
+                    if isinstance(constraint, ir.SameAttributes):
+                        tests.update({
+                            name: ("same", constraint.node)
+                            for name in _ABOUT_AXES if name not in constraint.without
+                        })
+                    else:
+                        tests[constraint.field] = self.said(constraint.field, constraint.test)
+                self.copies(operators, tests, labels)
+                if operators == ("nn.pad",) and len(operands) > 1 and isinstance(operands[1], int):
+                    self.labels[operands[1]] = None  # one element
+                result: list[Label | None] = [
+                    self.call(operator, labels, tests, number) for operator in operators
+                ]
+                if any(label != result[0] for label in result):
+                    raise Unlike
+                self.labels[number] = result[0]
+            case ir.TupleNode(fields=fields):
+                self.labels[number] = self.alike([self.of_source(f) for f in fields if isinstance(f, int)])
+            case ir.AltNode(branches=branches):
+                self.labels[number] = self.alike([self.of_source(branch) for branch in branches])
+                self.count.compared = True
+            case _:
+                raise Unlike
+        return self.labels[number]
+
+    def leaf(self, leaf: ir.LeafNode) -> Label | None:
+        if leaf.kind == "op" or leaf.optional:
+            raise Unlike
+        label: Label | None = ()
+        for constraint in leaf.constraints:
+            match constraint:
+                case (
+                    ir.Constraint("shape", ir.Equals(ir.Const(()))) | ir.Constraint("shape", ir.TupleTest(()))
+                    | ir.Constraint("shape", ir.Equals(ir.TupleValue(())))
+                ):
+                    label = None
+                case ir.Constraint("shape", ir.Equals(ir.NodeAttr(_, other, "shape"))) if isinstance(
+                    self.rule.nodes[other], ir.LeafNode
+                ):
+                    pass
+                case ir.Constraint("dtype" | "value"):
+                    pass
+                case _:
+                    raise Unlike
+        return label
+
+    # ── calls ──
+
+    def call(
+        self, operator: str, labels: list[Label | None], tests: dict[str, Any], number: int
+    ) -> Label | None:
+        """The label of a call; `tests`: what is said of attributes, `number`: which call of the source gives
+        those that are open.
+        """
+        signature = self.rule.dialect.operators[operator]
+        without_bias = operator == "com.microsoft.FastGelu" and len(labels) == 1
+        if operator in _FILLED or _is_elementwise(signature) or without_bias:
+            if operator == "broadcast_to":
+                return self.broadcast(labels[0], tests)
+            return self.alike(labels)
+        self.count.mixed = True
+        if operator in _ALONG:
+            self.axis(tests, number)
+            return self.alike(labels)
+        if operator in _REDUCED:
+            return self.reduced(labels[0], tests, number)
+        if (
+            operator == "squeeze" and labels[0] is not None
+            and isinstance(place := _constant(tests.get("axis")), (int, tuple))
+        ):
+            place = place[0] if isinstance(place, tuple) else place
+            self.count.front = max(self.count.front, place + 1 if place >= 0 else -place)
+            return (*labels[0], ("sum", f"axes {place}"))
+        if operator in ("strided_slice", "nn.pad", "transpose", "Transpose"):
+            self.count.each = True
+            origin = self.origin(tests, _OPEN[operator], number)
+            if operator == "nn.pad":
+                if (
+                    _constant(tests.get("pad_mode")) != "constant" and "pad_mode" in tests
+                    and tests["pad_mode"] != ("same", origin)
+                ):
+                    raise Unlike
+                self.count.paddings += 1
+                if labels[0] is None:
+                    raise Unlike
+                return labels[0]
+            label = self.alike(labels)
+            return (*(label or ()), ("order", origin)) if operator in ("transpose", "Transpose") else label
+        raise Unlike
+
+    def broadcast(self, label: Label | None, tests: dict[str, Any]) -> Label | None:
+        """A tensor that is broadcast to a shape: axes correspond from the right."""
+        match tests.get("shape"):
+            case None | ("same", _) | ("copied", _):
+                return label if label is not None else ()
+            case ("shape of", found):
+                return found  # type: ignore[no-any-return]
+        raise Unlike
+
+    def alike(self, labels: list[Label | None]) -> Label | None:
+        """The label that all tensors among the operands have."""
+        found = {label for label in labels if label is not None}
+        if len(found) > 1:
+            raise Unlike
+        return next(iter(found), None)
+
+    def axis(self, tests: Mapping[str, object], number: int) -> None:
+        """An axis that an attribute names."""
+        test = tests.get("axis")
+        value = _constant(test)
+        if type(value) is int:
+            self.count.front = max(self.count.front, value + 1 if value >= 0 else -value)
+        elif test is None:
+            self.count.named += 1  # an axis of its own
+        elif not isinstance(test, tuple) or test[0] not in ("same", "copied"):
+            raise Unlike
+
+    def origin(self, tests: dict[str, Any], names: set[str], number: int) -> int:
+        """The call of the source whose attributes these are: its own, or another's that are all copied."""
+        said = {name: test for name, test in tests.items() if name in names}
+        if all(not isinstance(test, tuple) for test in said.values()) and all(
+            name in ("slice_mode", "axes") and isinstance(test, ir.Equals)
+            and _constant(test) in ("end", "size", None)
+            for name, test in said.items()
+        ):
+            return number  # the others are open
+        if not said:
+            return number
+        if (
+            any(not isinstance(test, tuple) or test[0] != "same" for test in said.values())
+            or len({test[1] for test in said.values()}) != 1 or set(said) != names
+        ):
+            raise Unlike
+        return int(next(iter(said.values()))[1])
+
+    def reduced(self, label: Label | None, tests: Mapping[str, object], number: int) -> Label | None:
+        """A sum over axes: of those that are all treated alike, one is enough."""
+        if label is None or not self.equal_shapes():
+            raise Unlike
+        test = tests.get("axis")
+        origin: Any = number
+        if isinstance(test, tuple) and test[0] == "same":
+            origin = test[1]
+        elif test is not None:
+            value = _constant(test)
+            if isinstance(value, tuple) and len(value) == 1:
+                value = value[0]
+            if type(value) is int:
+                self.count.front = max(self.count.front, value + 1 if value >= 0 else -value)
+            elif not (isinstance(test, ir.Equals) and test.value == ir.Const(None)):
+                raise Unlike
+            origin = f"axes {value}"
+        self.count.sums.add(origin)
+        keep = _constant(tests.get("keepdims"))
+        if keep is True:
+            return label
+        return (*label, ("sum", origin))
+
+    def equal_shapes(self) -> bool:
+        """True if all inputs that are no scalars have one shape: then summed axes can be merged."""
+        leaves = [k for k, node in enumerate(self.rule.nodes) if isinstance(node, ir.LeafNode)]
+        first = [
+            k
+            for k in leaves
+            if self.leaf(self.rule.nodes[k]) is not None and not _has_shape(self.rule.nodes[k])  # type: ignore[arg-type]
+        ]
+        return len(first) == 1
+
+    # ── target ──
+
+    def of_target(self, number: int) -> Label | None:
+        """The label of a node of the target."""
+        match self.rule.target.targets[number]:
+            case ir.SourceNode(_, node):
+                if node not in self.labels:
+                    raise Unlike
+                return self.again(node)
+            case ir.MakeConst(splat_shape=None) as made if not made.as_tuple and not isinstance(
+                made.value, ir.TupleValue
+            ):
+                return None
+            case ir.MakeTuple(fields):
+                return self.alike([self.of_target(f) for f in fields])
+            case ir.MakeCall(operator, operands, attributes, spreads):
+                labels = [self.of_target(o) for o in operands]
+                names = (
+                    [operator] if isinstance(operator, str)
+                    else next(v.operators for v in self.rule.variables if v.name == operator[1])
+                )
+                tests: dict[str, Any] = {}
+                for spread in spreads:
+                    tests.update(
+                        {name: ("same", spread.node) for name in _ABOUT_AXES if name not in spread.without}
+                    )
+                for name, value in attributes:
+                    tests[name] = self.attribute(name, value)
+                for k in names:
+                    for name, spec in self.rule.dialect.operators[k].attributes.items():
+                        if (
+                            name in _ABOUT_AXES and name not in tests
+                            and (spec.default is None or isinstance(spec.default, (int, str)))
+                        ):
+                            tests[name] = ir.Equals(ir.Const(spec.default))
+                self.copies(names, tests, labels)
+                result = [self.call(name, labels, tests, -1 - number) for name in names]
+                if any(label != result[0] for label in result):
+                    raise Unlike
+                if any(
+                    name not in tests and name in _OPEN.get(k, ()) for k in names for name in _OPEN.get(k, ())
+                ):
+                    raise Unlike
+                return result[0]
+        raise Unlike
+
+    def again(self, node: int) -> Label | None:
+        """The label of a node of the source that the target uses; what it reads is read once more."""
+        match self.rule.nodes[node]:
+            case ir.LeafNode():
+                self.reads[node] += 1
+            case ir.CallNode(operands=operands):
+                for operand in operands:
+                    if isinstance(operand, int):
+                        self.again(operand)
+            case ir.TupleNode(fields=fields) | ir.AltNode(branches=fields):
+                for operand in fields:
+                    if isinstance(operand, int):
+                        self.again(operand)
+        return self.labels[node]
+
+    def said(self, name: str, test: Any) -> Any:
+        """A test of an attribute: which call it is copied from, if it is."""
+        match test:
+            case ir.Equals(ir.NodeAttr(_, node, other)) if (
+                name == other and name in _ABOUT_AXES and isinstance(self.rule.nodes[node], ir.CallNode)
+            ):
+                return ("same", node)
+        return test
+
+    def copies(
+        self, operators: Sequence[str], tests: Mapping[str, object], labels: list[Label | None]
+    ) -> None:
+        """Holds copied attributes to `same_place`, where the operators have any about axes."""
+        if any(set(self.rule.dialect.operators[k].attributes) & _ABOUT_AXES for k in operators):
+            for node in {test[1] for test in tests.values() if isinstance(test, tuple) and test[0] == "same"}:
+                self.same_place(node, labels)
+
+    def same_place(self, node: int, labels: list[Label | None]) -> None:
+        """Attributes about axes are copied to tensors of the same axes."""
+        source = self.rule.nodes[node]
+        if not isinstance(source, ir.CallNode):
+            raise Unlike
+        own = [self.labels[o] for o in source.operands if isinstance(o, int)]
+        first, other = (
+            next((label for label in found if label is not None), None) for found in (own, labels)
+        )
+        if first != other:
+            raise Unlike
+
+    def attribute(self, name: str, value: ir.Value) -> Any:
+        """An attribute of the target, as far as it is about axes."""
+        if name not in _ABOUT_AXES:
+            return None
+        match value:
+            case ir.NodeAttr(_, node, "shape") if (
+                name == "shape" and node in self.labels and self.labels[node] is not None
+            ):
+                return ("shape of", self.labels[node])
+            case ir.NodeAttr():
+                found = self.said(name, ir.Equals(value))
+                if isinstance(found, tuple):
+                    return found
+            case ir.Const() | ir.TupleValue((ir.Const(),)):
+                return ir.Equals(value)
+        raise Unlike
+
+
+def _is_elementwise(signature: Signature) -> bool:
+    return (
+        "elementwise" in signature.traits and not (set(signature.attributes) & _ABOUT_AXES)
+        and signature.name not in ("nn.prelu", "PRelu")
+    )
+
+
+def _has_shape(node: Any) -> bool:
+    return any(isinstance(c, ir.Constraint) and c.field == "shape" for c in node.constraints)
+
+
+def _constant(test: Any) -> Any:
+    """The constant that a test asks for; None for other tests."""
+    match test:
+        case ir.Equals(ir.Const(value)):
+            return value
+        case ir.Equals(ir.TupleValue((ir.Const(value),))):
+            return (value,)
+    return None

@@ -1,0 +1,423 @@
+"""Operand shapes and attributes that fit Relay operators, for instances of rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import prod
+from random import Random
+from typing import Any
+
+from gslang.base.open_types import Attrs
+from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some_shape
+
+
+def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
+    return tuple(sizes.get(letter, 1) for letter in layout)
+
+
+def _convolution(rank: int) -> Sampler:
+    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
+
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        attrs = dict(given)
+        layout = attrs.setdefault("data_layout", rng.choice(("NC" + letters,) * 2 + ("N" + letters + "C",)))
+        kernel = attrs.setdefault("kernel_layout", rng.choice(("OI" + letters,) * 4 + (letters + "IO",)))
+        data = dict(zip(layout, known[0])) if known[0] is not None else {}
+        weight = dict(zip(kernel, known[1])) if known[1] is not None else {}
+        groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 2)))
+        inner = weight.get("I") or (
+            data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3))
+        )
+        out = weight.get("O") or attrs.get("channels") or rng.choice((1, 2, 3)) * groups
+        if not weight.get("O") and data.get("C") == inner and groups == 1 and rng.random() < 0.3:
+            out = inner
+        sizes = {
+            "N": rng.choice((1, 2)),
+            "C": inner * groups, **{s: rng.choice((4, 5, 6)) + k for k, s in enumerate(letters)},
+        }
+        window = attrs.get("kernel_size") or tuple(rng.choice((1, 2, 3, 3)) for _ in letters)
+        if rng.random() < 0.3:
+            window = (3,) * rank if rng.random() < 0.7 else (1,) * rank
+        if (
+            layout[1] != "C" and not weight.get("O") and not attrs.get("channels")
+            and not attrs.get("kernel_size") and rng.random() < 0.7
+        ):
+            # as many outputs as rows, and as many rows behind as before: a factor along the wrong axis fits
+            sizes[letters[0]] = data.get(letters[0]) or 4
+            out = sizes[letters[0]] // groups * groups
+            window = (rng.choice((1, 3)),) * rank
+            attrs.setdefault("strides", (1,) * rank)
+            attrs.setdefault("dilation", (1,) * rank)
+            attrs.setdefault("padding", tuple(k // 2 for k in window))
+        kernel_sizes = {"O": out, "I": inner, **dict(zip(letters, window))}
+        shapes = [known[0] or _place(rng, layout, sizes), known[1] or _place(rng, kernel, kernel_sizes)]
+        if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
+            shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
+        window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
+        dilation = attrs.setdefault(
+            "dilation", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
+        )
+        spread = (tuple(dilation) * rank)[:rank]
+        centred = tuple(d * (k // 2) for k, d in zip(window, spread))
+        attrs.setdefault(
+            "padding",
+            rng.choice((
+                (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred),
+                tuple(rng.randrange(3) for _ in range(2 * rank)),
+            )),
+        )
+        attrs.setdefault(
+            "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
+        )
+        return shapes, attrs
+
+    return sample
+
+
+def _transposed_convolution(rank: int) -> Sampler:
+    """Like a convolution, whose kernel has the channels of the data first."""
+    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
+
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        attrs = {
+            "data_layout": "NC" + letters,
+            "kernel_layout": "IO" + letters,
+            "groups": rng.choice((1, 1, 2)), **given,
+        }
+        data = dict(zip(attrs["data_layout"], known[0])) if known[0] is not None else {}
+        weight = dict(zip(attrs["kernel_layout"], known[1])) if known[1] is not None else {}
+        groups = max(1, attrs["groups"])
+        channels = data.get("C") or weight.get("I") or rng.choice((2, 3)) * groups
+        sizes = {
+            "N": rng.choice((1, 2)),
+            "C": channels, **{s: rng.choice((3, 4)) + k for k, s in enumerate(letters)},
+        }
+        window = {s: rng.choice((1, 2, 3)) for s in letters}
+        shapes = [
+            known[0] or _place(rng, attrs["data_layout"], sizes),
+            known[1]
+            or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
+        ]
+        attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank)))
+        attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank)))
+        return shapes, attrs
+
+    return sample
+
+
+def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
+    return [
+        known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner),
+        known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner),
+    ], {}
+
+
+def _matmul(batched: bool) -> Sampler:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        ta = given.get("transpose_a", rng.random() < 0.3)
+        tb = given.get("transpose_b", rng.random() < 0.5)
+        a, b = known
+        batch = ((a or b or (rng.choice((1, 2)),))[0],) if batched else ()
+        inner = (a[-2] if ta else a[-1]) if a else (b[-1] if tb else b[-2]) if b else rng.choice((3, 4))
+        rows, columns = rng.choice((2, 5)), rng.choice((2, 3, 6))
+        if a is None:
+            a = (*batch, inner, rows) if ta else (*batch, rows, inner)
+        if b is None:
+            b = (*batch, columns, inner) if tb else (*batch, inner, columns)
+        return [a, b], {"transpose_a": ta, "transpose_b": tb}
+
+    return sample
+
+
+def _one(known: Shapes, rng: Random, least: int = 1) -> Shape:
+    return (
+        known[0] if known[0] is not None
+        else some_shape(rng, rng.choice([r for r in (1, 2, 3, 3, 4, 4, 5) if r >= least]))
+    )
+
+
+def _axis(rng: Random, rank: int) -> int:
+    return rng.randrange(-rank, rank) if rank else 0
+
+
+def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape, sections = _one(known, rng), attrs.get("indices_or_sections")
+    if known[0] is None and isinstance(attrs.get("axis"), int):
+        least = attrs["axis"] + 1 if attrs["axis"] >= 0 else -attrs["axis"]
+        shape = shape if len(shape) >= least else some_shape(rng, least)
+    axis = attrs.get("axis", _axis(rng, len(shape)))
+    if known[0] is None and shape:
+        size = (
+            sections * 2 if isinstance(sections, int)
+            else max(sections) + 2 if sections
+            else rng.choice((4, 6))
+        )
+        shape = tuple(size if k == axis % len(shape) else d for k, d in enumerate(shape))
+    size = shape[axis % len(shape)] if shape else 1
+    if sections is None:
+        divisors = [k for k in (1, 2, 3) if size % k == 0]
+        cuts = (
+            tuple(sorted(rng.sample(range(1, size), min(size - 1, rng.choice((1, 2)))))) if size > 1 else ()
+        )
+        sections = rng.choice(divisors) if rng.random() < 0.6 or not cuts else cuts
+    return [shape], {"axis": axis, "indices_or_sections": sections}
+
+
+def _transpose(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    axes = attrs.get("axes")
+    shape = known[0] if known[0] is not None else some_shape(rng, len(axes)) if axes else _one(known, rng)
+    if axes is None:
+        order = rng.sample(range(len(shape)), len(shape))
+        axes = rng.choice((None, tuple(order), tuple(a - len(shape) for a in order)))
+    return [shape], {"axes": axes}
+
+
+def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    new = attrs.get("newshape")
+    if known[0] is None and new and all(isinstance(d, int) for d in new):
+        stated = tuple(d for d in new if d > 0)
+        total = prod(stated)
+        shape = (
+            tuple(rng.choice((2, 3)) if d == 0 else d for d in new if d >= 0) if 0 in new
+            else factors(rng, total * (2 if -1 in new else 1))
+        )
+        return [shape if rng.random() < 0.7 else (*shape, 2) if -1 in new else shape], {}
+    shape = _one(known, rng)
+    target = factors(rng, prod(shape))
+    if target and rng.random() < 0.3:
+        k = rng.randrange(len(target))
+        target = (*target[:k], -1, *target[k + 1 :])
+    elif shape and rng.random() < 0.4:
+        target = (0, -1) if len(shape) > 1 else (-1,)
+    return [shape], {"newshape": target}
+
+
+def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
+    """An operand with vectors along its `axis`."""
+
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+        stated = attrs.get("axis")
+        need = max(least, (stated + 1 if stated >= 0 else -stated) if isinstance(stated, int) else least)
+        shape = _one(known, rng, need)
+        axis = stated if stated is not None else rng.choice((default, _axis(rng, len(shape))))
+        length = next((s[0] for s in known[1:] if s), None)
+        place = axis % len(shape) if shape else 0
+        if known[0] is None and length is not None:
+            shape = tuple(length if k == place else d for k, d in enumerate(shape))
+        size = shape[place] if shape else 1
+        extra: dict[str, Any] = {"axis": axis}
+        if "num_groups" in attrs or default == -99:
+            extra["num_groups"] = next((g for g in (2, 3, 5) if size % g == 0), 1)
+        return [shape, *[s if s is not None else (size,) for s in known[1:]]], extra
+
+    return sample
+
+
+def _group_norm(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shapes, extra = _along_axis(2, 1, 3)(rng, known, attrs)
+    size = shapes[0][extra["axis"] % len(shapes[0])]
+    groups = next((g for g in rng.sample((2, 3, 4), 3) if size % g == 0), 1)
+    return shapes, {**extra, "num_groups": groups}
+
+
+def _reduction(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    axis = attrs.get("axis")
+    stated = (axis,) if isinstance(axis, int) else tuple(axis or ())
+    need = max([1, *[a + 1 if a >= 0 else -a for a in stated]])
+    shape = _one(known, rng, min(need, 5))
+    axes = tuple(sorted(rng.sample(range(len(shape)), rng.randint(1, len(shape))))) if shape else None
+    choice = rng.choice((axes, axes, None, (axes[-1] - len(shape),) if axes else None))
+    return [shape], {"axis": choice, "keepdims": rng.random() < 0.5, "exclude": rng.random() < 0.1}
+
+
+def _expand_dims(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = known[0] if known[0] is not None else some_shape(rng, rng.choice((1, 2, 3)))
+    return [shape], {
+        "axis": rng.randrange(-len(shape) - 1, len(shape) + 1),
+        "num_newaxis": rng.choice((1, 1, 2)),
+    }
+
+
+def _squeeze(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    axes = attrs.get("axis")
+    if known[0] is not None:
+        shape = known[0]
+    else:
+        shape = some_shape(rng, rng.choice((2, 3, 4)))
+        for a in axes if axes else (rng.randrange(len(shape)),):
+            if -len(shape) <= a < len(shape):
+                shape = tuple(1 if k == a % len(shape) else d for k, d in enumerate(shape))
+    ones = tuple(k for k, d in enumerate(shape) if d == 1)
+    return [shape], {"axis": rng.choice((None, ones)) if ones else None}
+
+
+def _pad(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    widths = attrs.get("pad_width")
+    shape = (
+        known[0] if known[0] is not None
+        else some_shape(rng, len(widths) if widths else rng.choice((2, 3, 4, 4, 5)))
+    )
+    if rng.random() < 0.6 and len(shape) > 2:
+        pads = ((0, 0), (0, 0), *[(rng.randrange(3), rng.randrange(3)) for _ in shape[2:]])
+    else:
+        pads = tuple((rng.randrange(2), rng.randrange(3)) for _ in shape)
+    return [shape, *[()] * (len(known) - 1)], {"pad_width": pads, "pad_mode": "constant"}
+
+
+def _softmax(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    axis = attrs.get("axis")
+    shape = _one(known, rng, 1 if not isinstance(axis, int) else min(5, axis + 1 if axis >= 0 else -axis))
+    return [shape], {"axis": _axis(rng, len(shape))}
+
+
+def _l2_normalize(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = _one(known, rng)
+    return [shape], {"axis": (_axis(rng, len(shape)),), "eps": 1e-5}
+
+
+def _layout_transform(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    source = attrs.get("src_layout") or rng.choice(("NCHW", "NHWC", "CNHW"))
+    shape = (
+        known[0] if known[0] is not None
+        else some_shape(rng, len(source)) if source.isalpha()
+        else some_shape(rng)
+    )
+    letters = list(source)
+    rng.shuffle(letters)
+    return [shape], {"src_layout": source, "dst_layout": rng.choice(("".join(letters), "NHWC", "NCHW"))}
+
+
+def _pool(rank: int) -> Sampler:
+    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
+
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+        layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
+        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 5 + k for k, s in enumerate(letters)}}
+        window = rng.choice(((2,) * rank, (3,) * rank, (1,) * rank))
+        return [known[0] or _place(rng, layout, sizes)], {
+            "layout": layout,
+            "pool_size": window,
+            "strides": rng.choice(((1,) * rank, (2,) * rank)),
+            "padding": rng.choice(((0,) * rank, tuple(k // 2 for k in window))),
+            "count_include_pad": rng.random() < 0.3,
+        }
+
+    return sample
+
+
+def _shaped(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    return [s if s is not None else () for s in known], {"shape": some_shape(rng)}
+
+
+def _broadcast_to(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    wanted = attrs.get("shape")
+    if known[0] is None and wanted:
+        return [tuple(1 if rng.random() < 0.3 else d for d in wanted)], {}
+    shape = _one(known, rng)
+    return [shape], {
+        "shape": (*rng.choice(((), (2,))), *[d if d != 1 else rng.choice((1, 3)) for d in shape])
+    }
+
+
+def _like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shapes = [s if s is not None else some_shape(rng) for s in known]
+    return shapes, {}
+
+
+def _reshape_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = _one(known, rng)
+    return [shape, known[1] or factors(rng, prod(shape))], {
+        "lhs_begin": 0,
+        "lhs_end": None,
+        "rhs_begin": 0,
+        "rhs_end": None,
+    }
+
+
+def _to_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    like = known[1] or some_shape(rng, rng.choice((1, 2, 3)))
+    return [known[0] or tuple(d for d in like[rng.randrange(len(like)) :]), like], {}
+
+
+def _sum_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = _one(known, rng)
+    kept = shape[rng.randrange(len(shape)) :]
+    return [shape, known[1] or tuple(1 if rng.random() < 0.4 else d for d in kept)], {}
+
+
+def _filled(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    return [known[0] if known[0] is not None else some_shape(rng), *[s or () for s in known[1:]]], {}
+
+
+def _strided_slice(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = known[0] if known[0] is not None else tuple(d + 2 for d in some_shape(rng, rng.choice((1, 2, 3))))
+    begin = tuple(rng.randrange(max(1, d // 2)) for d in shape)
+    end = tuple(rng.randint(b + 1, max(b + 1, d)) for b, d in zip(begin, shape))
+    return [shape, *[s or () for s in known[1:]]], {
+        "begin": begin,
+        "end": end,
+        "strides": rng.choice(((1,) * len(shape), None)),
+        "axes": None,
+    }
+
+
+def _clip(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    low = rng.choice((-1.0, 0.0, -0.5))
+    return [_one(known, rng)], {"a_min": low, "a_max": low + rng.choice((1.0, 6.0, 0.5))}
+
+
+def _concatenate(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    shape = known[0] or ()
+    return [shape], {"axis": _axis(rng, len(shape))}
+
+
+def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    return [known[0] if known[0] is not None else some_shape(rng)], {
+        "dtype": rng.choice(("float32", "float64", "int32"))
+    }
+
+
+
+RELAY_SAMPLERS: dict[str, Sampler] = {
+    **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
+    **{f"nn.conv{k}d_transpose": _transposed_convolution(k) for k in (1, 2, 3)},
+    **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg", "global_max", "global_avg") for k in (1, 2, 3)},
+    "nn.dense": _dense,
+    "nn.matmul": _matmul(False),
+    "nn.batch_matmul": _matmul(True),
+    "split": _split,
+    "transpose": _transpose,
+    "reshape": _reshape,
+    "contrib_reverse_reshape": _reshape,
+    "nn.bias_add": _along_axis(1, 1, 1),
+    "nn.prelu": _along_axis(1, 1, 2),
+    "nn.batch_norm": _along_axis(4, 1),
+    "nn.layer_norm": _along_axis(2, -1),
+    "nn.instance_norm": _along_axis(2, 1, 3),
+    "nn.group_norm": _group_norm,
+    "nn.l2_normalize": _l2_normalize,
+    **dict.fromkeys(
+        ("sum", "mean", "max", "min", "prod", "all", "any", "variance", "argmax", "argmin"), _reduction
+    ),
+    "expand_dims": _expand_dims,
+    "squeeze": _squeeze,
+    "nn.pad": _pad,
+    "nn.softmax": _softmax,
+    "nn.log_softmax": _softmax,
+    "layout_transform": _layout_transform,
+    "zeros": _shaped,
+    "ones": _shaped,
+    "full": _shaped,
+    "broadcast_to": _broadcast_to,
+    "zeros_like": _like,
+    "ones_like": _like,
+    "full_like": _filled,
+    "reshape_like": _reshape_like,
+    "broadcast_to_like": _to_like,
+    "collapse_sum_like": _sum_like,
+    "strided_slice": _strided_slice,
+    "clip": _clip,
+    "cast": _cast,
+    "concatenate": _concatenate,
+}
