@@ -17,38 +17,38 @@ from gslang.syntax import nodes as n
 _SHOWN = '`@attach(backend = "npu")`'
 
 
-def read_attached(low: Lowering, item: n.Rule, made: dict[str, range]) -> None:
+def read_attached(lowering: Lowering, item: n.Rule, made: dict[str, range]) -> None:
     """Give the calls of the target what is attached to them. `made`: the targets that each statement has
     created, by its name."""
     whole: list[tuple[str, ir.Value]] = []
     ignored: list[tuple[str, ir.Value]] = []
     parts: dict[str, list[tuple[str, ir.Value]]] = {}
-    calls = {k: target for k, target in enumerate(low.targets) if isinstance(target, ir.MakeCall)}
+    calls = {k: target for k, target in enumerate(lowering.targets) if isinstance(target, ir.MakeCall)}
     for annotation in item.annotations:
         if annotation.name.id != "attach":
             continue
         given, wanted = annotation.arguments, whole
         if given and isinstance(given[0], n.Positional):
-            name = _statement(low, given[0].value, made)
+            name = _statement(lowering, given[0].value, made)
             given, wanted = given[1:], parts.setdefault(name, []) if name is not None else ignored
             if name is not None and not any(k in made[name] for k in calls):
-                low.error(
+                lowering.error(
                     "E0702",
                     f"`{name}` creates no operator to attach to",
                     annotation.span,
                     "name a statement that does",
                 )
         elif not calls:
-            low.error(
+            lowering.error(
                 "E0702",
                 "the target creates no operator to attach to",
                 annotation.span,
                 "remove `@attach`",
             )
         if not given and wanted is not ignored:
-            low.error("E0702", "`@attach` needs at least one annotation", annotation.span, _SHOWN)
+            lowering.error("E0702", "`@attach` needs at least one annotation", annotation.span, _SHOWN)
         for argument in given:
-            if (pair := _pair(low, argument, dict(wanted))) is not None:
+            if (pair := _pair(lowering, argument, dict(wanted))) is not None:
                 wanted.append(pair)
     for k, call in calls.items():
         own = dict(whole)
@@ -56,10 +56,10 @@ def read_attached(low: Lowering, item: n.Rule, made: dict[str, range]) -> None:
             if k in made[name]:
                 own.update(pairs)
         if own:
-            low.targets[k] = replace(call, attached=tuple(own.items()))
+            lowering.targets[k] = replace(call, attached=tuple(own.items()))
 
 
-def _statement(low: Lowering, value: n.Expr, made: Iterable[str]) -> str | None:
+def _statement(lowering: Lowering, value: n.Expr, made: Iterable[str]) -> str | None:
     """The name of a statement of the target; anything else is reported."""
     if isinstance(value, n.Name) and value.id in made:
         return value.id
@@ -70,15 +70,15 @@ def _statement(low: Lowering, value: n.Expr, made: Iterable[str]) -> str | None:
         if guess
         else f"expected the name of a statement behind `=>`, or names with values: {_SHOWN}"
     )
-    low.error("E0702", f"{shown} a statement of the target", value.span, hint)
+    lowering.error("E0702", f"{shown} a statement of the target", value.span, hint)
     return None
 
 
 def _pair(
-    low: Lowering, argument: n.Positional | n.Keyword, before: dict[str, ir.Value]
+    lowering: Lowering, argument: n.Positional | n.Keyword, before: dict[str, ir.Value]
 ) -> tuple[str, ir.Value] | None:
     if not isinstance(argument, n.Keyword):
-        low.error(
+        lowering.error(
             "E0702",
             "a statement's name stands first in `@attach`, then names with their values",
             argument.span,
@@ -86,10 +86,10 @@ def _pair(
         )
         return None
     if argument.name in before:
-        low.error("E0702", f"`{argument.name}` is attached twice", argument.span, "remove one of them")
+        lowering.error("E0702", f"`{argument.name}` is attached twice", argument.span, "remove one of them")
         return None
     try:
-        what = values.value(low, argument.value)
+        what = values.value(lowering, argument.value)
     except Stop:
         return None
     if (
@@ -97,13 +97,13 @@ def _pair(
         or isinstance(what.value, ir.Const)
         and not (what.value.value is not None and attachable(what.value.value))
     ):
-        low.error(
+        lowering.error(
             "E0702", f"`{argument.name}` cannot be attached", argument.value.span,
             f"expected a string, a number, a boolean, or a tuple of these: {_SHOWN}",
         )  # fmt: skip
         return None
-    if new_nodes_read(what.value, low.lets):
-        low.error(
+    if new_nodes_read(what.value, lowering.lets):
+        lowering.error(
             "E0702",
             f"`{argument.name}` reads the type of a new node",
             argument.value.span,

@@ -16,10 +16,12 @@ from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
 
-def check_test(low: Lowering, expr: n.Expr | n.Star, test: ir.Test, spec: AttributeSpec, what: str) -> None:
+def check_test(
+    lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test, spec: AttributeSpec, what: str
+) -> None:
     """Report each literal in a constraint on an attribute that the attribute can never be."""
     for part, wanted in _equalities(expr, test):
-        check_value(low, part, wanted.value, spec, what)
+        check_value(lowering, part, wanted.value, spec, what)
 
 
 def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr | n.Star, ir.Equals]]:
@@ -37,19 +39,19 @@ def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr |
 
 
 def check_value(
-    low: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str
+    lowering: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str
 ) -> None:
     """Report a constant that an attribute can never be; of `a if c else b` both."""
     if isinstance(expr, n.Conditional) and isinstance(found, ir.IfValue):
-        check_value(low, expr.then, found.then, spec, what)
-        check_value(low, expr.otherwise, found.otherwise, spec, what)
+        check_value(lowering, expr.then, found.then, spec, what)
+        check_value(lowering, expr.otherwise, found.otherwise, spec, what)
     if not isinstance(found, ir.Const):
         return
     if not fits(found.value, spec.types):
         shown = " | ".join(map(str, spec.types))
-        low.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
+        lowering.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
     elif is_outside(found.value, spec):
-        low.error(
+        lowering.error(
             "E0313", f"{what} is never `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)
         )
 
@@ -74,7 +76,7 @@ def suggestion(value: object, spec: AttributeSpec) -> str:
 
 
 def check_comparison(
-    low: Lowering, operator: str, left: ir.Value, right: ir.Value, left_expr: n.Expr, right_expr: n.Expr
+    lowering: Lowering, operator: str, left: ir.Value, right: ir.Value, left_expr: n.Expr, right_expr: n.Expr
 ) -> None:
     """Report `c.mode == "constnt"`, `"constnt" == c.mode`, and `c.mode in ("constnt", "edge")`.
 
@@ -94,24 +96,24 @@ def check_comparison(
             isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const)
             and isinstance(constant.value, str)
         ):
-            specs = declared(low, attribute)
+            specs = declared(lowering, attribute)
             if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
-                low.error(
+                lowering.error(
                     "E0313", f"`{attribute.name}` is never `{value_text(constant.value)}`", expr.span,
                     suggestion(constant.value, specs[0]),
                 )
 
 
-def declared(low: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
+def declared(lowering: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
     """The declarations of an attribute that a value reads; none where one of the operators is not known."""
-    pattern = low.patterns[attribute.node]
+    pattern = lowering.patterns[attribute.node]
     if not isinstance(pattern, ir.CallNode) or attribute.name in (
         "shape", "dtype", "ndim", "op", "kind", "name",
     ):
         return ()
     found = []
     for name in pattern.operators:
-        signature = low.dialect.get(name)
+        signature = lowering.dialect.get(name)
         spec = None if signature is None else signature.attribute(attribute.name)
         if spec is None:
             return ()

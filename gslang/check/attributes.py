@@ -34,81 +34,85 @@ FACTS = {
 NEW_FACTS = ("shape", "dtype", "ndim")
 
 
-def attribute(low: Lowering, expr: n.Attribute) -> Denotation:
+def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
-    base = low.resolve(expr.base)
+    base = lowering.resolve(expr.base)
     field = expr.field
     match base:
         case NodeOf():
-            read = links.whose(low, base, field)
-            return ValueOf(ir.NodeAttr(read.place, read.node, field), attribute_type(low, expr, read.node))
+            read = links.whose(lowering, base, field)
+            return ValueOf(
+                ir.NodeAttr(read.place, read.node, field), attribute_type(lowering, expr, read.node)
+            )
         case InstanceOf(block, place):
-            return template_name(low, expr, block, field, place)
+            return template_name(lowering, expr, block, field, place)
         case BlockOf(block, None):
-            what = template_name(low, expr, block, field, ir.OWN)
+            what = template_name(lowering, expr, block, field, ir.OWN)
             if isinstance(what, NodeOf):
                 return NodesOf(block, what.node)
             assert isinstance(what, ValueOf)
-            local = low.new_local()
+            local = lowering.new_local()
             place = ir.At(block, ir.Local(local))
-            inner = template_name(low, expr, block, field, place)
+            inner = template_name(lowering, expr, block, field, place)
             assert isinstance(inner, ValueOf)
             return ValueOf(ir.Comprehension(inner.value, (local,), ir.Instances(block), None), "tuple")
         case TargetOf():
-            return _type_of_new(low, expr, base)
+            return _type_of_new(lowering, expr, base)
         case ValueOf(_, kind):
-            low.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
-    low.stop("E0502", f"this has no attribute `{field}`", expr.span)
+            lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
+    lowering.stop("E0502", f"this has no attribute `{field}`", expr.span)
 
 
-def _type_of_new(low: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
+def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
     """`y.shape`, `y.dtype`, `y.ndim` of a node of the target."""
     if base.several:
-        low.stop(
+        lowering.stop(
             "E0502", f"a sequence has no attribute `{expr.field}`", expr.field_span, "name one of its nodes"
         )
     if expr.field not in NEW_FACTS:
         guess = did_you_mean(expr.field, NEW_FACTS)
-        low.stop(
+        lowering.stop(
             "E0502", f"`{expr.field}` of a new node cannot be read", expr.field_span,
             f"did you mean `{guess}`?" if guess
             else "only the type of a new node is known: `shape`, `dtype`, `ndim`",
         )
-    name = low.target_names[base.target] or "this"
-    match low.targets[base.target]:
+    name = lowering.target_names[base.target] or "this"
+    match lowering.targets[base.target]:
         case ir.Absent():
-            low.stop("E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span)
+            lowering.stop("E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span)
         case ir.MakeConst(dtype=None):
-            low.stop(
+            lowering.stop(
                 "E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span,
                 "state it: `const(value = …, dtype = …)`",
             )
-    if is_tuple(results_of_target(low, base.target)):
-        low.stop(
+    if is_tuple(results_of_target(lowering, base.target)):
+        lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span,
             f"take one of its fields: `{name}.0.{expr.field}`",
         )
     return ValueOf(ir.TypeOf(base.target, expr.field), FACTS[expr.field])
 
 
-def template_name(low: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place) -> Denotation:
+def template_name(
+    lowering: Lowering, expr: n.Attribute, block: int, field: str, place: ir.Place
+) -> Denotation:
     """A name of a template, for the instance that `place` means."""
-    template = low.templates[block]
-    if links.is_handed_on(low, block, field, place):
-        return NodeOf(ir.OWN, low.runs[block].previous)
+    template = lowering.templates[block]
+    if links.is_handed_on(lowering, block, field, place):
+        return NodeOf(ir.OWN, lowering.runs[block].previous)
     what = template.names.get(field)
     if isinstance(what, Lost):
         raise Stop
     if what is None and isinstance(place, (ir.First, ir.Prev)) and field in template.declared:
-        what = low.add_ahead(template, field, expr.span)
+        what = lowering.add_ahead(template, field, expr.span)
     match what:
         case NodeOf(_, node):
-            return NodeOf(place, node) if low.patterns[node].block is not None else what
+            return NodeOf(place, node) if lowering.patterns[node].block is not None else what
         case ValueOf(value, kind):
             return ValueOf(moved(value, place), kind)
         case None:
             guess = did_you_mean(field, template.names)
-            low.stop(
+            lowering.stop(
                 "E0201", f"the template has no name `{field}`", expr.field_span,
                 f"did you mean `{guess}`?" if guess
                 else f"its names: {', '.join(f'`{x}`' for x in template.names) or 'none'}",
@@ -128,16 +132,16 @@ def moved(value: ir.Value, place: ir.Place) -> ir.Value:
     return value
 
 
-def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
+def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
     """Check that `p.field` can exist, and give its type."""
     field = expr.field
-    pattern = low.patterns[node]
-    branches = low.without_alternatives(node)
-    if any(node in template.ahead.values() for template in low.templates):
+    pattern = lowering.patterns[node]
+    branches = lowering.without_alternatives(node)
+    if any(node in template.ahead.values() for template in lowering.templates):
         return "any"  # `first.NAME` inside its own definition
-    if field in ("shape", "dtype", "ndim") and is_tuple(results_of(low, node)):
+    if field in ("shape", "dtype", "ndim") and is_tuple(results_of(lowering, node)):
         name = pattern.name or "this"
-        low.stop(
+        lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span,
             f"take one of its fields: `{name}.0.{field}`",
         )
@@ -145,13 +149,13 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
         return FACTS[field]
     found: list[str] = []
     for branch in branches:
-        part = low.patterns[branch]
+        part = lowering.patterns[branch]
         match part:
             case ir.CallNode(operators=operators, variable=variable):
-                kinds = [kind for name in operators if (kind := _declared(low, name, field)) is not None]
-                wanted = len(operators) if variable is None or not _by_trait(low, variable) else 1
+                kinds = [kind for name in operators if (kind := _declared(lowering, name, field)) is not None]
+                wanted = len(operators) if variable is None or not _by_trait(lowering, variable) else 1
                 if len(kinds) < max(1, wanted):
-                    _no_attribute(low, expr, operators)
+                    _no_attribute(lowering, expr, operators)
                 found += kinds
             case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any", "fixed"):
                 found.append("array")
@@ -160,15 +164,15 @@ def attribute_type(low: Lowering, expr: n.Attribute, node: int) -> str:
             case ir.LeafNode(kind="any") if field == "index":
                 found.append("int")
             case _:
-                low.stop(
+                lowering.stop(
                     "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
                     "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`",
                 )  # fmt: skip
     return found[0] if found and all(kind == found[0] for kind in found) else "any"
 
 
-def _declared(low: Lowering, operator: str, field: str) -> str | None:
-    signature = low.dialect.get(operator)
+def _declared(lowering: Lowering, operator: str, field: str) -> str | None:
+    signature = lowering.dialect.get(operator)
     if signature is None:
         return "any"
     if field in signature.attributes:
@@ -179,16 +183,16 @@ def _declared(low: Lowering, operator: str, field: str) -> str | None:
     return None
 
 
-def _by_trait(low: Lowering, variable: str) -> bool:
-    return variable in low.trait_variables
+def _by_trait(lowering: Lowering, variable: str) -> bool:
+    return variable in lowering.trait_variables
 
 
-def _no_attribute(low: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:
-    lacking = next(name for name in operators if _declared(low, name, expr.field) is None)
-    signature = low.dialect.operators[lacking]
+def _no_attribute(lowering: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:
+    lacking = next(name for name in operators if _declared(lowering, name, expr.field) is None)
+    signature = lowering.dialect.operators[lacking]
     guess = did_you_mean(expr.field, [*signature.attributes, "shape", "dtype", "ndim"])
     listed = ", ".join(f"`{name}`" for name in signature.attributes) or "none"
-    low.stop(
+    lowering.stop(
         "E0303", f"`{lacking}` has no attribute `{expr.field}`", expr.field_span,
         f"did you mean `{guess}`?" if guess else f"its attributes: {listed}",
     )  # fmt: skip

@@ -14,65 +14,65 @@ from gslang.check.context import Denotation, Lowering, NodeOf, OperatorOf, Run
 from gslang.syntax import nodes as n
 
 
-def chain(low: Lowering, statement: n.Chain) -> None:
+def chain(lowering: Lowering, statement: n.Chain) -> None:
     """Lower a `chain` block: where it starts, then its template."""
-    start = _start(low, statement)
-    link = _link(low, statement)
-    block = len(low.templates)
-    templates.each(low, statement, lambda: _begin(low, block, link, start))
-    run = low.runs[block]
-    found = low.blocks[block]
+    start = _start(lowering, statement)
+    link = _link(lowering, statement)
+    block = len(lowering.templates)
+    templates.each(lowering, statement, lambda: _begin(lowering, block, link, start))
+    run = lowering.runs[block]
+    found = lowering.blocks[block]
     if (
         isinstance(found.maximum, ir.Const) and found.maximum.value < 1
         or isinstance(statement.bounds, n.Range) and statement.bounds.lower == 0
     ):
-        low.error(
+        lowering.error(
             "E0501", "a chain has at least one instance", statement.bounds.span,
             "write `1..`, and a rule of its own without the chain",
         )
-    root = low.templates[block].names[link.field]
+    root = lowering.templates[block].names[link.field]
     if isinstance(root, NodeOf):
-        if not isinstance(low.patterns[root.node], (ir.CallNode, ir.AltNode)):
-            low.stop(
+        if not isinstance(lowering.patterns[root.node], (ir.CallNode, ir.AltNode)):
+            lowering.stop(
                 "E0404", f"`{link.field}` is passed to the next instance, so it must be a call", link.span,
                 f"name the call that reads `prev.{link.field}`",
             )
-        low.blocks[block] = replace(
+        lowering.blocks[block] = replace(
             found,
             minimum=ir.Const(max(1, found.minimum.value)) if isinstance(found.minimum, ir.Const)
             else found.minimum,
             root=root.node, previous=run.previous,
         )
     elif root is not None:
-        low.stop(
+        lowering.stop(
             "E0404",
             f"`prev.{link.field}` is an operand, so `{link.field}` must be a node of the block",
             link.span
         )
 
 
-def _start(low: Lowering, statement: n.Chain) -> int:
+def _start(lowering: Lowering, statement: n.Chain) -> int:
     """The pattern node that the first instance goes on from; any node where nothing is said."""
-    if low.side != "source":
-        low.stop(
+    if lowering.side != "source":
+        lowering.stop(
             "E0606",
             "`chain` belongs in a source; in a target, repeat with `[e for i in name]`",
             statement.span
         )
-    if low.inside is not None:
-        low.stop("E0404", "blocks do not nest", statement.span)
+    if lowering.inside is not None:
+        lowering.stop("E0404", "blocks do not nest", statement.span)
     if statement.start is None:
-        return patterns.leaf(low, statement.name.span, "any", ()).node
-    return patterns.node_of(low, statement.start, low.resolve(statement.start))
+        return patterns.leaf(lowering, statement.name.span, "any", ()).node
+    return patterns.node_of(lowering, statement.start, lowering.resolve(statement.start))
 
 
-def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
+def _link(lowering: Lowering, statement: n.Chain) -> n.Attribute:
     """The one `prev.NAME` of the block that stands as a node: what each instance hands on to the next."""
     found: n.Attribute | None = None
     for bind in statement.statements:
         for link in _handed_on(bind.value):
             if found is not None and link.field != found.field:
-                low.stop(
+                lowering.stop(
                     "E0404",
                     f"a chain passes on one value, not both `prev.{found.field}` and `prev.{link.field}`",
                     link.span, "match what both are computed from inside the block",
@@ -80,12 +80,12 @@ def _link(low: Lowering, statement: n.Chain) -> n.Attribute:
                 )
             found = found or link
     if found is None:
-        low.stop(
+        lowering.stop(
             "E0404", f"no instance of `{statement.name.id}` reads the instance before it", statement.span,
             "`prev.NAME` as an operand is what the previous instance calls NAME: `y = nn.relu(prev.y);`",
         )  # fmt: skip
     if found.field not in [bind.name.id for bind in statement.statements]:
-        low.stop(
+        lowering.stop(
             "E0201", f"the block has no name `{found.field}`", found.field_span,
             f"name the call: `{found.field} = …;`",
         )
@@ -108,44 +108,44 @@ def _handed_on(expr: object) -> Iterator[n.Attribute]:
                 stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name != "span")
 
 
-def _begin(low: Lowering, block: int, link: n.Attribute, start: int) -> None:
+def _begin(lowering: Lowering, block: int, link: n.Attribute, start: int) -> None:
     """Add the node of the template that stands for the previous instance's value."""
-    node = low.add_pattern(ir.PreviousNode(name=None, span=link.span, block=block))
-    low.runs[block] = Run(link.field, node.node, start)
+    node = lowering.add_pattern(ir.PreviousNode(name=None, span=link.span, block=block))
+    lowering.runs[block] = Run(link.field, node.node, start)
 
 
 # ── operators of one instance ───────────────────────────────────────────────────────────────────────────────
 
 
-def operator_of_instance(low: Lowering, expr: n.OperatorKind) -> Denotation:
+def operator_of_instance(lowering: Lowering, expr: n.OperatorKind) -> Denotation:
     """`f = op(elementwise);` in a block: an operator of each instance's own, called once."""
-    if low.inside is None or low.side != "source":
-        low.stop("E0310", "`op(…)` is the kind of an input: `rule r(f: op(elementwise), x)`", expr.span)
+    if lowering.inside is None or lowering.side != "source":
+        lowering.stop("E0310", "`op(…)` is the kind of an input: `rule r(f: op(elementwise), x)`", expr.span)
     arguments = tuple(n.Positional(value, span=value.span) for value in expr.arguments)
     kind = n.Kind(n.Name("op", span=expr.span), arguments, False, span=expr.span)
     name = expr.span.text
-    while name in low.variables:
+    while name in lowering.variables:
         name += "'"
-    low.own_variables.add(name)
-    low.variables[name] = ir.OpVariable(name, variables.operators_of(low, kind))
+    lowering.own_variables.add(name)
+    lowering.variables[name] = ir.OpVariable(name, variables.operators_of(lowering, kind))
     if variables.is_by_trait(kind):
-        low.trait_variables.add(name)
+        lowering.trait_variables.add(name)
     return OperatorOf(name)
 
 
-def let_instances_choose(low: Lowering) -> None:
+def let_instances_choose(lowering: Lowering) -> None:
     """Calls by an operator of an instance's own: each stands for itself."""
     called: dict[str, int] = {}
-    for k, node in enumerate(low.patterns):
-        if isinstance(node, ir.CallNode) and node.variable in low.own_variables:
+    for k, node in enumerate(lowering.patterns):
+        if isinstance(node, ir.CallNode) and node.variable in lowering.own_variables:
             assert node.variable is not None
             if node.variable in called:
-                low.error(
+                lowering.error(
                     "E0310", "an operator variable of a block is called once", node.span,
                     "to call the same operator twice, declare the variable as an input",
-                    related=(Label(low.patterns[called[node.variable]].span, "called here"),),
+                    related=(Label(lowering.patterns[called[node.variable]].span, "called here"),),
                 )
             called.setdefault(node.variable, k)
-            low.patterns[k] = replace(node, variable=None)
-    for name in low.own_variables:
-        del low.variables[name]
+            lowering.patterns[k] = replace(node, variable=None)
+    for name in lowering.own_variables:
+        del lowering.variables[name]

@@ -97,17 +97,17 @@ def _reference(annotation: n.Annotation) -> str | None:
     return None
 
 
-def call(low: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[str, Denotation]) -> ValueOf:
+def call(lowering: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[str, Denotation]) -> ValueOf:
     """A call of a function in Python, as a value."""
     annotation = next((a for a in function.annotations if a.name.id == "extern"), None)
     reference = None if annotation is None else _reference(annotation)
     result = function.result.id if function.result is not None else "any"
     arguments = []
     for parameter in function.parameters:
-        what = values.force(low, _written(expr, function, parameter), given[parameter.name.id])
+        what = values.force(lowering, _written(expr, function, parameter), given[parameter.name.id])
         wanted = "any" if parameter.type is None else parameter.type.id
         if what.type not in _ACCEPTED.get(wanted, (what.type,)):
-            low.error(
+            lowering.error(
                 "E0501",
                 f"`{parameter.name.id}` of `{function.name.id}` is a {wanted}, this is a {what.type}",
                 _written(expr, function, parameter).span,
@@ -132,11 +132,11 @@ def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
     ]
 
 
-def refuse(low: Lowering, where: str, items: object, span: Span) -> None:
+def refuse(lowering: Lowering, where: str, items: object, span: Span) -> None:
     """Report a function in Python where no rule is run."""
     for part in walk(items):
         if isinstance(part, ir.Extern):
-            low.error(
+            lowering.error(
                 "E0706", f"{where} cannot rest on the Python function of `{part.name}`", span,
                 "only rules call functions in Python",
             )

@@ -14,17 +14,17 @@ DEEPEST_VALUE = 200  # named values that read one another
 DEEPEST_CHOICE = 100  # choices of a target inside one another
 
 
-def check_levels(low: Lowering, span: Span) -> None:
+def check_levels(lowering: Lowering, span: Span) -> None:
     """Report named values that read one another, and choices of the target, in too many levels."""
-    reads = [tuple({part.let for part in walk(value) if isinstance(part, ir.Let)}) for value in low.lets]
+    reads = [tuple({part.let for part in walk(value) if isinstance(part, ir.Let)}) for value in lowering.lets]
     deep = _heights(range(len(reads)), lambda number: reads[number])
     if max(deep.values(), default=0) > DEEPEST_VALUE:
-        low.error(
+        lowering.error(
             "E0107", f"named values refer to one another more than {DEEPEST_VALUE} levels deep", span,
             "this is a limit of gslang",
         )
-    if _choices(low.targets) > DEEPEST_CHOICE:
-        low.error(
+    if _choices(lowering.targets) > DEEPEST_CHOICE:
+        lowering.error(
             "E0107", f"choices of a target are nested more than {DEEPEST_CHOICE} levels deep",
             span, "this is a limit of gslang",
         )

@@ -37,12 +37,13 @@ def check_meaning(
     """
     if not decl.meaning:
         return None, []
-    low = Lowering(dialect, functions, [], resolve, in_graph=False)
+    lowering = Lowering(dialect, functions, [], resolve, in_graph=False)
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
-        low.bind(
-            parameter.name, patterns.leaf(low, parameter.span, "any", (), name=operand.name), is_operand=True
+        lowering.bind(
+            parameter.name, patterns.leaf(lowering, parameter.span, "any", (), name=operand.name),
+            is_operand=True
         )
-    call = low.add_pattern(ir.CallNode(
+    call = lowering.add_pattern(ir.CallNode(
         name=None, span=decl.name.span, operators=(signature.name,),
         operands=tuple(range(len(signature.operands))),
     ))
@@ -50,49 +51,55 @@ def check_meaning(
         name = parameter.name.id
         if name in signature.attributes and not _is_operand(parameter):
             value = ir.NodeAttr(ir.OWN, call.node, name)
-            low.bind(parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types)))
-    low.side = "target"
+            lowering.bind(
+                parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types))
+            )
+    lowering.side = "target"
     found: dict[str, ir.Value] = {}
     output: tuple[int, ...] = ()
     seen: set[str] = set()
     for part, expr in decl.meaning:
         if part.id not in PARTS:
             guess = did_you_mean(part.id, PARTS)
-            low.error(
+            lowering.error(
                 "E0308", f"a declared operator has no field `{part.id}`", part.span,
                 f"did you mean `{guess}`?" if guess else "its fields are `shape`, `dtype` and `value`",
             )
             continue
         if part.id in seen:
-            low.error("E0308", f"`{part.id}` is given twice", part.span, "remove one")
+            lowering.error("E0308", f"`{part.id}` is given twice", part.span, "remove one")
             continue
         seen.add(part.id)
         if part.id != "value" and signature.results != "tensor":
-            low.error(
+            lowering.error(
                 "E0308", f"`{part.id}` describes one tensor, `{signature.name}` has other results", part.span,
                 "give `value`, a tuple; types follow from it",
             )
             continue
         try:
             if part.id == "value":
-                output = (targets.target_of(low, expr, low.resolve(expr)),)
+                output = (targets.target_of(lowering, expr, lowering.resolve(expr)),)
             else:
-                what = values.value(low, expr)
+                what = values.value(lowering, expr)
                 if what.type not in _EXPECTED[part.id]:
-                    low.stop("E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span)
+                    lowering.stop(
+                        "E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span
+                    )
                 found[part.id] = what.value
         except Stop:
             pass
-    settle_constants(low)
-    refuse(low, "a declaration", (*low.lets, *low.targets, *found.values()), decl.name.span)
-    if low.diagnostics:
-        return None, low.diagnostics
+    settle_constants(lowering)
+    refuse(lowering, "a declaration", (*lowering.lets, *lowering.targets, *found.values()), decl.name.span)
+    if lowering.diagnostics:
+        return None, lowering.diagnostics
     rule = ir.CheckedRule(
-        name=signature.name, doc=decl.doc, nodes=tuple(low.patterns),
+        name=signature.name, doc=decl.doc, nodes=tuple(lowering.patterns),
         inputs=tuple(range(len(signature.operands))), outputs=(call.node,), output_block=None, blocks=(),
-        variables=(), lets=tuple(low.lets), captures=(), where=(), where_spans=(), interior=frozenset(),
+        variables=(), lets=tuple(lowering.lets), captures=(), where=(), where_spans=(), interior=frozenset(),
         dialect=load_dialect(dialect.name), span=decl.name.span,
-        target=ir.TargetGraph(tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), output),
+        target=ir.TargetGraph(
+            tuple(lowering.targets), tuple(lowering.target_names), tuple(lowering.target_spans), output
+        ),
     )
     # The rule keeps the plain dialect: with its own one, each declaration would hold all that stand before
     # it.

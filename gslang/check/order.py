@@ -31,16 +31,17 @@ from gslang.syntax import nodes as n
 
 
 def check_order(
-    low: Lowering, rule: n.Rule, outputs: list[int], output_block: int | None, blocks: tuple[ir.Block, ...],
+    lowering: Lowering, rule: n.Rule, outputs: list[int], output_block: int | None,
+    blocks: tuple[ir.Block, ...],
     conditions: list[tuple[n.Expr, ir.Value]], target_outputs: list[int], disconnected: bool,
 ) -> None:  # fmt: skip
     """Report values that read what no order of matching can have found by then."""
     starts = list(outputs) if output_block is None else [blocks[output_block].root]
-    order = reverse_post_order(low.patterns, starts)
-    found = found_with(low.patterns, order)
-    before = found_before(low.patterns, starts, order, found)
+    order = reverse_post_order(lowering.patterns, starts)
+    found = found_with(lowering.patterns, order)
+    before = found_before(lowering.patterns, starts, order, found)
     always = reduce(or_, (found[start] for start in starts))
-    reads = Reads(low.patterns, low.lets, low.targets, low.target_spans, found)
+    reads = Reads(lowering.patterns, lowering.lets, lowering.targets, lowering.target_spans, found)
     reported: set[tuple[int, int]] = set()
 
     def report(node: int | None, read: Read, span: Span) -> None:
@@ -48,30 +49,30 @@ def check_order(
         if (read.node, span.start) not in reported:
             reported.add((read.node, span.start))
             if read.node not in found:
-                _unmatched(low, read, span)
+                _unmatched(lowering, read, span)
             elif not always >> read.node & 1:
-                _in_one_alternative(low, read, span, node is not None and not always >> node & 1)
+                _in_one_alternative(lowering, read, span, node is not None and not always >> node & 1)
             elif node is not None:
-                _too_early(low, order, node, read, span)
+                _too_early(lowering, order, node, read, span)
 
     for node in order:
-        pattern = low.patterns[node]
+        pattern = lowering.patterns[node]
         for constraint in pattern.constraints:
             for read in reads.by(constraint, before[node] | found[node] & ~(1 << node), constraint.span):
                 if pattern.block is None or not (
-                    read.node == node or _first_of_own(low, node, constraint, read.node)
+                    read.node == node or _first_of_own(lowering, node, constraint, read.node)
                 ):
                     report(node, read, constraint.span)
     for number, block in enumerate(blocks):
-        known = _known_to_bounds(low, number, before) if number != output_block else always
+        known = _known_to_bounds(lowering, number, before) if number != output_block else always
         for read in reads.by((block.minimum, block.maximum), known, block.bounds_span):
             if always >> read.node & 1:
-                _counted_too_early(low, block, read)
+                _counted_too_early(lowering, block, read)
             else:
                 report(None, read, read.span)
         if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
-            span, link = low.patterns[block.root].span, low.runs[number].link
-            low.error(
+            span, link = lowering.patterns[block.root].span, lowering.runs[number].link
+            lowering.error(
                 "E0404", f"not every alternative of `{link}` reads the instance before it", span,
                 f"let each one read `prev.{link}`",
             )
@@ -84,31 +85,31 @@ def check_order(
     inputs = {item.name.id for item in rule.inputs}
     for target in target_outputs:
         for read in reads.by_target(target, always):
-            if low.patterns[read.node].name not in inputs:  # of those `rule` tells
+            if lowering.patterns[read.node].name not in inputs:  # of those `rule` tells
                 report(None, read, read.span)
     if output_block is None and not disconnected:
-        _check_connected(low, rule, outputs)
+        _check_connected(lowering, rule, outputs)
 
 
-def _known_to_bounds(low: Lowering, block: int, before: dict[int, int]) -> int:
+def _known_to_bounds(lowering: Lowering, block: int, before: dict[int, int]) -> int:
     """The nodes that are definitely matched when the instances of a block of fields are counted."""
     ends = [
         k
-        for k, pattern in enumerate(low.patterns)
+        for k, pattern in enumerate(lowering.patterns)
         if isinstance(pattern, ir.ChainNode) and pattern.chain == block
     ]
     splices = ends or [
         part.node
-        for pattern in low.patterns
+        for pattern in lowering.patterns
         for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block
     ]
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 
 
-def _first_of_own(low: Lowering, node: int, constraint: object, read: int) -> bool:
+def _first_of_own(lowering: Lowering, node: int, constraint: object, read: int) -> bool:
     """`first.x` inside a template is tested when the first instance is complete, so its order is free."""
-    block = low.patterns[node].block
-    if block is None or low.patterns[read].block != block:
+    block = lowering.patterns[node].block
+    if block is None or lowering.patterns[read].block != block:
         return False
     places = [
         p.place
@@ -117,9 +118,9 @@ def _first_of_own(low: Lowering, node: int, constraint: object, read: int) -> bo
     return bool(places) and all(isinstance(place, (ir.First, ir.Prev)) for place in places)
 
 
-def shown(low: Lowering, node: int) -> str:
+def shown(lowering: Lowering, node: int) -> str:
     """A pattern node for a message: its name, else its operator."""
-    pattern = low.patterns[node]
+    pattern = lowering.patterns[node]
     if pattern.name is not None:
         return f"`{pattern.name}`"
     if isinstance(pattern, ir.CallNode):
@@ -127,19 +128,19 @@ def shown(low: Lowering, node: int) -> str:
     return pattern.span.text if len(pattern.span.text) < 20 else "a node"
 
 
-def _what(low: Lowering, read: Read) -> str:
-    return shown(low, read.node) if read.capture is None else f"`{low.captures[read.capture]}`"
+def _what(lowering: Lowering, read: Read) -> str:
+    return shown(lowering, read.node) if read.capture is None else f"`{lowering.captures[read.capture]}`"
 
 
-def _too_early(low: Lowering, order: list[int], node: int, read: Read, span: Span) -> None:
-    here, there, place = shown(low, node), shown(low, read.node), low.patterns[read.node].span
-    title = f"{_what(low, read)} is read before it is matched"
+def _too_early(lowering: Lowering, order: list[int], node: int, read: Read, span: Span) -> None:
+    here, there, place = shown(lowering, node), shown(lowering, read.node), lowering.patterns[read.node].span
+    title = f"{_what(lowering, read)} is read before it is matched"
     if read.node == node:
-        low.error(
+        lowering.error(
             "E0401", title, span, "compare its attributes in `where`", text=f"{here} is being matched here"
         )
     elif order.index(read.node) < order.index(node):
-        low.error(
+        lowering.error(
             "E0401",
             title,
             span,
@@ -148,8 +149,8 @@ def _too_early(low: Lowering, order: list[int], node: int, read: Read, span: Spa
             related=(Label(place, "matched before this only if another alternative was chosen"),),
         )
     else:
-        sequence = ", ".join(shown(low, k) for k in order)
-        low.error(
+        sequence = ", ".join(shown(lowering, k) for k in order)
+        lowering.error(
             "E0401", title, span,
             f"put the constraint at the definition of {there} (rearranged for that attribute), or move it to "
             "`where`",
@@ -158,49 +159,54 @@ def _too_early(low: Lowering, order: list[int], node: int, read: Read, span: Spa
         )
 
 
-def _counted_too_early(low: Lowering, block: ir.Block, read: Read) -> None:
-    low.error(
-        "E0401", f"{_what(low, read)} is read before it is matched", read.span,
+def _counted_too_early(lowering: Lowering, block: ir.Block, read: Read) -> None:
+    lowering.error(
+        "E0401", f"{_what(lowering, read)} is read before it is matched", read.span,
         f"leave the number open, `{block.name} in ..`, and compare `len({block.name})` in `where`",
         text="the instances are counted here",
-        related=(Label(low.patterns[read.node].span, "matched only after them"),),
+        related=(Label(lowering.patterns[read.node].span, "matched only after them"),),
     )
 
 
-def _in_one_alternative(low: Lowering, read: Read, span: Span, in_another: bool) -> None:
-    there = _what(low, read)
-    low.error(
+def _in_one_alternative(lowering: Lowering, read: Read, span: Span, in_another: bool) -> None:
+    there = _what(lowering, read)
+    lowering.error(
         "E0402", f"{there} is matched only in one alternative", span,
         f"this is in a different one: use a node that both have, or make {there} a part of this one too"
         if in_another
         else "read it in that alternative's arm: `match p { a => …, _ => … }`",
-        related=(Label(low.patterns[read.node].span, "the alternative"),),
+        related=(Label(lowering.patterns[read.node].span, "the alternative"),),
     )
 
 
-def _unmatched(low: Lowering, read: Read, span: Span) -> None:
-    low.error(
-        "E0605", f"{_what(low, read)} is not part of the matched nodes", span,
-        "use it as an operand of an output", related=(Label(low.patterns[read.node].span, "defined here"),),
+def _unmatched(lowering: Lowering, read: Read, span: Span) -> None:
+    lowering.error(
+        "E0605", f"{_what(lowering, read)} is not part of the matched nodes", span,
+        "use it as an operand of an output",
+        related=(Label(lowering.patterns[read.node].span, "defined here"),),
     )
 
 
-def _check_connected(low: Lowering, rule: n.Rule, outputs: list[int]) -> None:
+def _check_connected(lowering: Lowering, rule: n.Rule, outputs: list[int]) -> None:
     """Output k shares a node with the outputs before it (thesis, definition 2.11), whichever alternatives are
     chosen.
     """
     for k in range(1, len(outputs)):
         alone = next(
-            (chosen for chosen in _choices(low, outputs[: k + 1]) if not _share(low, outputs, k, chosen)),
+            (
+                chosen for chosen in _choices(lowering, outputs[: k + 1])
+                if not _share(lowering, outputs, k, chosen)
+            ),
             None,
         )
         if alone is None:
             continue
         places = [
-            low.patterns[low.patterns[alternation].branches[branch]].span  # type: ignore[union-attr]
+            lowering.patterns[node.branches[branch]].span
             for alternation, branch in alone.items()
+            if isinstance(node := lowering.patterns[alternation], ir.AltNode)
         ]
-        low.error(
+        lowering.error(
             "E0602",
             f"output {k + 1} shares no node with the outputs before "
             f"it{' in one alternative' if places else ''}",
@@ -215,27 +221,28 @@ def _check_connected(low: Lowering, rule: n.Rule, outputs: list[int]) -> None:
 _MOST_CHOICES = 1024  # a rule with more alternatives is given the benefit of the doubt
 
 
-def _choices(low: Lowering, outputs: list[int]) -> Iterator[dict[int, int]]:
+def _choices(lowering: Lowering, outputs: list[int]) -> Iterator[dict[int, int]]:
     """All ways to choose among the alternatives below these outputs, later ones varying fastest."""
     branches = {
         k: len(node.branches)
-        for k in reverse_post_order(low.patterns, outputs) if isinstance(node := low.patterns[k], ir.AltNode)
+        for k in reverse_post_order(lowering.patterns, outputs)
+        if isinstance(node := lowering.patterns[k], ir.AltNode)
     }
     for chosen in islice(product(*map(range, branches.values())), _MOST_CHOICES):
         yield dict(zip(branches, chosen))
 
 
-def _share(low: Lowering, outputs: list[int], k: int, chosen: dict[int, int]) -> bool:
-    return not _reached(low, outputs[:k], chosen).isdisjoint(_reached(low, [outputs[k]], chosen))
+def _share(lowering: Lowering, outputs: list[int], k: int, chosen: dict[int, int]) -> bool:
+    return not _reached(lowering, outputs[:k], chosen).isdisjoint(_reached(lowering, [outputs[k]], chosen))
 
 
-def _reached(low: Lowering, starts: list[int], chosen: dict[int, int]) -> set[int]:
+def _reached(lowering: Lowering, starts: list[int], chosen: dict[int, int]) -> set[int]:
     found: set[int] = set()
     stack = list(starts)
     while stack:
         k = stack.pop()
         if k not in found:
             found.add(k)
-            node = low.patterns[k]
+            node = lowering.patterns[k]
             stack.extend((node.branches[chosen[k]],) if isinstance(node, ir.AltNode) else children(node))
     return found

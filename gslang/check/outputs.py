@@ -23,54 +23,56 @@ _STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")
 _OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
 
 
-def check_replaced(low: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
+def check_replaced(lowering: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
     """Report outputs that are replaced by nothing, or by another element type."""
     tested = {
         value.node for condition in where for value in _parts(condition) if isinstance(value, ir.IsAbsent)
     }
     for now in nows:
-        for span, name in _nothing(low, now, tested):
+        for span, name in _nothing(lowering, now, tested):
             if name is None:
-                low.error(
+                lowering.error(
                     "E0608", "an output needs a replacement", span,
                     "name the node that replaces it",
                 )
             else:
                 message = f"an output cannot be replaced by `{name}`, which may be absent"
-                low.error(
+                lowering.error(
                     "E0608", message, span,
                     f"add `where {name} != none`, or choose: `{name} if {name} != none else …`",
                 )
     if len(olds) == len(nows):
         for old, now in zip(olds, nows):
-            before, after = _dtype(low, old), _target_dtype(low, now)
+            before, after = _dtype(lowering, old), _target_dtype(lowering, now)
             if before is not None and after is not None and before != after:
-                low.error(
+                lowering.error(
                     "E0609", f"an output of type {before} cannot be replaced by one of type {after}",
-                    low.target_spans[now],
+                    lowering.target_spans[now],
                     f"its users, or the graph, expect {before}: convert the target back",
-                    related=(Label(low.patterns[old].span, f"{before} here"),),
+                    related=(Label(lowering.patterns[old].span, f"{before} here"),),
                 )
 
 
-def check_operand_types(low: Lowering) -> None:
+def check_operand_types(lowering: Lowering) -> None:
     """Report operands of element types that their operator does not take."""
-    for pattern in low.patterns:
+    for pattern in lowering.patterns:
         if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
-            signature = low.dialect.operators[pattern.operators[0]]
+            signature = lowering.dialect.operators[pattern.operators[0]]
             for k, part in enumerate(pattern.operands):
                 if isinstance(part, int):
-                    _check_operand(low, signature, k, _dtype(low, part), low.patterns[part].span)
-    for target in low.targets:
+                    _check_operand(
+                        lowering, signature, k, _dtype(lowering, part), lowering.patterns[part].span
+                    )
+    for target in lowering.targets:
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             for k, part in enumerate(target.operands):
                 _check_operand(
-                    low, low.dialect.operators[target.operator], k, _target_dtype(low, part),
-                    low.target_spans[part],
+                    lowering, lowering.dialect.operators[target.operator], k, _target_dtype(lowering, part),
+                    lowering.target_spans[part],
                 )
 
 
-def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
+def _check_operand(lowering: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
     spec = signature.operand(k)
     if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing
         return
@@ -79,13 +81,13 @@ def _check_operand(low: Lowering, signature: Signature, k: int, dtype: str | Non
         and not any(in_class(dtype, wanted) for wanted in spec.dtypes)
     ):
         taken = " | ".join(shown_classes(spec.dtypes))
-        low.error(
+        lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span,
             f"it takes {taken}; convert it first",
         )
 
 
-def settle_constants(low: Lowering) -> None:
+def settle_constants(lowering: Lowering) -> None:
     """Give a new constant that does not state its element type the one that the operand's declaration
     demands: `tensor(int64)`.
 
@@ -94,46 +96,46 @@ def settle_constants(low: Lowering) -> None:
     """
     demanded: dict[int, str] = {}
     seen: dict[int, tuple[str, Span]] = {}
-    for target, span in zip(low.targets, low.target_spans):
+    for target, span in zip(lowering.targets, lowering.target_spans):
         if not isinstance(target, ir.MakeCall):
             continue
         operators = (
             (target.operator,) if isinstance(target.operator, str)
-            else low.variables[target.operator[1]].operators
+            else lowering.variables[target.operator[1]].operators
         )
-        types = [_target_dtype(low, part) for part in target.operands]
+        types = [_target_dtype(lowering, part) for part in target.operands]
         for k, part in enumerate(target.operands):
-            if isinstance(low.targets[part], ir.Repeat | ir.SpliceInstances | ir.Projections):
+            if isinstance(lowering.targets[part], ir.Repeat | ir.SpliceInstances | ir.Projections):
                 break  # how many operands there are before the next one is not known
-            wanted = low.dialect.operand_dtype(operators, k)
-            for number in _constants(low, part):
+            wanted = lowering.dialect.operand_dtype(operators, k)
+            for number in _constants(lowering, part):
                 dtype = wanted
                 if dtype is not None:
                     demanded.setdefault(number, dtype)
                 elif number == part:
-                    beside = {low.dialect.dtype_beside(operator, k, types) for operator in operators}
+                    beside = {lowering.dialect.dtype_beside(operator, k, types) for operator in operators}
                     dtype = beside.pop() if len(beside) == 1 else None
                 if dtype is not None:
-                    _once(low, number, dtype, span, seen)
-                    _check_value(low, number, dtype, wanted is not None)
+                    _once(lowering, number, dtype, span, seen)
+                    _check_value(lowering, number, dtype, wanted is not None)
     for number, dtype in demanded.items():
-        constant = low.targets[number]
+        constant = lowering.targets[number]
         assert isinstance(constant, ir.MakeConst)
-        low.targets[number] = replace(constant, dtype=ir.Const(dtype))
-    for number, target in enumerate(low.targets):
+        lowering.targets[number] = replace(constant, dtype=ir.Const(dtype))
+    for number, target in enumerate(lowering.targets):
         if (
             number not in demanded
             and isinstance(target, ir.MakeConst)
             and isinstance(target.dtype, ir.Const)
             and isinstance(target.dtype.value, str)
         ):
-            _check_value(low, number, target.dtype.value)
+            _check_value(lowering, number, target.dtype.value)
 
 
-def _check_value(low: Lowering, number: int, dtype: str, demanded: bool = False) -> None:
+def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = False) -> None:
     """Report a constant whose value, written out, is none of its element type: nothing is rounded to whole
     numbers."""
-    constant = low.targets[number]
+    constant = lowering.targets[number]
     assert isinstance(constant, ir.MakeConst)
     limits = whole_numbers(dtype)
     wrong = (
@@ -145,8 +147,8 @@ def _check_value(low: Lowering, number: int, dtype: str, demanded: bool = False)
     )
     if limits is not None and wrong is not None:
         instead = "" if demanded else ', or state another type: `const(value = …, dtype = "float32")`'
-        low.error(
-            "E0307", f"`{wrong}` is not a value of type {dtype}", low.target_spans[number],
+        lowering.error(
+            "E0307", f"`{wrong}` is not a value of type {dtype}", lowering.target_spans[number],
             f"expected a whole number from {limits[0]} to {limits[1]}{instead}",
         )  # fmt: skip
 
@@ -164,32 +166,34 @@ def _numbers(value: Value) -> Iterator[int | float]:
                     yield from _numbers(item)
 
 
-def _constants(low: Lowering, target: int) -> Iterator[int]:
+def _constants(lowering: Lowering, target: int) -> Iterator[int]:
     """The new constants without an element type that a target may be."""
-    match low.targets[target]:
+    match lowering.targets[target]:
         case ir.MakeConst(dtype=None):
             yield target
         case ir.ChooseTarget(_, then, otherwise):
-            yield from _constants(low, then)
-            yield from _constants(low, otherwise)
+            yield from _constants(lowering, then)
+            yield from _constants(lowering, otherwise)
         case ir.SelectTarget(arms=arms):
             for arm in arms:
                 if arm is not None:
-                    yield from _constants(low, arm)
+                    yield from _constants(lowering, arm)
 
 
-def _once(low: Lowering, constant: int, dtype: str, span: Span, seen: dict[int, tuple[str, Span]]) -> None:
+def _once(
+    lowering: Lowering, constant: int, dtype: str, span: Span, seen: dict[int, tuple[str, Span]]
+) -> None:
     before, where = seen.setdefault(constant, (dtype, span))
     if before != dtype:
-        name = low.target_names[constant] or "this"
-        low.error(
-            "E0307", f"`{name}` would need to be both {before} and {dtype}", low.target_spans[constant],
+        name = lowering.target_names[constant] or "this"
+        lowering.error(
+            "E0307", f"`{name}` would need to be both {before} and {dtype}", lowering.target_spans[constant],
             'write one constant for each use, with `dtype = "…"`',
             related=(Label(where, f"{before} here"), Label(span, f"{dtype} here")),
         )
 
 
-def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
+def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
     """Where a target is nothing, or an input that may be absent without a test of it (its name).
 
     Parts that are shared are looked at once.
@@ -200,18 +204,18 @@ def _nothing(low: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Spa
         if (target, known) in met:
             continue
         met.add((target, known))
-        span = low.target_spans[target]
-        match low.targets[target]:
+        span = lowering.target_spans[target]
+        match lowering.targets[target]:
             case ir.Absent() | ir.MakeConst(value=ir.Const(None)):
                 yield span, None
             case ir.SourceNode(_, node):
-                pattern = low.patterns[node]
+                pattern = lowering.patterns[node]
                 if isinstance(pattern, ir.LeafNode) and pattern.optional and node not in known:
                     yield span, pattern.name
             case ir.MakeTuple(fields):
                 stack += [(field, known) for field in reversed(fields)]
-            case ir.MakeProj(base, ir.Const(int(index))) if isinstance(low.targets[base], ir.MakeTuple):
-                fields = low.targets[base].fields  # type: ignore[union-attr]
+            case ir.MakeProj(base, ir.Const(int(index))) if isinstance(lowering.targets[base], ir.MakeTuple):
+                fields = lowering.targets[base].fields  # type: ignore[union-attr]
                 if -len(fields) <= index < len(fields):
                     stack.append((fields[index], known))
             case ir.Repeat(element=element):
@@ -235,11 +239,11 @@ def _parts(value: object) -> Iterator[object]:
             stack.extend(getattr(part, name) for name in getattr(part, "__dataclass_fields__", ()))
 
 
-def _dtype(low: Lowering, node: int) -> str | None:
+def _dtype(lowering: Lowering, node: int) -> str | None:
     """The element type that a pattern node demands of its result; None where it says nothing."""
-    pattern = low.patterns[node]
+    pattern = lowering.patterns[node]
     if isinstance(pattern, ir.AltNode):
-        found = {_dtype(low, branch) for branch in pattern.branches}
+        found = {_dtype(lowering, branch) for branch in pattern.branches}
         return found.pop() if len(found) == 1 else None
     operators = pattern.operators if isinstance(pattern, ir.CallNode) else ()
     stated: dict[str, str] = {}
@@ -250,35 +254,35 @@ def _dtype(low: Lowering, node: int) -> str | None:
     if "dtype" in stated and not operators:
         return stated["dtype"]
     return (
-        next((d for d in (_stated(low, operator, stated) for operator in operators[:1]) if d), None)
+        next((d for d in (_stated(lowering, operator, stated) for operator in operators[:1]) if d), None)
         if len(operators) == 1
         else None
     )
 
 
-def _target_dtype(low: Lowering, target: int) -> str | None:
-    match low.targets[target]:
+def _target_dtype(lowering: Lowering, target: int) -> str | None:
+    match lowering.targets[target]:
         case ir.SourceNode(_, node):
-            return _dtype(low, node)
+            return _dtype(lowering, node)
         case ir.MakeConst(dtype=ir.Const(str(dtype))):
             return dtype
         case ir.MakeCall(operator=str(operator), attributes=attributes):
             return _stated(
-                low, operator,
+                lowering, operator,
                 {
                     name: v.value
                     for name, v in attributes if isinstance(v, ir.Const) and isinstance(v.value, str)
                 },
             )
         case ir.ChooseTarget(_, then, otherwise):
-            found = {_target_dtype(low, then), _target_dtype(low, otherwise)}
+            found = {_target_dtype(lowering, then), _target_dtype(lowering, otherwise)}
             return found.pop() if len(found) == 1 else None
     return None
 
 
-def _stated(low: Lowering, operator: str, attributes: dict[str, str]) -> str | None:
+def _stated(lowering: Lowering, operator: str, attributes: dict[str, str]) -> str | None:
     """The element type of an operator's result by its attributes."""
-    signature = low.dialect.operators[operator]
+    signature = lowering.dialect.operators[operator]
     if operator in _OF_OTHERS or signature.several_results:
         return None
     return next(

@@ -28,14 +28,14 @@ from gslang.syntax import nodes as n
 LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 
 
-def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
+def keep(lowering: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     """`keep p`: a node that may have other users."""
-    if low.side == "source" and isinstance(what, NodeOf) and isinstance(what.place, ir.At):
-        low.stop("E0504", "write `keep` inside the block, where the node is defined", expr.span)
-    if low.side != "source" or not isinstance(what, NodeOf):
-        low.stop("E0504", "`keep` is written before a source pattern", expr.span)
-    for node in [what.node, *low.without_alternatives(what.node)]:
-        low.patterns[node] = replace(low.patterns[node], keep=True)
+    if lowering.side == "source" and isinstance(what, NodeOf) and isinstance(what.place, ir.At):
+        lowering.stop("E0504", "write `keep` inside the block, where the node is defined", expr.span)
+    if lowering.side != "source" or not isinstance(what, NodeOf):
+        lowering.stop("E0504", "`keep` is written before a source pattern", expr.span)
+    for node in [what.node, *lowering.without_alternatives(what.node)]:
+        lowering.patterns[node] = replace(lowering.patterns[node], keep=True)
     return what
 
 
@@ -43,7 +43,7 @@ def keep(low: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
 
 
 def leaf(
-    low: Lowering,
+    lowering: Lowering,
     span: Span,
     kind: str,
     arguments: tuple[n.Argument, ...], *,
@@ -59,7 +59,7 @@ def leaf(
                 kind == "const" and isinstance(argument, n.Positional)
                 and isinstance(argument.value, n.Literal | n.Unary)
             )
-            low.error(
+            lowering.error(
                 "E0501",
                 f"constrain a kind by name: `{kind}({'value' if kind == 'const' else 'shape'} = …)`",
                 argument.span, "a number by itself is a constant of that value" if number else None,
@@ -67,148 +67,157 @@ def leaf(
             continue
         if argument.name not in LEAF_FACTS:
             guess = did_you_mean(argument.name, LEAF_FACTS)
-            low.error(
+            lowering.error(
                 "E0502", f"a `{kind}` has no attribute `{argument.name}`", argument.name_span,
                 f"did you mean `{guess}`?" if guess
                 else "it can be constrained by `shape`, `dtype`, `ndim`, `value`",
             )
             continue
-        test = values.test(low, argument.value)
+        test = values.test(lowering, argument.value)
         if argument.name == "value":
             if kind not in ("const", "any", "fixed"):
-                low.error(
+                lowering.error(
                     "E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`"
                 )
             if isinstance(test, ir.Equals):
                 test = ir.ConstantEquals(test.value)
         constraints.append(ir.Constraint(argument.name, test, argument.span))
-    return low.add_pattern(ir.LeafNode(
-        name=name, span=span, block=low.block, constraints=tuple(constraints), kind=kind, optional=optional,
+    return lowering.add_pattern(ir.LeafNode(
+        name=name, span=span, block=lowering.block, constraints=tuple(constraints), kind=kind,
+        optional=optional,
         is_input=is_input,
     ))
 
 
-def inline_kind(low: Lowering, expr: n.Expr, kind: str, arguments: tuple[n.Argument, ...]) -> NodeOf:
+def inline_kind(lowering: Lowering, expr: n.Expr, kind: str, arguments: tuple[n.Argument, ...]) -> NodeOf:
     """`const(…)`, `any(…)` and the like inside a pattern."""
-    return leaf(low, expr.span, kind, arguments)
+    return leaf(lowering, expr.span, kind, arguments)
 
 
-def constant_call(low: Lowering, expr: n.Call, name: str) -> NodeOf:
+def constant_call(lowering: Lowering, expr: n.Call, name: str) -> NodeOf:
     """`const(value = a, dtype = d)` and `splat(v)` in a source."""
     if name == "const":
-        return leaf(low, expr.span, "const", expr.arguments)
+        return leaf(lowering, expr.span, "const", expr.arguments)
     if len(expr.arguments) != 1 or not isinstance(expr.arguments[0], n.Positional):
-        low.stop("E0503", "`splat` takes one value", expr.span)
+        lowering.stop("E0503", "`splat` takes one value", expr.span)
     argument = expr.arguments[0]
     constraint = ir.Constraint(
-        "value", ir.SplatEquals(values.value(low, argument.value).value), argument.span
+        "value", ir.SplatEquals(values.value(lowering, argument.value).value), argument.span
     )
-    return low.add_pattern(ir.LeafNode(
-        name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const", is_input=False,
+    return lowering.add_pattern(ir.LeafNode(
+        name=None, span=expr.span, block=lowering.block, constraints=(constraint,), kind="const",
+        is_input=False,
     ))
 
 
-def node_of(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
+def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
     """The pattern node that an operand is; a value becomes a constant that equals it."""
     match what:
         case NodeOf(place, node):
-            if (end := links.end(low, expr, what)) is not None:
+            if (end := links.end(lowering, expr, what)) is not None:
                 return end
             if isinstance(place, ir.Prev):
-                low.stop(
+                lowering.stop(
                     "E0607",
                     "this node of the previous instance can be used in constraints only, not as an operand",
                     expr.span,
                 )
             if isinstance(place, ir.At):
-                low.stop(
+                lowering.stop(
                     "E0607", "a node of one instance cannot be part of the source outside `each`", expr.span
                 )
             if isinstance(place, ir.First):
-                low.stop("E0607", "`first` can be used in constraints only, not as an operand", expr.span)
+                lowering.stop(
+                    "E0607", "`first` can be used in constraints only, not as an operand", expr.span
+                )
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):
-                low.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
+                lowering.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
-            return low.add_pattern(ir.LeafNode(
-                name=None, span=expr.span, block=low.block, constraints=(constraint,), kind="const",
+            return lowering.add_pattern(ir.LeafNode(
+                name=None, span=expr.span, block=lowering.block, constraints=(constraint,), kind="const",
                 is_input=False,
             )).node
         case BlockOf() | NodesOf() | InstanceOf():
-            low.stop(
+            lowering.stop(
                 "E0607", "write a sequence with `*`, among fields, variadic operands or outputs", expr.span,
                 "write `*name.node`",
             )
-    low.stop("E0307", "expected a tensor as an operand", expr.span)
+    lowering.stop("E0307", "expected a tensor as an operand", expr.span)
 
 
 # ── tuples, projections, alternatives ───────────────────────────────────────────────────────────────────────
 
 
-def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> NodeOf:
+def make_tuple(lowering: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> NodeOf:
     """A tuple pattern."""
     fields: list[int | ir.Splice] = []
     for item, what in parts:
         if isinstance(item, n.Star):
-            fields.append(splice(low, item, what, fields))
+            fields.append(splice(lowering, item, what, fields))
         else:
-            fields.append(node_of(low, item, what))
-    return low.add_pattern(ir.TupleNode(name=None, span=expr.span, block=low.block, fields=tuple(fields)))
+            fields.append(node_of(lowering, item, what))
+    return lowering.add_pattern(
+        ir.TupleNode(name=None, span=expr.span, block=lowering.block, fields=tuple(fields))
+    )
 
 
 def splice(
-    low: Lowering,
+    lowering: Lowering,
     item: n.Star,
     what: Denotation,
     before: list[int | None | ir.Splice] | list[int | ir.Splice],
 ) -> ir.Splice:
     """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
-        low.stop("E0607", "`*` is written before a sequence of nodes: `*branch.conv`", item.span)
+        lowering.stop("E0607", "`*` is written before a sequence of nodes: `*branch.conv`", item.span)
     if any(isinstance(part, ir.Splice) for part in before):
-        low.stop("E0607", "one sequence in a list of operands at most", item.span)
+        lowering.stop("E0607", "one sequence in a list of operands at most", item.span)
     return ir.Splice(what.block, what.node)
 
 
-def project(low: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf:
+def project(lowering: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf:
     """`p.0`, `p[i]`, `p[_]`."""
     constraints = () if isinstance(index, ir.Anything) else (ir.Constraint("index", index, expr.span),)
-    node = node_of(low, expr, base)
+    node = node_of(lowering, expr, base)
     check_projection(
-        low, results_of(low, node), index.value if isinstance(index, ir.Equals) else ir.Const(None), expr.span
+        lowering, results_of(lowering, node), index.value if isinstance(index, ir.Equals)
+        else ir.Const(None), expr.span
     )
     if isinstance(index, ir.Equals):
-        for k, other in enumerate(low.patterns):  # the same projection of the same node is the same node
+        for k, other in enumerate(lowering.patterns):  # the same projection of the same node is the same node
             if (
-                isinstance(other, ir.ProjNode) and other.base == node and other.block == low.block
+                isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block
                 and not other.keep
             ):
                 if [c.test for c in other.constraints if isinstance(c, ir.Constraint)] == [
                     index
                 ] and isinstance(index.value, ir.Const):
                     return NodeOf(ir.OWN, k)
-    return low.add_pattern(
-        ir.ProjNode(name=None, span=expr.span, block=low.block, base=node, constraints=constraints)
+    return lowering.add_pattern(
+        ir.ProjNode(name=None, span=expr.span, block=lowering.block, base=node, constraints=constraints)
     )
 
 
-def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
+def alternatives(lowering: Lowering, expr: n.Binary) -> Denotation:
     """`a | b | …`; a choice between values is no pattern."""
-    if low.side != "source":
-        low.stop(
+    if lowering.side != "source":
+        lowering.stop(
             "E0506", "`|` is only allowed in a source pattern", expr.span,
             "in a target write `match p { a => …, b => … }`",
         )
     branches, names = [], []
     for part in branches_of(expr):
-        what = low.resolve(part)
-        branches.append(node_of(low, part, what))
+        what = lowering.resolve(part)
+        branches.append(node_of(lowering, part, what))
         names.append(
             part.name.id if isinstance(part, n.Walrus) else part.id if isinstance(part, n.Name) else None
         )
-    node = low.add_pattern(ir.AltNode(name=None, span=expr.span, block=low.block, branches=tuple(branches)))
-    low.branch_names[node.node] = tuple(names)
+    node = lowering.add_pattern(
+        ir.AltNode(name=None, span=expr.span, block=lowering.block, branches=tuple(branches))
+    )
+    lowering.branch_names[node.node] = tuple(names)
     return node
 
 
@@ -216,26 +225,26 @@ def alternatives(low: Lowering, expr: n.Binary) -> Denotation:
 
 
 def make_call(
-    low: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
+    lowering: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None, ordered: bool,
 ) -> Denotation:  # fmt: skip
     """A call pattern. `known`: what the arguments stand for, where that was found out before."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
-    operators = narrow(low, expr, variable, arguments) if variable is not None else (str(operator),)
-    signatures = [low.dialect.operators[name] for name in operators]
+    operators = narrow(lowering, expr, variable, arguments) if variable is not None else (str(operator),)
+    signatures = [lowering.dialect.operators[name] for name in operators]
     shown = variable or operators[0]
-    operands, attributes, given = _arguments(low, expr, shown, signatures, arguments, known)
-    constraints = _constraints(low, signatures, shown, attributes, given)
+    operands, attributes, given = _arguments(lowering, expr, shown, signatures, arguments, known)
+    constraints = _constraints(lowering, signatures, shown, attributes, given)
     if variable is not None:
-        narrow_by_operands(low, expr, variable, [_is_tuple(low, operand) for operand in operands])
-    _check_operands(low, expr, shown, signatures, operands)
+        narrow_by_operands(lowering, expr, variable, [_is_tuple(lowering, operand) for operand in operands])
+    _check_operands(lowering, expr, shown, signatures, operands)
     swappable = (
         frozenset(s.name for s in signatures if "commutative" in s.traits) if not ordered else frozenset()
     )
     while operands and operands[-1] is None:
         operands.pop()
-    node = low.add_pattern(ir.CallNode(
-        name=None, span=expr.span, block=low.block, constraints=tuple(constraints), operators=operators,
+    node = lowering.add_pattern(ir.CallNode(
+        name=None, span=expr.span, block=lowering.block, constraints=tuple(constraints), operators=operators,
         operands=tuple(operands), variable=variable,
         swappable=swappable if len(operands) == 2 else frozenset(),
     ))
@@ -243,17 +252,20 @@ def make_call(
         inner = next((o for o in operands if isinstance(o, int)), None)
         if inner is None or len([o for o in operands if o is not None]) != 1:
             hint = f"write the alternatives explicitly: `{shown}(p, …) | p`"
-            low.stop("E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, hint)
-        choice = low.add_pattern(
-            ir.AltNode(name=None, span=expr.span, block=low.block, branches=(node.node, inner))
+            lowering.stop(
+                "E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, hint
+            )
+        choice = lowering.add_pattern(
+            ir.AltNode(name=None, span=expr.span, block=lowering.block, branches=(node.node, inner))
         )
-        low.branch_names[choice.node] = (None, None)
+        lowering.branch_names[choice.node] = (None, None)
         return choice
     return node
 
 
 def _arguments(
-    low: Lowering, expr: n.Expr, shown: str, signatures: list[Signature], arguments: tuple[n.Argument, ...],
+    lowering: Lowering, expr: n.Expr, shown: str, signatures: list[Signature],
+    arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None,
 ) -> tuple[list[int | None | ir.Splice], list[n.Keyword | n.Spread], set[str]]:  # fmt: skip
     """Operand patterns, arguments that are constraints, and the names of operands that are said."""
@@ -266,19 +278,19 @@ def _arguments(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
-                refuse_comparison(low, value, signatures)
+                refuse_comparison(lowering, value, signatures)
                 place = spec.operand(len(operands))
                 if place is not None and place.attribute is not None and isinstance(value, n.TupleExpr):
                     attributes.append(n.Keyword(place.name, value, value.span, span=value.span))
-                    operands.append(_anything(low, expr))
+                    operands.append(_anything(lowering, expr))
                     continue
-                what = known[k] if known is not None else _operand(low, value)
+                what = known[k] if known is not None else _operand(lowering, value)
                 if isinstance(what, ValueOf) and what.type == "none":
                     operands.append(None)
                 else:
-                    operands.append(node_of(low, value, what))
+                    operands.append(node_of(lowering, value, what))
             case n.Star():
-                operands.append(splice(low, argument, low.resolve(argument.value), operands))
+                operands.append(splice(lowering, argument, lowering.resolve(argument.value), operands))
             case n.Keyword(name, value) if name in by_name and name not in spec.attributes:
                 operand = by_name[name]
                 if isinstance(value, n.Hole):
@@ -290,29 +302,30 @@ def _arguments(
                 ):
                     attributes.append(argument)
                     continue
-                what = _operand(low, value)
+                what = _operand(lowering, value)
                 if operand.attribute is not None and isinstance(what, ValueOf) and what.type != "none":
                     attributes.append(argument)
                     continue
                 named[name] = (
-                    None if isinstance(what, ValueOf) and what.type == "none" else node_of(low, value, what)
+                    None if isinstance(what, ValueOf) and what.type == "none"
+                    else node_of(lowering, value, what)
                 )
             case n.Keyword() | n.Spread():
                 attributes.append(argument)
     given = {operand.name for operand in spec.operands[: len(operands)]} | set(named)
     for name in named:
         if name not in [operand.name for operand in spec.operands[len(operands) :]]:
-            low.error("E0302", f"operand `{name}` of `{shown}` is given twice", expr.span)
-    free |= {name for argument in attributes for name in _said_of_operands(low, spec, argument)}
+            lowering.error("E0302", f"operand `{name}` of `{shown}` is given twice", expr.span)
+    free |= {name for argument in attributes for name in _said_of_operands(lowering, spec, argument)}
     behind = [operand.name for operand in spec.operands[len(operands) :]]
     while behind and behind[-1] not in named and behind[-1] not in free:
         behind.pop()  # left out: absent
     for name in behind:
-        operands.append(named[name] if name in named else _anything(low, expr) if name in free else None)
+        operands.append(named[name] if name in named else _anything(lowering, expr) if name in free else None)
     return operands, attributes, given
 
 
-def _said_of_operands(low: Lowering, spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:
+def _said_of_operands(lowering: Lowering, spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:
     """Operands whose value a keyword or spread constrains."""
     names = movable(spec)
     match argument:
@@ -324,10 +337,12 @@ def _said_of_operands(low: Lowering, spec: Signature, argument: n.Keyword | n.Sp
             return [field.id for field in fields or () if field.id in names]
 
 
-def _anything(low: Lowering, expr: n.Expr) -> int:
+def _anything(lowering: Lowering, expr: n.Expr) -> int:
     """An operand that is anything, or absent."""
-    return low.add_pattern(
-        ir.LeafNode(name=None, span=expr.span, block=low.block, kind="any", optional=True, is_input=False)
+    return lowering.add_pattern(
+        ir.LeafNode(
+            name=None, span=expr.span, block=lowering.block, kind="any", optional=True, is_input=False
+        )
     ).node
 
 
@@ -343,72 +358,77 @@ def _is_plain(expr: n.Expr) -> bool:
     return False
 
 
-def refuse_comparison(low: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
+def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
     """`axes == …` among arguments: an attribute is meant."""
     match value:
         case n.Comparison(n.Name(name), (("==", _), *_)) if (
-            low.look_up(name) is None and name in signatures[0].attributes
+            lowering.look_up(name) is None and name in signatures[0].attributes
         ):
-            low.stop(
+            lowering.stop(
                 "E0106", "an attribute is constrained with `=`, not `==`", value.span,
                 f"write `{name} = …`",
             )
 
 
-def _is_tuple(low: Lowering, operand: int | None | ir.Splice) -> bool | None:
+def _is_tuple(lowering: Lowering, operand: int | None | ir.Splice) -> bool | None:
     """True if an operand is a tuple; None if unknown."""
-    found = results_of(low, operand) if isinstance(operand, int) else None
+    found = results_of(lowering, operand) if isinstance(operand, int) else None
     return None if found is None else found != "tensor"
 
 
 def _check_operands(
-    low: Lowering,
+    lowering: Lowering,
     expr: n.Expr,
     shown: str,
     signatures: list[Signature],
     operands: list[int | None | ir.Splice],
 ) -> None:
     operators = (
-        low.variables[shown].operators if shown in low.variables else tuple(s.name for s in signatures)
+        lowering.variables[shown].operators if shown in lowering.variables
+        else tuple(s.name for s in signatures)
     )
     # of a list the first one tells what is meant
-    for signature in [low.dialect.operators[name] for name in operators[:1]]:
+    for signature in [lowering.dialect.operators[name] for name in operators[:1]]:
         check_count(
-            low, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands),
+            lowering, expr, signature, len(operands), any(isinstance(o, ir.Splice) for o in operands),
             None if shown == signature.name else shown,
         )
         for k, operand in enumerate(operands):
             spec = signature.operand(k)
             if operand is None and spec is not None and not spec.optional:
-                low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span)
+                lowering.error(
+                    "E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span
+                )
             if isinstance(operand, int) and spec is not None:
-                _check_kind(low, expr, signature, spec, operand)
+                _check_kind(lowering, expr, signature, spec, operand)
 
 
-def _check_kind(low: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int) -> None:
-    pattern = low.patterns[operand]
+def _check_kind(
+    lowering: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int
+) -> None:
+    pattern = lowering.patterns[operand]
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
-        low.error(
+        lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span
         )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
-        inner = low.dialect.operators[pattern.operators[0]]
+        inner = lowering.dialect.operators[pattern.operators[0]]
         if inner.several_results:
-            low.error(
+            lowering.error(
                 "E0309", f"`{inner.name}` has several results", pattern.span,
                 f"project one: `{inner.name}(…).0`",
             )
 
 
 def check_count(
-    low: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None
+    lowering: Lowering, expr: n.Expr, signature: Signature, count: int, sequence: bool, variable: str | None
 ) -> None:
     """Report a wrong number of operands, with the declaration."""
     variadic = any(o.variadic for o in signature.operands)
     least = sum(not o.optional and not o.variadic for o in signature.operands)
     most = None if variadic else len(signature.operands)
     if sequence and not variadic:
-        low.error(
+        lowering.error(
             "E0607", f"`{signature.name}` has no variadic operand", expr.span,
             "put the sequence into a tuple: `(*f.item)`",
         )
@@ -418,7 +438,7 @@ def check_count(
     wanted = f"{least}" if least == most else f"{least} or more" if most is None else f"{least} to {most}"
     related = () if signature.declared_at is None else (Label(signature.declared_at, "declared here"),)
     via = f" (one of `{variable}`)" if variable else ""
-    low.stop(
+    lowering.stop(
         "E0302", f"`{signature.name}`{via} takes {wanted} operand{'s' if wanted != '1' else ''}, got {count}",
         expr.span, _operands_named(signature, most is not None and count > most), related=related,
     )
@@ -433,16 +453,18 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
     return said
 
 
-def _operand(low: Lowering, expr: n.Expr) -> Denotation:
+def _operand(lowering: Lowering, expr: n.Expr) -> Denotation:
     """The denotation of an operand; the help for an unknown name is to declare it."""
     if not isinstance(expr, n.Name):
-        return low.resolve(expr)
-    with low.helping(expr.id, f"an input is declared in parentheses after the rule's name: `({expr.id})`"):
-        return low.resolve(expr)
+        return lowering.resolve(expr)
+    with lowering.helping(
+        expr.id, f"an input is declared in parentheses after the rule's name: `({expr.id})`"
+    ):
+        return lowering.resolve(expr)
 
 
 def _constraints(
-    low: Lowering,
+    lowering: Lowering,
     signatures: list[Signature],
     shown: str,
     attributes: list[n.Keyword | n.Spread],
@@ -455,27 +477,31 @@ def _constraints(
     found: list[ir.Constraint | ir.SameAttributes] = []
     for argument in attributes:
         if isinstance(argument, n.Spread):
-            found += _spread(low, signatures, argument, explicit)
+            found += _spread(lowering, signatures, argument, explicit)
             continue
-        if not known_attribute(low, signatures, shown, argument.name, argument.name_span):
+        if not known_attribute(lowering, signatures, shown, argument.name, argument.name_span):
             continue
-        test = values.test(low, argument.value)
-        _check_attribute(low, signatures, shown, argument, test)
+        test = values.test(lowering, argument.value)
+        _check_attribute(lowering, signatures, shown, argument, test)
         if not isinstance(test, ir.Anything):
             found.append(ir.Constraint(argument.name, test, argument.span))
     return found
 
 
 def _check_attribute(
-    low: Lowering, signatures: list[Signature], shown: str, argument: n.Keyword, test: ir.Test
+    lowering: Lowering, signatures: list[Signature], shown: str, argument: n.Keyword, test: ir.Test
 ) -> None:
     """Report a constraint that no operator of the call can meet."""
     specs = [signature.attribute(argument.name) for signature in signatures]
     if len(signatures) == 1 and specs[0] is not None:
-        attribute_values.check_test(low, argument.value, test, specs[0], f"`{argument.name}` of `{shown}`")
+        attribute_values.check_test(
+            lowering, argument.value, test, specs[0], f"`{argument.name}` of `{shown}`"
+        )
 
 
-def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name: str, span: Span) -> bool:
+def known_attribute(
+    lowering: Lowering, signatures: list[Signature], shown: str, name: str, span: Span
+) -> bool:
     if any(
         name in s.attributes or any(o.name == name and o.attribute for o in s.operands) for s in signatures
     ):
@@ -486,7 +512,7 @@ def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name
     related = (
         () if signatures[0].declared_at is None else (Label(signatures[0].declared_at, "declared here"),)
     )
-    low.error(
+    lowering.error(
         "E0303", f"`{shown}` has no attribute `{name}`", span,
         f"did you mean `{guess}`?" if guess else f"its attributes: {listed}", related=related,
     )  # fmt: skip
@@ -494,15 +520,15 @@ def known_attribute(low: Lowering, signatures: list[Signature], shown: str, name
 
 
 def _spread(
-    low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]
+    lowering: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str]
 ) -> list[ir.Constraint | ir.SameAttributes]:
-    what = low.resolve(spread.base)
+    what = lowering.resolve(spread.base)
     if not isinstance(what, NodeOf):
-        low.stop("E0505", "attributes are spread from a node", spread.base.span)
-    what = links.whose(low, what, "")
+        lowering.stop("E0505", "attributes are spread from a node", spread.base.span)
+    what = links.whose(lowering, what, "")
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
     if wanted is None:
-        names = spread_names(low, what.node)
+        names = spread_names(lowering, what.node)
         if names is None or len(signatures) > 1:
             return [ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), spread.span)]
         own = {*signatures[0].attributes, *movable(signatures[0])}
@@ -512,20 +538,22 @@ def _spread(
         if name in explicit:
             continue
         if spread.fields is not None:
-            attributes.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
-            if not known_attribute(low, signatures, signatures[0].name, name, span):
+            attributes.attribute_type(
+                lowering, n.Attribute(spread.base, name, span, span=spread.span), what.node
+            )
+            if not known_attribute(lowering, signatures, signatures[0].name, name, span):
                 continue
         found.append(ir.Constraint(name, ir.Equals(ir.NodeAttr(what.place, what.node, name)), spread.span))
     return found
 
 
-def spread_names(low: Lowering, node: int) -> list[str] | None:
+def spread_names(lowering: Lowering, node: int) -> list[str] | None:
     """All attributes that a node's operator declares, also those that may be operands; None where the
     operator is not one known.
     """
-    pattern = low.patterns[node]
+    pattern = lowering.patterns[node]
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
-        signature = low.dialect.operators[pattern.operators[0]]
+        signature = lowering.dialect.operators[pattern.operators[0]]
         return [*signature.attributes, *movable(signature)]
     return None
 

@@ -31,134 +31,140 @@ from gslang.syntax import nodes as n
 _OPERATORS_OF_VALUES = {"**": ("power", "Pow"), "//": ("floor_divide",), "%": ("mod", "Mod")}
 
 
-def resolve(low: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
+def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotation:
     """The node, value or sequence that `expr` denotes. Reports errors and raises `Stop` if nothing sensible
     can be said."""
     match expr:
         case n.Name(name):
-            return _name(low, expr, name)
+            return _name(lowering, expr, name)
         case n.Literal(value):
             return ValueOf(ir.Const(value), values.type_of(value))
         case n.Attribute():
-            return attributes.attribute(low, expr)
+            return attributes.attribute(lowering, expr)
         case n.Projection(base, index):
-            return _project(low, expr, resolve(low, base), ValueOf(ir.Const(index), "int"))
+            return _project(lowering, expr, resolve(lowering, base), ValueOf(ir.Const(index), "int"))
         case n.Index(base, index):
-            return _index(low, expr, base, index)
+            return _index(lowering, expr, base, index)
         case n.Slice(base, lower, upper, step):
-            return _slice(low, expr, base, (lower, upper, step))
+            return _slice(lowering, expr, base, (lower, upper, step))
         case n.Call():
-            return calls.call(low, expr, ordered)
+            return calls.call(lowering, expr, ordered)
         case n.Unary("ordered", operand):
-            return resolve(low, operand, ordered=True)
+            return resolve(lowering, operand, ordered=True)
         case n.Unary("keep", operand):
-            return patterns.keep(low, expr, resolve(low, operand))
+            return patterns.keep(lowering, expr, resolve(lowering, operand))
         case n.Unary("-", operand):
-            what = resolve(low, operand)
+            what = resolve(lowering, operand)
             if is_tensor(what):
                 return calls.make_call(
-                    low, expr, low.dialect.infix["neg"], (n.Positional(operand, span=operand.span),), [what]
+                    lowering, expr, lowering.dialect.infix["neg"],
+                    (n.Positional(operand, span=operand.span),), [what]
                 )
-            return values.unary(low, expr, "-", what)
+            return values.unary(lowering, expr, "-", what)
         case n.Unary(operator, operand):
-            return values.unary(low, expr, operator, resolve(low, operand))
+            return values.unary(lowering, expr, operator, resolve(lowering, operand))
         case n.Binary("|", _, _):
-            return patterns.alternatives(low, expr)
+            return patterns.alternatives(lowering, expr)
         case n.Binary(operator, left, right) if operator in ("+", "-", "*", "/"):
-            a, b = resolve(low, left), resolve(low, right)
+            a, b = resolve(lowering, left), resolve(lowering, right)
             if is_tensor(a) or is_tensor(b):
                 arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
-                return calls.make_call(low, expr, low.dialect.infix[operator], arguments, [a, b], ordered)
-            return values.binary(low, expr, operator, a, b)
+                return calls.make_call(
+                    lowering, expr, lowering.dialect.infix[operator], arguments, [a, b], ordered
+                )
+            return values.binary(lowering, expr, operator, a, b)
         case n.Binary(("and" | "or") as operator, _, _):
-            return values.logical(low, expr, operator)
+            return values.logical(lowering, expr, operator)
         case n.Binary(operator, left, right):
-            a, b = resolve(low, left), resolve(low, right)
+            a, b = resolve(lowering, left), resolve(lowering, right)
             if is_tensor(a) or is_tensor(b):
                 known = [
-                    name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in low.dialect.operators
+                    name for name in _OPERATORS_OF_VALUES.get(operator, ())
+                    if name in lowering.dialect.operators
                 ]
                 hint = f"call the operator: `{known[0]}(x, y)`" if known else None
-                low.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, hint)
-            return values.binary(low, expr, operator, a, b)
+                lowering.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, hint)
+            return values.binary(lowering, expr, operator, a, b)
         case n.Comparison():
-            return values.comparison(low, expr)
+            return values.comparison(lowering, expr)
         case n.Conditional(then, condition, otherwise):
-            test = values.condition(low, condition)
-            a, b = resolve(low, then), resolve(low, otherwise)
+            test = values.condition(lowering, condition)
+            a, b = resolve(lowering, then), resolve(lowering, otherwise)
             if is_tensor(a) or is_tensor(b):
-                return targets.choose(low, expr, test, (then, a), (otherwise, b))
-            first, second = values.force(low, then, a), values.force(low, otherwise, b)
+                return targets.choose(lowering, expr, test, (then, a), (otherwise, b))
+            first, second = values.force(lowering, then, a), values.force(lowering, otherwise, b)
             kind = first.type if first.type == second.type else "any"
             return ValueOf(ir.IfValue(test, first.value, second.value), kind)
         case n.Walrus(name, value):
-            what = resolve(low, value, ordered=ordered)
-            low.name_it(name, what)
+            what = resolve(lowering, value, ordered=ordered)
+            lowering.name_it(name, what)
             return what
         case n.TupleExpr(items):
-            return _tuple(low, expr, items)
+            return _tuple(lowering, expr, items)
         case n.Comprehension():
-            return _comprehension(low, expr)
+            return _comprehension(lowering, expr)
         case n.Match():
-            return _match(low, expr)
+            return _match(lowering, expr)
         case n.Hole():
-            hint = "for any tensor, write `any`" if low.side == "source" else None
-            low.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
+            hint = "for any tensor, write `any`" if lowering.side == "source" else None
+            lowering.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
         case n.OperatorKind():
-            return chains.operator_of_instance(low, expr)
+            return chains.operator_of_instance(lowering, expr)
         case n.Star():
-            low.stop("E0607", "`*` is written before an operand, a field or an output", expr.span)
+            lowering.stop("E0607", "`*` is written before an operand, a field or an output", expr.span)
         case n.Range():
-            low.stop("E0607", "`..` is only allowed in `each` and in comprehensions", expr.span)
+            lowering.stop("E0607", "`..` is only allowed in `each` and in comprehensions", expr.span)
     raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
 
 
-def _name(low: Lowering, expr: n.Name, name: str) -> Denotation:
-    what = low.look_up(name)
+def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
+    what = lowering.look_up(name)
     if what is not None:
-        low.used_inputs.add(name)
+        lowering.used_inputs.add(name)
         if isinstance(what, Lost):
             raise Stop  # its definition has an error that is reported
         return what
-    if name in ("index", "first") and low.inside is not None and low.inside.block in low.runs:
+    if name in ("index", "first") and lowering.inside is not None and lowering.inside.block in lowering.runs:
         hint = "compare with the instance before: `prev.NAME`" if name == "first" else None
-        low.stop("E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, hint)
-    if name == "index" and low.inside is not None:
-        return ValueOf(ir.InstanceIndex(low.inside.block), "int")
-    if name == "first" and low.inside is not None:
-        return InstanceOf(low.inside.block, ir.First(low.inside.block))
-    if name == "prev" and low.inside is not None:
-        return links.previous(low, expr)
+        lowering.stop(
+            "E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, hint
+        )
+    if name == "index" and lowering.inside is not None:
+        return ValueOf(ir.InstanceIndex(lowering.inside.block), "int")
+    if name == "first" and lowering.inside is not None:
+        return InstanceOf(lowering.inside.block, ir.First(lowering.inside.block))
+    if name == "prev" and lowering.inside is not None:
+        return links.previous(lowering, expr)
     if name == "prev":
-        low.stop("E0405", "`prev` is only allowed inside `chain`", expr.span)
+        lowering.stop("E0405", "`prev` is only allowed inside `chain`", expr.span)
     if name in ("index", "first"):
-        low.stop("E0405", f"`{name}` is only allowed inside `each`", expr.span)
-    if name == "opset" and low.dialect.name == "onnx":
+        lowering.stop("E0405", f"`{name}` is only allowed inside `each`", expr.span)
+    if name == "opset" and lowering.dialect.name == "onnx":
         return ValueOf(ir.Opset(), "int")
-    if isinstance(known := low.functions.get(name), n.ParamDecl):
+    if isinstance(known := lowering.functions.get(name), n.ParamDecl):
         return ValueOf(ir.Const(known.value, name), parameters.type_of(known))
-    if name in low.functions:
-        low.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
-    if name in KINDS and low.side == "source" and name != "op":
-        return patterns.inline_kind(low, expr, name, ())
-    low.unknown_name(name, expr.span)
+    if name in lowering.functions:
+        lowering.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
+    if name in KINDS and lowering.side == "source" and name != "op":
+        return patterns.inline_kind(lowering, expr, name, ())
+    lowering.unknown_name(name, expr.span)
 
 
 # ── projections, items, slices ──────────────────────────────────────────────────────────────────────────────
 
 
-def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
+def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
     match base:
-        case NodeOf() if low.side == "source":
-            return patterns.project(low, expr, base, ir.Equals(index.value))
+        case NodeOf() if lowering.side == "source":
+            return patterns.project(lowering, expr, base, ir.Equals(index.value))
         case NodeOf() | TargetOf():
             check_projection(
-                low,
-                results_of(low, base.node) if isinstance(base, NodeOf)
-                else results_of_target(low, base.target),
+                lowering,
+                results_of(lowering, base.node) if isinstance(base, NodeOf)
+                else results_of_target(lowering, base.target),
                 index.value, expr.span,
             )
-            return targets.project(low, expr, base, index.value)
+            return targets.project(lowering, expr, base, index.value)
         case ValueOf(value, _):
             return ValueOf(ir.ItemValue(value, index.value))
         case BlockOf(block, None):
@@ -167,77 +173,79 @@ def _project(low: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> D
             return InstanceOf(block, ir.At(block, ir.ItemValue(indices, index.value)))
         case NodesOf(block, node):
             return NodeOf(ir.At(block, index.value), node)
-    low.stop("E0501", "this cannot be indexed", expr.span)
+    lowering.stop("E0501", "this cannot be indexed", expr.span)
 
 
-def _index(low: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:
-    what = resolve(low, base)
-    if low.side == "source" and isinstance(what, NodeOf):
-        return patterns.project(low, expr, what, values.test(low, index))
-    return _project(low, expr, what, values.value(low, index))
+def _index(lowering: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:
+    what = resolve(lowering, base)
+    if lowering.side == "source" and isinstance(what, NodeOf):
+        return patterns.project(lowering, expr, what, values.test(lowering, index))
+    return _project(lowering, expr, what, values.value(lowering, index))
 
 
-def _slice(low: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | None, ...]) -> Denotation:
-    parts = [None if bound is None else values.value(low, bound).value for bound in bounds]
-    match resolve(low, base):
+def _slice(lowering: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | None, ...]) -> Denotation:
+    parts = [None if bound is None else values.value(lowering, bound).value for bound in bounds]
+    match resolve(lowering, base):
         case ValueOf(value, kind):
             return ValueOf(ir.SliceValue(value, *parts), kind)
         case BlockOf(block, indices):
             return BlockOf(block, ir.SliceValue(indices or ir.Instances(block), *parts))
-    low.stop("E0501", "only values and sequences of instances can be sliced", expr.span)
+    lowering.stop("E0501", "only values and sequences of instances can be sliced", expr.span)
 
 
 # ── tuples, comprehensions, match ───────────────────────────────────────────────────────────────────────────
 
 
-def _tuple(low: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> Denotation:
+def _tuple(lowering: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> Denotation:
     parts: list[tuple[n.Expr, Denotation]] = []
     tensor = False
     for item in items:
         inner = item.value if isinstance(item, n.Star) else item
-        what = resolve(low, inner)
+        what = resolve(lowering, inner)
         tensor = tensor or is_tensor(what)
         parts.append((item, what))
     if tensor:
         return (
-            patterns.make_tuple(low, expr, parts) if low.side == "source"
-            else targets.make_tuple(low, expr, parts)
+            patterns.make_tuple(lowering, expr, parts) if lowering.side == "source"
+            else targets.make_tuple(lowering, expr, parts)
         )
     result: list[ir.Value | ir.SpreadValue] = []
     for item, what in parts:
-        value = values.force(low, item, what).value
+        value = values.force(lowering, item, what).value
         result.append(ir.SpreadValue(value) if isinstance(item, n.Star) else value)
     if all(isinstance(part, ir.Const) for part in result):
         return ValueOf(ir.Const(tuple(part.value for part in result if isinstance(part, ir.Const))), "tuple")
     return ValueOf(ir.TupleValue(tuple(result)), "tuple")
 
 
-def _comprehension(low: Lowering, expr: n.Comprehension) -> Denotation:
+def _comprehension(lowering: Lowering, expr: n.Comprehension) -> Denotation:
     """`[e for v in s]`: a value, or several targets. In a source, `[t[i] for i in ..]` is a template."""
     if isinstance(expr.source, n.Range) and expr.source.upper is None:
-        if low.side == "source":
-            return templates.short_template(low, expr)
-        low.stop(
+        if lowering.side == "source":
+            return templates.short_template(lowering, expr)
+        lowering.stop(
             "E0606", "`..` needs an upper bound here", expr.source.span,
             "write `range(n)` or an upper bound",
         )
-    source, names = _loop_names(low, expr)
-    low.overlay.append(names)
-    first_target = len(low.targets)
+    source, names = _loop_names(lowering, expr)
+    lowering.overlay.append(names)
+    first_target = len(lowering.targets)
     try:
-        condition = None if expr.condition is None else values.condition(low, expr.condition)
-        element = resolve(low, expr.element)
+        condition = None if expr.condition is None else values.condition(lowering, expr.condition)
+        element = resolve(lowering, expr.element)
     finally:
-        low.overlay.pop()
+        lowering.overlay.pop()
     numbers = tuple(_locals_of(names))
     if not is_tensor(element):
-        value = values.force(low, expr.element, element)
+        value = values.force(lowering, expr.element, element)
         return ValueOf(ir.Comprehension(value.value, numbers, source, condition), "tuple")
-    if low.side == "source":
-        low.stop("E0504", "patterns are repeated with `each`", expr.span, "write `each NAME in .. { … }`")
-    target = targets.target_of(low, expr.element, element)
-    inner = frozenset(range(first_target, len(low.targets)))
-    return low.add_target(ir.Repeat(target, numbers, source, condition, inner), expr.span, several=True)
+    if lowering.side == "source":
+        lowering.stop(
+            "E0504", "patterns are repeated with `each`", expr.span, "write `each NAME in .. { … }`"
+        )
+    target = targets.target_of(lowering, expr.element, element)
+    inner = frozenset(range(first_target, len(lowering.targets)))
+    return lowering.add_target(ir.Repeat(target, numbers, source, condition, inner), expr.span, several=True)
 
 
 def _locals_of(names: dict[str, Denotation]) -> list[int]:
@@ -253,11 +261,11 @@ def _locals_of(names: dict[str, Denotation]) -> list[int]:
     return found
 
 
-def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[str, Denotation]]:
+def _loop_names(lowering: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[str, Denotation]]:
     """The source of a comprehension as a value, and what its variables stand for."""
     for name in expr.targets:
-        if low.look_up(name.id) is not None:
-            low.error(
+        if lowering.look_up(name.id) is not None:
+            lowering.error(
                 "E0202", f"`{name.id}` is bound already", name.span, "choose another name for the variable"
             )
     names: dict[str, Denotation] = {}
@@ -265,36 +273,36 @@ def _loop_names(low: Lowering, expr: n.Comprehension) -> tuple[ir.Value, dict[st
         low_end, high_end = expr.source.lower or 0, expr.source.upper
         source: ir.Value = ir.RangeValue(ir.Const(low_end), ir.Const(high_end))
     else:
-        match resolve(low, expr.source):
+        match resolve(lowering, expr.source):
             case BlockOf(block, indices):
                 if len(expr.targets) != 1:
-                    low.stop("E0501", "an instance is one item", expr.span, "use one variable")
-                local = low.new_local()
+                    lowering.stop("E0501", "an instance is one item", expr.span, "use one variable")
+                local = lowering.new_local()
                 names[expr.targets[0].id] = InstanceOf(block, ir.At(block, ir.Local(local)))
                 return indices or ir.Instances(block), names
             case NodesOf(block, node):
-                local = low.new_local()
+                local = lowering.new_local()
                 names[expr.targets[0].id] = NodeOf(ir.At(block, ir.Local(local)), node)
                 return ir.Instances(block), names
             case ValueOf(value, kind):
                 if kind in ("int", "float", "bool", "none"):
-                    low.error("E0501", f"cannot run over a value of type {kind}", expr.source.span)
+                    lowering.error("E0501", f"cannot run over a value of type {kind}", expr.source.span)
                 source = value
             case _:
-                low.stop("E0501", "cannot run over this", expr.source.span)
+                lowering.stop("E0501", "cannot run over this", expr.source.span)
     for name in expr.targets:
-        names[name.id] = ValueOf(ir.Local(low.new_local()))
+        names[name.id] = ValueOf(ir.Local(lowering.new_local()))
     return source, names
 
 
-def _match(low: Lowering, expr: n.Match) -> Denotation:
-    what = resolve(low, expr.subject)
-    if not isinstance(what, NodeOf) or not isinstance(low.patterns[what.node], ir.AltNode):
-        low.stop(
+def _match(lowering: Lowering, expr: n.Match) -> Denotation:
+    what = resolve(lowering, expr.subject)
+    if not isinstance(what, NodeOf) or not isinstance(lowering.patterns[what.node], ir.AltNode):
+        lowering.stop(
             "E0403", "`match` needs an alternation", expr.subject.span,
             "name an `a | b` of the source",
         )
-    branches = low.branch_names[what.node]
+    branches = lowering.branch_names[what.node]
     arms: list[tuple[n.Arm, Denotation] | None] = [None] * len(branches)
     for arm in expr.arms:
         if arm.name is None:
@@ -303,23 +311,23 @@ def _match(low: Lowering, expr: n.Match) -> Denotation:
             chosen = [k for k, name in enumerate(branches) if name == arm.name.id]
         else:
             guess = did_you_mean(arm.name.id, [b for b in branches if b])
-            low.error(
+            lowering.error(
                 "E0402", f"`{arm.name.id}` is not an alternative of this", arm.name.span,
                 f"did you mean `{guess}`?" if guess else "name alternatives: `(a := p) | (b := q)`",
             )  # fmt: skip
             continue
-        result = resolve(low, arm.value)
+        result = resolve(lowering, arm.value)
         for k in chosen:
             if arms[k] is None:
                 arms[k] = (arm, result)
-    values.check_covered(low, expr, branches, arms)
+    values.check_covered(lowering, expr, branches, arms)
     present = [arm for arm in arms if arm is not None]
     if any(is_tensor(result) for _, result in present):
-        if low.side == "source":
-            low.stop("E0504", "`match` is not a pattern; use it in attributes and targets", expr.span)
-        numbers = tuple(None if a is None else targets.target_of(low, a[0].value, a[1]) for a in arms)
-        return low.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
-    forced = [None if a is None else values.force(low, a[0].value, a[1]) for a in arms]
+        if lowering.side == "source":
+            lowering.stop("E0504", "`match` is not a pattern; use it in attributes and targets", expr.span)
+        numbers = tuple(None if a is None else targets.target_of(lowering, a[0].value, a[1]) for a in arms)
+        return lowering.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
+    forced = [None if a is None else values.force(lowering, a[0].value, a[1]) for a in arms]
     kinds = {f.type for f in forced if f is not None}
     kind = kinds.pop() if len(kinds) == 1 else "any"
     return ValueOf(

@@ -15,51 +15,53 @@ Results = Union[str, int, None]
 """`"tensor"`, `"tuple"` (of any length), the number of fields of a tuple, or None: not known."""
 
 
-def results_of(low: Lowering, node: int) -> Results:
+def results_of(lowering: Lowering, node: int) -> Results:
     """The results of a pattern node; None also where alternatives differ."""
-    pattern = low.patterns[node]
+    pattern = lowering.patterns[node]
     match pattern:
         case ir.AltNode(branches=branches):
-            found = {results_of(low, branch) for branch in branches}
+            found = {results_of(lowering, branch) for branch in branches}
             return found.pop() if len(found) == 1 else None
         case ir.CallNode(operators=operators):
-            declared = {_declared(low.dialect.operators[name]) for name in operators}
+            declared = {_declared(lowering.dialect.operators[name]) for name in operators}
             return declared.pop() if len(declared) == 1 else "tuple" if "tensor" not in declared else None
         case ir.TupleNode(fields=fields):
             return "tuple" if any(isinstance(f, ir.Splice) for f in fields) else len(fields)
         case ir.ChainNode(root=root):
-            return results_of(low, root)
+            return results_of(lowering, root)
         case ir.LeafNode(kind=kind):
             return None if kind in ("any", "var", "input") else "tensor"
     return None  # a field may be a tuple itself
 
 
-def results_of_target(low: Lowering, target: int) -> Results:
+def results_of_target(lowering: Lowering, target: int) -> Results:
     """The results of a target."""
-    match low.targets[target]:
+    match lowering.targets[target]:
         case ir.SourceNode(_, node):
-            return results_of(low, node)
+            return results_of(lowering, node)
         case ir.MakeConst(as_tuple=as_tuple):
             return "tuple" if as_tuple else "tensor"
         case ir.MakeCall(operator=str(name)):
-            return _declared(low.dialect.operators[name])
+            return _declared(lowering.dialect.operators[name])
         case ir.MakeTuple(fields):
             several = (ir.Projections, ir.Repeat, ir.SpliceInstances)
-            return "tuple" if any(isinstance(low.targets[f], several) for f in fields) else len(fields)
+            return "tuple" if any(isinstance(lowering.targets[f], several) for f in fields) else len(fields)
         case ir.ChooseTarget(_, then, otherwise):
-            found = {results_of_target(low, then), results_of_target(low, otherwise)}
+            found = {results_of_target(lowering, then), results_of_target(lowering, otherwise)}
             return found.pop() if len(found) == 1 else None
     return None
 
 
-def check_projection(low: Lowering, results: Results, index: ir.Value, span: Span) -> None:
+def check_projection(lowering: Lowering, results: Results, index: ir.Value, span: Span) -> None:
     """Report a projection that what it projects from does not have."""
     match results, index:
         case "tensor", _:
-            low.stop("E0312", "this has a single result, which is not a tuple", span, "remove the projection")
+            lowering.stop(
+                "E0312", "this has a single result, which is not a tuple", span, "remove the projection"
+            )
         case int(count), ir.Const(int(k)) if not isinstance(k, bool) and not -count <= k < count:
             last = f"the last is `.{count - 1}`" if count else "the tuple is empty"
-            low.stop(
+            lowering.stop(
                 "E0312", f"no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span,
                 last,
             )

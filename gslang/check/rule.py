@@ -27,64 +27,65 @@ def check_rule(
     rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
-    low = Lowering(dialect, functions, [], resolve)
-    marks = rule_annotations.read(low, rule)
-    inputs = [node for item in rule.inputs if (node := lower_input(low, item)) is not None]
-    lower_statements(low, rule.source)
-    outputs, output_block = source_outputs(low, rule.source)
+    lowering = Lowering(dialect, functions, [], resolve)
+    marks = rule_annotations.read(lowering, rule)
+    inputs = [node for item in rule.inputs if (node := lower_input(lowering, item)) is not None]
+    lower_statements(lowering, rule.source)
+    outputs, output_block = source_outputs(lowering, rule.source)
     where: list[ir.Value] = []
     spans = []
     for condition in rule.source.where:
         try:
-            where.append(values.condition(low, condition))
+            where.append(values.condition(lowering, condition))
             spans.append(condition.span)
         except Stop:
             pass
-    source_names = set(low.used_inputs)
+    source_names = set(lowering.used_inputs)
     results: list[int] = []
-    if not _has_error(low):
-        low.side = "target"
-        made = lower_statements(low, rule.target)
-        results = target_outputs(low, rule.target)
-        read_attached(low, rule, made)
+    if not _has_error(lowering):
+        lowering.side = "target"
+        made = lower_statements(lowering, rule.target)
+        results = target_outputs(lowering, rule.target)
+        read_attached(lowering, rule, made)
         for condition in rule.target.where:
-            low.error(
+            lowering.error(
                 "E0601", "conditions belong to the source", condition.span,
                 "move it after the source's outputs",
             )
-    if _has_error(low):
-        return None, low.diagnostics
-    variables.settle_calls(low)
-    chains.let_instances_choose(low)
-    _check_inputs(low, rule, outputs, output_block, source_names)
-    _check_counts(low, rule, outputs, output_block, results)
-    check_replaced(low, outputs, results, (*where, *low.lets))
-    settle_constants(low)
-    check_operand_types(low)
-    blocks = _finish_blocks(low, outputs, output_block, rule)
-    check_levels(low, rule.name.span)
+    if _has_error(lowering):
+        return None, lowering.diagnostics
+    variables.settle_calls(lowering)
+    chains.let_instances_choose(lowering)
+    _check_inputs(lowering, rule, outputs, output_block, source_names)
+    _check_counts(lowering, rule, outputs, output_block, results)
+    check_replaced(lowering, outputs, results, (*where, *lowering.lets))
+    settle_constants(lowering)
+    check_operand_types(lowering)
+    blocks = _finish_blocks(lowering, outputs, output_block, rule)
+    check_levels(lowering, rule.name.span)
     check_order(
-        low, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results,
+        lowering, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results,
         marks.disconnected,
     )
-    if _has_error(low):
-        return None, low.diagnostics
+    if _has_error(lowering):
+        return None, lowering.diagnostics
     checked = ir.CheckedRule(
         name=rule.name.id,
         doc=rule.doc,
-        nodes=tuple(low.patterns),
+        nodes=tuple(lowering.patterns),
         inputs=tuple(inputs),
         outputs=tuple(outputs),
         output_block=output_block,
         blocks=blocks,
-        variables=tuple(low.variables.values()),
-        lets=tuple(low.lets),
-        captures=tuple(low.captures),
+        variables=tuple(lowering.variables.values()),
+        lets=tuple(lowering.lets),
+        captures=tuple(lowering.captures),
         where=tuple(where),
         where_spans=tuple(spans),
-        interior=_interior(low, outputs, blocks, output_block, results),
+        interior=_interior(lowering, outputs, blocks, output_block, results),
         target=ir.TargetGraph(
-            tuple(low.targets), tuple(low.target_names), tuple(low.target_spans), tuple(results)
+            tuple(lowering.targets), tuple(lowering.target_names), tuple(lowering.target_spans),
+            tuple(results)
         ),
         dialect=dialect,
         span=rule.name.span,
@@ -99,98 +100,98 @@ def check_rule(
     )
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
-    return None if promised else checked, [*low.diagnostics, *promised]
+    return None if promised else checked, [*lowering.diagnostics, *promised]
 
 
-def _has_error(low: Lowering) -> bool:
-    return any(finding.severity.value == "error" for finding in low.diagnostics)
+def _has_error(lowering: Lowering) -> bool:
+    return any(finding.severity.value == "error" for finding in lowering.diagnostics)
 
 
 # ── header ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def lower_input(low: Lowering, item: n.Input) -> int | None:
+def lower_input(lowering: Lowering, item: n.Input) -> int | None:
     """An input vertex as a pattern node; an operator variable is no node."""
     name, kind = item.name.id, item.kind
     try:
         if kind is None:
-            node = patterns.leaf(low, item.span, "any", (), name=name)
+            node = patterns.leaf(lowering, item.span, "any", (), name=name)
         elif kind.name.id == "op":
-            operators = variables.operators_of(low, kind)
-            low.variables[name] = ir.OpVariable(name, operators)
+            operators = variables.operators_of(lowering, kind)
+            lowering.variables[name] = ir.OpVariable(name, operators)
             if variables.is_by_trait(kind):
-                low.trait_variables.add(name)
-            low.bind(item.name, OperatorOf(name))
+                lowering.trait_variables.add(name)
+            lowering.bind(item.name, OperatorOf(name))
             return None
         elif kind.name.id in KINDS:
             node = patterns.leaf(
-                low, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional
+                lowering, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional
             )
         else:
             guess = did_you_mean(kind.name.id, KINDS)
-            low.stop(
+            lowering.stop(
                 "E0207", f"unknown kind `{kind.name.id}`", kind.name.span,
                 f"did you mean `{guess}`?" if guess
                 else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`",
             )
     except Stop:
-        low.bound_at.setdefault(name, item.name.span)
-        low.names.setdefault(name, Lost())
+        lowering.bound_at.setdefault(name, item.name.span)
+        lowering.names.setdefault(name, Lost())
         return None
-    low.bind(item.name, node)
+    lowering.bind(item.name, node)
     return node.node
 
 
 # ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def lower_statements(low: Lowering, side: n.Side) -> dict[str, range]:
+def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
     """Lower the statements of a side; one that has an error leaves its name `Lost`. Returns the targets that
     each has created."""
     made: dict[str, range] = {}
     for statement in side.statements:
-        before = len(low.targets)
+        before = len(lowering.targets)
         try:
             if isinstance(statement, n.Chain):
-                chains.chain(low, statement)
+                chains.chain(lowering, statement)
             elif isinstance(statement, n.Each):
-                templates.each(low, statement)
+                templates.each(lowering, statement)
             else:
-                low.name_it(statement.name, low.resolve(statement.value))
+                lowering.name_it(statement.name, lowering.resolve(statement.value))
         except Stop:
-            low.bound_at.setdefault(statement.name.id, statement.name.span)
-            low.names.setdefault(statement.name.id, Lost())
-        made[statement.name.id] = range(before, len(low.targets))
+            lowering.bound_at.setdefault(statement.name.id, statement.name.span)
+            lowering.names.setdefault(statement.name.id, Lost())
+        made[statement.name.id] = range(before, len(lowering.targets))
     return made
 
 
-def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
+def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | None]:
     """The source's outputs as pattern nodes, or the block whose instances are the outputs."""
     outputs: list[int] = []
     block: int | None = None
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                what = low.resolve(item.value)
+                what = lowering.resolve(item.value)
                 if isinstance(what, NodesOf) and len(side.outputs) == 1:
                     block = what.block
-                    low.blocks[block] = replace(low.blocks[block], root=what.node, as_outputs=True)
+                    lowering.blocks[block] = replace(lowering.blocks[block], root=what.node, as_outputs=True)
                     continue
                 if isinstance(what, BlockOf):
                     hint = "name the node of its template that is the output: `*branch.conv`"
-                    low.stop("E0607", "the nodes of a block need a template name", item.span, hint)
-                low.stop("E0607", "a sequence is the only output of its side", item.span)
-            what = low.resolve(item)
+                    lowering.stop("E0607", "the nodes of a block need a template name", item.span, hint)
+                lowering.stop("E0607", "a sequence is the only output of its side", item.span)
+            what = lowering.resolve(item)
             if isinstance(what, BlockOf | NodesOf):
-                low.stop("E0607", "write `*` before a sequence", item.span)
+                lowering.stop("E0607", "write `*` before a sequence", item.span)
             if isinstance(what, ValueOf):
-                low.stop(
+                lowering.stop(
                     "E0603", "a value cannot be an output", item.span,
                     "an output is a call, a tuple or a projection",
                 )
-            node = patterns.node_of(low, item, what)
-            if isinstance(low.patterns[node], ir.LeafNode):
-                low.stop(
+            node = patterns.node_of(lowering, item, what)
+            if isinstance(lowering.patterns[node], ir.LeafNode):
+                lowering.stop(
                     "E0603", "an input cannot be an output", item.span,
                     "an output is a call, a tuple or a projection",
                 )
@@ -200,18 +201,18 @@ def source_outputs(low: Lowering, side: n.Side) -> tuple[list[int], int | None]:
     return outputs, block
 
 
-def target_outputs(low: Lowering, side: n.Side) -> list[int]:
+def target_outputs(lowering: Lowering, side: n.Side) -> list[int]:
     """The target's outputs, as targets."""
     outputs: list[int] = []
     for item in side.outputs:
         try:
             if isinstance(item, n.Star):
-                outputs.append(targets.sequence_of(low, item, low.resolve(item.value)))
+                outputs.append(targets.sequence_of(lowering, item, lowering.resolve(item.value)))
                 continue
-            what = low.resolve(item)
+            what = lowering.resolve(item)
             if isinstance(what, TargetOf) and what.several:
-                low.stop("E0607", "write `*` before a sequence", item.span)
-            outputs.append(targets.target_of(low, item, what))
+                lowering.stop("E0607", "write `*` before a sequence", item.span)
+            outputs.append(targets.target_of(lowering, item, what))
         except Stop:
             pass
     return outputs
@@ -220,53 +221,54 @@ def target_outputs(low: Lowering, side: n.Side) -> list[int]:
 # ── the rule as a whole ─────────────────────────────────────────────────────────────────────────────────────
 
 
-def reached(low: Lowering, outputs: list[int], block: int | None) -> set[int]:
+def reached(lowering: Lowering, outputs: list[int], block: int | None) -> set[int]:
     """Pattern nodes that the outputs need, templates that are consumed included."""
     stack = list(outputs)
     if block is not None:
-        stack.append(low.blocks[block].root)
+        stack.append(lowering.blocks[block].root)
     found: set[int] = set()
     while stack:
         node = stack.pop()
         if node not in found:
             found.add(node)
-            stack.extend(children(low.patterns[node]))
+            stack.extend(children(lowering.patterns[node]))
     return found
 
 
 def _check_inputs(
-    low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]
+    lowering: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]
 ) -> None:
     """Every input is part of the source."""
-    found = reached(low, outputs, block)
-    used = {low.patterns[k].name for k in found}
-    variables = {p.variable for k in found if isinstance(p := low.patterns[k], ir.CallNode)}
+    found = reached(lowering, outputs, block)
+    used = {lowering.patterns[k].name for k in found}
+    variables = {p.variable for k in found if isinstance(p := lowering.patterns[k], ir.CallNode)}
     for item in rule.inputs:
         name = item.name.id
         if name in used or name in variables:
             continue
-        if name in in_source or name not in low.used_inputs:
-            low.error(
+        if name in in_source or name not in lowering.used_inputs:
+            lowering.error(
                 "E0209", f"input `{name}` is not part of the source", item.name.span,
                 "use it as an operand in the source, or remove it",
             )  # fmt: skip
         else:
-            low.error(
+            lowering.error(
                 "E0605", f"the target uses `{name}`, which the source does not bind", item.name.span,
                 "use it in the source",
             )
 
 
 def _check_counts(
-    low: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]
+    lowering: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]
 ) -> None:
     several = [
-        k for k in targets_ if isinstance(low.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))
+        k for k in targets_
+        if isinstance(lowering.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))
     ]
     if block is None and not several and len(outputs) != len(targets_):
         span = rule.target.outputs[0].span.to(rule.target.outputs[-1].span)
         source = rule.source.outputs[0].span.to(rule.source.outputs[-1].span)
-        low.error(
+        lowering.error(
             "E0601",
             f"the source has {len(outputs)} output{'s' * (len(outputs) != 1)}, the target {len(targets_)}",
             span, "the k-th output of the source is replaced by the k-th of the target",
@@ -275,14 +277,17 @@ def _check_counts(
     if block is None and not several and len(outputs) == len(targets_):
         for item, old, new in zip(rule.source.outputs, outputs, targets_):
             _check_results(
-                low, item, results_of(low, old), results_of_target(low, new), low.target_spans[new]
+                lowering, item, results_of(lowering, old), results_of_target(lowering, new),
+                lowering.target_spans[new]
             )
     if block is not None and not several:
         span = rule.target.outputs[0].span
-        low.error("E0601", "the source has any number of outputs, the target has not", span, "write `*parts`")
+        lowering.error(
+            "E0601", "the source has any number of outputs, the target has not", span, "write `*parts`"
+        )
 
 
-def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Results, span: Span) -> None:
+def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new: Results, span: Span) -> None:
     """Check that the replacement of an output has as many results."""
     if (
         old is None or new is None or old == new
@@ -290,28 +295,28 @@ def _check_results(low: Lowering, item: n.Expr | n.Star, old: Results, new: Resu
     ):
         return
     if is_tuple(old) and new == "tensor":
-        low.error(
+        lowering.error(
             "E0309", "this output of the source has several results, and the target one", item.span,
             "write `.0` behind the output to replace its first result", related=(Label(span, "the target"),),
         )  # fmt: skip
     elif old == "tensor":
-        low.error(
+        lowering.error(
             "E0309", "the target has several results, and this output of the source one", span,
             "project one: `(…).0`", related=(Label(item.span, "the source"),),
         )
     else:
-        low.error(
+        lowering.error(
             "E0309", f"the target has {new} results, and this output of the source {old}", span,
             related=(Label(item.span, "the source"),),
         )
 
 
 def _finish_blocks(
-    low: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule
+    lowering: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule
 ) -> tuple[ir.Block, ...]:
     """Give each block its root; a block that nothing consumes is an error."""
     roots: dict[int, int] = {}
-    for node in low.patterns:
+    for node in lowering.patterns:
         parts = (
             node.operands if isinstance(node, ir.CallNode)
             else node.fields if isinstance(node, ir.TupleNode)
@@ -321,23 +326,24 @@ def _finish_blocks(
             if isinstance(part, ir.Splice):
                 roots.setdefault(part.block, part.node)
     result = []
-    for number in range(len(low.templates)):
-        block = low.blocks[number]
+    for number in range(len(lowering.templates)):
+        block = lowering.blocks[number]
         if block.root < 0 and number in roots:
             block = replace(block, root=roots[number])
-        if number in low.runs and low.runs[number].end is None:
-            hint = f"take its end, `{block.name}[-1].{low.runs[number].link}`, as an output or an operand"
-            low.error("E0404", f"`{block.name}` is not used", block.span, hint)
+        if number in lowering.runs and lowering.runs[number].end is None:
+            end = f"{block.name}[-1].{lowering.runs[number].link}"
+            hint = f"take its end, `{end}`, as an output or an operand"
+            lowering.error("E0404", f"`{block.name}` is not used", block.span, hint)
         elif block.root < 0:
-            low.error(
+            lowering.error(
                 "E0404", f"`{block.name}` is not used", block.span,
                 f"take it as fields, `(*{block.name}.…)`, or as the outputs, `*{block.name}.…`",
             )  # fmt: skip
             block = replace(block, root=0)
         elif block.as_outputs:
-            inner = reached(low, [block.root], None)
-            if all(low.patterns[k].block == number for k in inner):
-                low.error(
+            inner = reached(lowering, [block.root], None)
+            if all(lowering.patterns[k].block == number for k in inner):
+                lowering.error(
                     "E0602", f"the instances of `{block.name}` share nothing", block.span,
                     "an output template needs a node from outside",
                 )
@@ -348,7 +354,7 @@ def _finish_blocks(
 
 
 def _interior(
-    low: Lowering,
+    lowering: Lowering,
     outputs: list[int],
     blocks: tuple[ir.Block, ...],
     output_block: int | None,
@@ -358,21 +364,21 @@ def _interior(
     used = set(outputs)
     if output_block is not None:
         used.add(blocks[output_block].root)
-    for number in _needed_targets(low, target_outputs):
-        match low.targets[number]:
+    for number in _needed_targets(lowering, target_outputs):
+        match lowering.targets[number]:
             case ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
-                used.update((node, *low.without_alternatives(node)))
-    inner = reached(low, outputs, output_block)
+                used.update((node, *lowering.without_alternatives(node)))
+    inner = reached(lowering, outputs, output_block)
     return frozenset(
         k
         for k in sorted(inner)
-        if isinstance(low.patterns[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))
+        if isinstance(lowering.patterns[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))
         and k not in used
-        and not low.patterns[k].keep
+        and not lowering.patterns[k].keep
     )
 
 
-def _needed_targets(low: Lowering, outputs: list[int]) -> set[int]:
+def _needed_targets(lowering: Lowering, outputs: list[int]) -> set[int]:
     found: set[int] = set()
     stack = list(outputs)
     while stack:
@@ -380,8 +386,8 @@ def _needed_targets(low: Lowering, outputs: list[int]) -> set[int]:
         if number in found:
             continue
         found.add(number)
-        stack += new_nodes_read(low.targets[number], low.lets)
-        match low.targets[number]:
+        stack += new_nodes_read(lowering.targets[number], lowering.lets)
+        match lowering.targets[number]:
             case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
                 stack.extend(parts)
             case ir.MakeProj(base, _) | ir.Projections(base) | ir.Repeat(base, _, _, _, _):

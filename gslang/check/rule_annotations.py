@@ -20,7 +20,7 @@ class Marks:
     opset: tuple[int | None, int | None] = (None, None)
 
 
-def read(low: Lowering, item: n.Item) -> Marks:
+def read(lowering: Lowering, item: n.Item) -> Marks:
     """The contents of a rule's annotations; wrong ones are reported."""
     marks = Marks()
     for annotation in item.annotations:
@@ -28,7 +28,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
         match annotation.name.id:
             case "once" | "disconnected" as name:
                 if arguments:
-                    low.error("E0702", f"`@{name}` takes no argument", annotation.span)
+                    lowering.error("E0702", f"`@{name}` takes no argument", annotation.span)
                 setattr(marks, name, True)
             case "tags":
                 texts = [
@@ -36,7 +36,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)
                 ]
                 if len(texts) != len(arguments) or not texts:
-                    low.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
+                    lowering.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
                 marks.tags += tuple(texts)
             case "approximate":
                 value = arguments[0].value if len(arguments) == 1 else None
@@ -45,7 +45,7 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     else False
                 )
                 if not named or not isinstance(value, n.Literal) or type(value.value) not in (int, float):
-                    low.error(
+                    lowering.error(
                         "E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`",
                         annotation.span,
                     )
@@ -62,12 +62,12 @@ def read(low: Lowering, item: n.Item) -> Marks:
                     not isinstance(value, n.Literal) or not isinstance(value.value, str)
                     or not value.value.strip()
                 ):
-                    low.error(
+                    lowering.error(
                         "E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`',
                         annotation.span,
                     )
                 elif marks.changes is not None:
-                    low.error(
+                    lowering.error(
                         "E0702", "`@changes` is given twice", annotation.span, "merge the reasons into one"
                     )
                 else:
@@ -79,23 +79,23 @@ def read(low: Lowering, item: n.Item) -> Marks:
                 elif isinstance(value, n.Literal) and type(value.value) is int:
                     marks.opset = (value.value, value.value)
                 else:
-                    low.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+                    lowering.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
             case "extern":
-                low.error(
+                lowering.error(
                     "E0702", "`@extern` annotates a `fn`", annotation.span,
                     '`@extern("module:function") fn f(x: int) -> bool;`',
                 )
             case "allow":
                 if not arguments or not all(isinstance(a.value, n.Name) for a in arguments):
-                    low.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)
+                    lowering.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)
             case name:
                 guess = did_you_mean(name, KNOWN)
-                low.error(
+                lowering.error(
                     "E0701", f"unknown annotation `@{name}`", annotation.name.span,
                     f"did you mean `@{guess}`?" if guess else f"known: {', '.join('@' + k for k in KNOWN)}",
                 )  # fmt: skip
     if marks.changes is not None and marks.approximate is not None:
-        low.error(
+        lowering.error(
             "E0702", "`@changes` and `@approximate` exclude each other", item.annotations[0].span,
             "`@approximate` promises equality up to rounding, `@changes` none: keep one of them",
         )  # fmt: skip

@@ -23,98 +23,99 @@ from gslang.syntax import nodes as n
 
 
 def target_of(
-    low: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False, optional: bool = False
+    lowering: Lowering, expr: n.Expr | n.Star, what: Denotation, *, as_tuple: bool = False,
+    optional: bool = False
 ) -> int:
     """The target that an expression is; a value becomes a constant; `optional`: `none` is absence."""
     match what:
         case TargetOf(target, several):
-            return low.add_target(ir.MakeTuple((target,)), expr.span).target if several else target
+            return lowering.add_target(ir.MakeTuple((target,)), expr.span).target if several else target
         case NodeOf(place, node):
-            return low.add_target(ir.SourceNode(place, node), expr.span).target
+            return lowering.add_target(ir.SourceNode(place, node), expr.span).target
         case ValueOf(ir.Const(None), _):
-            return low.add_target(ir.Absent(), expr.span).target
+            return lowering.add_target(ir.Absent(), expr.span).target
         case ValueOf(value, kind):
             if kind in ("str", "dtype", "graph"):
-                low.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
-            return low.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
+                lowering.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
+            return lowering.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
-            low.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)
+            lowering.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)
         case InstanceOf():
-            low.stop("E0607", "this is an instance; name a node of it", expr.span)
+            lowering.stop("E0607", "this is an instance; name a node of it", expr.span)
         case OperatorOf(name):
-            low.stop("E0307", f"`{name}` is an operator variable; call it: `{name}(…)`", expr.span)
+            lowering.stop("E0307", f"`{name}` is an operator variable; call it: `{name}(…)`", expr.span)
     raise AssertionError("unknown denotation: this is a bug in gslang")
 
 
-def sequence_of(low: Lowering, item: n.Star, what: Denotation) -> int:
+def sequence_of(lowering: Lowering, item: n.Star, what: Denotation) -> int:
     """`*sequence` among operands, fields or outputs."""
     match what:
         case NodesOf(block, node):
-            return low.add_target(ir.SpliceInstances(block, node), item.span, True).target
+            return lowering.add_target(ir.SpliceInstances(block, node), item.span, True).target
         case TargetOf(target, several) if several:
             return target
         case TargetOf(target):
-            return low.add_target(ir.Projections(target), item.span, True).target
+            return lowering.add_target(ir.Projections(target), item.span, True).target
         case NodeOf(place, node):
-            base = low.add_target(ir.SourceNode(place, node), item.span).target
-            return low.add_target(ir.Projections(base), item.span, True).target
-    low.stop("E0607", "`*` is written before a sequence or a tuple", item.span)
+            base = lowering.add_target(ir.SourceNode(place, node), item.span).target
+            return lowering.add_target(ir.Projections(base), item.span, True).target
+    lowering.stop("E0607", "`*` is written before a sequence or a tuple", item.span)
 
 
-def parts_of(low: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
+def parts_of(lowering: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
     return [
-        sequence_of(low, item, what) if isinstance(item, n.Star) else target_of(low, item, what)
+        sequence_of(lowering, item, what) if isinstance(item, n.Star) else target_of(lowering, item, what)
         for item, what in parts
     ]
 
 
-def make_tuple(low: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> TargetOf:
+def make_tuple(lowering: Lowering, expr: n.Expr, parts: list[tuple[n.Expr, Denotation]]) -> TargetOf:
     """A tuple of the target."""
-    return low.add_target(ir.MakeTuple(tuple(parts_of(low, parts))), expr.span)
+    return lowering.add_target(ir.MakeTuple(tuple(parts_of(lowering, parts))), expr.span)
 
 
-def project(low: Lowering, expr: n.Expr, base: Denotation, index: ir.Value) -> TargetOf:
+def project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ir.Value) -> TargetOf:
     """A projection in the target."""
-    return low.add_target(ir.MakeProj(target_of(low, expr, base), index), expr.span)
+    return lowering.add_target(ir.MakeProj(target_of(lowering, expr, base), index), expr.span)
 
 
 def choose(
-    low: Lowering,
+    lowering: Lowering,
     expr: n.Expr,
     condition: ir.Value,
     then: tuple[n.Expr, Denotation],
     otherwise: tuple[n.Expr, Denotation],
 ) -> TargetOf:
     """`a if condition else b` in the target."""
-    if low.side == "source":
-        low.stop("E0504", "`if` is not a pattern", expr.span, "write alternatives: `a | b`")
-    return low.add_target(
-        ir.ChooseTarget(condition, target_of(low, *then), target_of(low, *otherwise)), expr.span
+    if lowering.side == "source":
+        lowering.stop("E0504", "`if` is not a pattern", expr.span, "write alternatives: `a | b`")
+    return lowering.add_target(
+        ir.ChooseTarget(condition, target_of(lowering, *then), target_of(lowering, *otherwise)), expr.span
     )
 
 
-def constant_call(low: Lowering, expr: n.Call, name: str) -> TargetOf:
+def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
     if name == "splat":
-        low.stop(
+        lowering.stop(
             "E0506", "`splat` matches constants; a target makes them with `const(value = v, shape = s)`",
             expr.span,
         )
     given: dict[str, ir.Value] = {}
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
-            given[argument.name] = values.value(low, argument.value).value
+            given[argument.name] = values.value(lowering, argument.value).value
         else:
-            low.error("E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span)
+            lowering.error("E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span)
     if "value" not in given:
-        low.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
-    return low.add_target(
+        lowering.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
+    return lowering.add_target(
         ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span
     )
 
 
 def make_call(
-    low: Lowering,
+    lowering: Lowering,
     expr: n.Expr,
     operator: str | OperatorOf,
     arguments: tuple[n.Argument, ...],
@@ -122,11 +123,11 @@ def make_call(
 ) -> TargetOf:
     """A call in the target."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
-    operators = narrow(low, expr, variable, arguments) if variable is not None else (str(operator),)
-    signatures = [low.dialect.operators[name] for name in operators]
+    operators = narrow(lowering, expr, variable, arguments) if variable is not None else (str(operator),)
+    signatures = [lowering.dialect.operators[name] for name in operators]
     signature = signatures[0]
     if isinstance(expr, n.Call) and expr.optional:
-        low.stop(
+        lowering.stop(
             "E0506",
             "an optional operator is only allowed in a source",
             expr.span,
@@ -143,68 +144,70 @@ def make_call(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
-                patterns.refuse_comparison(low, value, signatures)
-                what = known[k] if known is not None else low.resolve(value)
+                patterns.refuse_comparison(lowering, value, signatures)
+                what = known[k] if known is not None else lowering.resolve(value)
                 spec = signature.operand(len(operands))
                 as_tuple, optional = (
                     spec is not None and spec.kind == "tuple", spec is not None and spec.optional,
                 )
-                operands.append(target_of(low, value, what, as_tuple=as_tuple, optional=optional))
+                operands.append(target_of(lowering, value, what, as_tuple=as_tuple, optional=optional))
             case n.Star(value):
-                operands.append(sequence_of(low, argument, low.resolve(value)))
+                operands.append(sequence_of(lowering, argument, lowering.resolve(value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
                 spec = next(o for o in signature.operands if o.name == name)
-                what = low.resolve(value)
-                what = _as_vector(low, signature, spec, what)
-                named[name] = target_of(low, value, what, optional=spec.optional)
+                what = lowering.resolve(value)
+                what = _as_vector(lowering, signature, spec, what)
+                named[name] = target_of(lowering, value, what, optional=spec.optional)
             case n.Keyword(name, value):
                 if patterns.known_attribute(
-                    low, signatures, variable or signature.name, name, argument.name_span
+                    lowering, signatures, variable or signature.name, name, argument.name_span
                 ):
                     if isinstance(value, n.Hole):
-                        low.error("E0506", "`_` is a wildcard; a target needs a value", value.span)
+                        lowering.error("E0506", "`_` is a wildcard; a target needs a value", value.span)
                         explicit[name] = ir.Const(None)
                         continue
-                    found = values.value(low, value).value
+                    found = values.value(lowering, value).value
                     if len(signatures) == 1 and name in signature.attributes:
                         attribute_values.check_value(
-                            low, value, found, signature.attributes[name], f"`{name}` of `{signature.name}`"
+                            lowering, value, found, signature.attributes[name],
+                            f"`{name}` of `{signature.name}`"
                         )
                     explicit[name] = found
             case n.Spread():
-                spread += _spread(low, signatures, argument, given, wholes)
+                spread += _spread(lowering, signatures, argument, given, wholes)
     movable = patterns.movable(signature)
     for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
         place = next(k for k, o in enumerate(signature.operands) if o.name == name)
         if place >= len(operands) and name not in named:
-            what = _as_vector(low, signature, signature.operands[place], ValueOf(copied, "any"))
-            named[name] = target_of(low, expr, what, optional=True)
+            what = _as_vector(lowering, signature, signature.operands[place], ValueOf(copied, "any"))
+            named[name] = target_of(lowering, expr, what, optional=True)
     spread = [pair for pair in spread if pair[0] not in movable]
-    _place_named(low, expr, signature, operands, named)
-    patterns.check_count(low, expr, signature, len(operands), sequence, variable)
+    _place_named(lowering, expr, signature, operands, named)
+    patterns.check_count(lowering, expr, signature, len(operands), sequence, variable)
     attributes = {name: value for name, value in spread if name not in explicit} | explicit
     if variable is None and not wholes:
-        _check_required(low, expr, signature, attributes)
-    _check_results(low, expr, signature, operands)
+        _check_required(lowering, expr, signature, attributes)
+    _check_results(lowering, expr, signature, operands)
     spreads = []
     for whole in wholes:
-        what = low.resolve(whole.base)
+        what = lowering.resolve(whole.base)
         assert isinstance(what, NodeOf)
         spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
     called = ("variable", variable) if variable is not None else signature.name
     call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), tuple(spreads))
-    return low.add_target(call, expr.span)
+    return lowering.add_target(call, expr.span)
 
 
 def _spread(
-    low: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str], wholes: list[n.Spread]
+    lowering: Lowering, signatures: list[Signature], spread: n.Spread, explicit: set[str],
+    wholes: list[n.Spread]
 ) -> list[tuple[str, ir.Value]]:
-    what = low.resolve(spread.base)
+    what = lowering.resolve(spread.base)
     if not isinstance(what, NodeOf):
-        low.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
+        lowering.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:
-        names = patterns.spread_names(low, what.node)
+        names = patterns.spread_names(lowering, what.node)
         if names is None or len(signatures) > 1:
             wholes.append(spread)
             names = patterns.movable(signatures[0])
@@ -213,14 +216,16 @@ def _spread(
     else:
         wanted = [(f.id, f.span) for f in spread.fields]
         for name, span in wanted:
-            attributes.attribute_type(low, n.Attribute(spread.base, name, span, span=spread.span), what.node)
-            patterns.known_attribute(low, signatures, signatures[0].name, name, span)
+            attributes.attribute_type(
+                lowering, n.Attribute(spread.base, name, span, span=spread.span), what.node
+            )
+            patterns.known_attribute(lowering, signatures, signatures[0].name, name, span)
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
 
 
-def _as_vector(low: Lowering, signature: Signature, spec: OperandSpec, what: Denotation) -> Denotation:
+def _as_vector(lowering: Lowering, signature: Signature, spec: OperandSpec, what: Denotation) -> Denotation:
     """A number that was an attribute, for an operand that is a vector of one: `TopK(x, K = 2)`."""
-    if low.dialect.name != "onnx" or (signature.name, spec.name) not in VECTORS:
+    if lowering.dialect.name != "onnx" or (signature.name, spec.name) not in VECTORS:
         return what
     if not isinstance(what, ValueOf) or what.type == "tuple" or isinstance(what.value, ir.TupleValue):
         return what
@@ -228,20 +233,22 @@ def _as_vector(low: Lowering, signature: Signature, spec: OperandSpec, what: Den
 
 
 def _place_named(
-    low: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]
+    lowering: Lowering, expr: n.Expr, signature: Signature, operands: list[int], named: dict[str, int]
 ) -> None:
     for k, spec in enumerate(signature.operands):
         if spec.name in named:
             if len(operands) > k:
-                low.error("E0302", f"operand `{spec.name}` of `{signature.name}` is given twice", expr.span)
+                lowering.error(
+                    "E0302", f"operand `{spec.name}` of `{signature.name}` is given twice", expr.span
+                )
                 continue
             while len(operands) < k:
-                operands.append(low.add_target(ir.Absent(), expr.span).target)
+                operands.append(lowering.add_target(ir.Absent(), expr.span).target)
             operands.append(named[spec.name])
 
 
 def _check_required(
-    low: Lowering, expr: n.Expr, signature: Signature, attributes: dict[str, ir.Value]
+    lowering: Lowering, expr: n.Expr, signature: Signature, attributes: dict[str, ir.Value]
 ) -> None:
     missing = [
         name
@@ -250,27 +257,27 @@ def _check_required(
     if missing:
         names = ", ".join(f"`{name}`" for name in missing)
         guess = did_you_mean(missing[0], attributes)
-        low.error(
+        lowering.error(
             "E0604", f"`{signature.name}` needs {names}", expr.span,
             f"did you mean `{missing[0]}` by `{guess}`?" if guess else f"add `{missing[0]} = …`",
         )  # fmt: skip
 
 
-def _check_results(low: Lowering, expr: n.Expr, signature: Signature, operands: list[int]) -> None:
+def _check_results(lowering: Lowering, expr: n.Expr, signature: Signature, operands: list[int]) -> None:
     for k, operand in enumerate(operands):
-        target = low.targets[operand]
+        target = lowering.targets[operand]
         spec = signature.operand(k)
         if spec is None or spec.kind != "tensor":
             continue
         if isinstance(target, ir.MakeTuple):
-            low.error(
+            lowering.error(
                 "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple",
-                low.target_spans[operand],
+                lowering.target_spans[operand],
             )
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
-            inner = low.dialect.operators[target.operator]
+            inner = lowering.dialect.operators[target.operator]
             if inner.several_results:
-                low.error(
-                    "E0309", f"`{inner.name}` has several results", low.target_spans[operand],
+                lowering.error(
+                    "E0309", f"`{inner.name}` has several results", lowering.target_spans[operand],
                     f"project one: `{inner.name}(…).0`",
                 )

@@ -10,78 +10,80 @@ from gslang.check.context import BlockOf, Denotation, Lost, Lowering, Stop, Temp
 from gslang.syntax import nodes as n
 
 
-def each(low: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: None) -> None:
+def each(lowering: Lowering, statement: n.Each, begin: Callable[[], None] = lambda: None) -> None:
     """Lower an `each` block; its block is completed when it is known how it is consumed (`outputs`).
 
     `begin`: done first inside it.
     """
-    if low.side != "source":
-        low.stop(
+    if lowering.side != "source":
+        lowering.stop(
             "E0606",
             "`each` belongs in a source; in a target, repeat with `[e for b in name]`",
             statement.span
         )
-    if low.inside is not None:
-        low.stop("E0404", "`each` blocks do not nest", statement.span)
-    minimum, maximum = bounds(low, statement.bounds)
-    template = Template(len(low.templates), declared=frozenset(b.name.id for b in statement.statements))
-    low.templates.append(template)
-    low.inside = template
-    outer = dict(low.bound_at)
+    if lowering.inside is not None:
+        lowering.stop("E0404", "`each` blocks do not nest", statement.span)
+    minimum, maximum = bounds(lowering, statement.bounds)
+    template = Template(len(lowering.templates), declared=frozenset(b.name.id for b in statement.statements))
+    lowering.templates.append(template)
+    lowering.inside = template
+    outer = dict(lowering.bound_at)
     where: list[ir.Value] = []
     begin()
     try:
         for bind in statement.statements:
             try:
-                low.name_it(bind.name, low.settle_ahead(template, bind.name.id, low.resolve(bind.value)))
+                lowering.name_it(
+                    bind.name, lowering.settle_ahead(template, bind.name.id, lowering.resolve(bind.value))
+                )
             except Stop:
-                low.bound_at.setdefault(bind.name.id, bind.name.span)
+                lowering.bound_at.setdefault(bind.name.id, bind.name.span)
                 template.names.setdefault(bind.name.id, Lost())
         for condition in statement.where:
-            where.append(values.condition(low, condition))
+            where.append(values.condition(lowering, condition))
     finally:
-        low.inside = None
-        low.bound_at = {**low.bound_at, **outer}
-    low.blocks[template.block] = ir.Block(
+        lowering.inside = None
+        lowering.bound_at = {**lowering.bound_at, **outer}
+    lowering.blocks[template.block] = ir.Block(
         statement.name.id, tuple(template.nodes), minimum, maximum, tuple(where), -1, False,
         statement.name.span, statement.bounds.span, tuple(condition.span for condition in statement.where),
     )
-    low.bind(statement.name, BlockOf(template.block))
+    lowering.bind(statement.name, BlockOf(template.block))
 
 
-def bounds(low: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
+def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
     """The least and the largest number of instances that `each` states."""
     if isinstance(found, n.Range):
         if found.lower is not None and found.upper is not None and found.lower > found.upper:
-            low.error("E0501", "the lower bound is above the upper one", found.span)
+            lowering.error("E0501", "the lower bound is above the upper one", found.span)
         return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
-    count = values.value(low, found)
+    count = values.value(lowering, found)
     if count.type not in ("int", "any", "number"):
-        low.error("E0501", f"the number of instances must be an int, found a {count.type}", found.span)
+        lowering.error("E0501", f"the number of instances must be an int, found a {count.type}", found.span)
     return count.value, count.value
 
 
-def short_template(low: Lowering, expr: n.Comprehension) -> Denotation:
+def short_template(lowering: Lowering, expr: n.Comprehension) -> Denotation:
     """`[split[i] for i in ..]`: a template of one node, consumed as the fields of a tuple."""
     if len(expr.targets) != 1 or expr.condition is not None:
-        low.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
-    if low.inside is not None:
-        low.stop("E0404", "templates do not nest", expr.span)
+        lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+    if lowering.inside is not None:
+        lowering.stop("E0404", "templates do not nest", expr.span)
     assert isinstance(expr.source, n.Range)
-    minimum, maximum = bounds(low, expr.source)
-    template = Template(len(low.templates))
-    low.templates.append(template)
-    low.inside = template
-    low.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
+    minimum, maximum = bounds(lowering, expr.source)
+    template = Template(len(lowering.templates))
+    lowering.templates.append(template)
+    lowering.inside = template
+    lowering.overlay.append({expr.targets[0].id: ValueOf(ir.InstanceIndex(template.block), "int")})
     try:
-        root = patterns.node_of(low, expr.element, low.resolve(expr.element))
+        root = patterns.node_of(lowering, expr.element, lowering.resolve(expr.element))
     finally:
-        low.overlay.pop()
-        low.inside = None
-    low.blocks[template.block] = ir.Block(
+        lowering.overlay.pop()
+        lowering.inside = None
+    lowering.blocks[template.block] = ir.Block(
         expr.targets[0].id, tuple(template.nodes), minimum, maximum, (), root, False, expr.span,
         expr.source.span, (),
     )
-    return low.add_pattern(
+    return lowering.add_pattern(
         ir.TupleNode(name=None, span=expr.span, block=None, fields=(ir.Splice(template.block, root),))
     )

@@ -35,18 +35,18 @@ def check_test(
             help=f"did you mean `{guess}`?" if guess else None,
         ))
         return None
-    low = Lowering(dialect, functions, [], resolve, in_graph=False)
-    opset = _opset(low, item)
+    lowering = Lowering(dialect, functions, [], resolve, in_graph=False)
+    opset = _opset(lowering, item)
     inputs = []
     for declared in item.inputs:
         kind = declared.kind.id
         if kind not in ("input", "param", "const", "var"):
-            low.error(
+            lowering.error(
                 "E0704", f"unknown kind `{kind}`", declared.kind.span,
                 "a test's inputs are `input`, `param` or `const`",
             )
         if not numpy_dtype_exists(declared.dtype.id):
-            low.error(
+            lowering.error(
                 "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
                 "write `float32`, `int64`, `bool`, …",
             )
@@ -54,58 +54,60 @@ def check_test(
         inputs.append(
             (declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id))
         )
-        node = patterns.leaf(low, declared.span, "any", (), name=declared.name.id)
-        low.bind(declared.name, NodeOf(ir.OWN, node.node))
-    low.side = "target"
-    source = _side(low, item.source)
+        node = patterns.leaf(lowering, declared.span, "any", (), name=declared.name.id)
+        lowering.bind(declared.name, NodeOf(ir.OWN, node.node))
+    lowering.side = "target"
+    source = _side(lowering, item.source)
     expected = None
     if item.expected is not None:
-        low.bound_at = {k: v for k, v in low.bound_at.items() if any(k == name for name, _, _ in inputs)}
-        low.names = {k: v for k, v in low.names.items() if any(k == name for name, _, _ in inputs)}
-        expected = _side(low, item.expected)
-    settle_constants(low)
-    refuse(low, "a test", (*low.lets, *low.targets), item.span)
-    found += low.diagnostics
-    if any(f.severity.value == "error" for f in low.diagnostics):
+        lowering.bound_at = {
+            k: v for k, v in lowering.bound_at.items() if any(k == name for name, _, _ in inputs)
+        }
+        lowering.names = {k: v for k, v in lowering.names.items() if any(k == name for name, _, _ in inputs)}
+        expected = _side(lowering, item.expected)
+    settle_constants(lowering)
+    refuse(lowering, "a test", (*lowering.lets, *lowering.targets), item.span)
+    found += lowering.diagnostics
+    if any(f.severity.value == "error" for f in lowering.diagnostics):
         return None
-    table = (tuple(low.targets), tuple(low.target_names), tuple(low.target_spans))
+    table = (tuple(lowering.targets), tuple(lowering.target_names), tuple(lowering.target_spans))
     return ir.CheckedTest(
         item.title,
         name,
         tuple(inputs),
         ir.TargetGraph(*table, tuple(source)),
         None if expected is None else ir.TargetGraph(*table, tuple(expected)),
-        tuple(low.lets),
+        tuple(lowering.lets),
         item.span,
         opset,
     )
 
 
-def _opset(low: Lowering, item: n.Test) -> int | None:
+def _opset(lowering: Lowering, item: n.Test) -> int | None:
     """The operator set that `@opset(11)` states for the test's graphs."""
-    marks = rule_annotations.read(low, item)
+    marks = rule_annotations.read(lowering, item)
     stated, highest = marks.opset
-    if stated != highest or (stated is not None and low.dialect.name != "onnx"):
+    if stated != highest or (stated is not None and lowering.dialect.name != "onnx"):
         span = next(a.span for a in item.annotations if a.name.id == "opset")
-        low.error("E0702", "a test of ONNX rules states one operator set", span, "`@opset(11) test …`")
+        lowering.error("E0702", "a test of ONNX rules states one operator set", span, "`@opset(11) test …`")
         return None
     return stated
 
 
-def _side(low: Lowering, side: n.Side) -> list[int]:
+def _side(lowering: Lowering, side: n.Side) -> list[int]:
     outputs = []
     for statement in side.statements:
         try:
             assert isinstance(statement, n.Bind)
-            low.name_it(statement.name, low.resolve(statement.value))
+            lowering.name_it(statement.name, lowering.resolve(statement.value))
         except Stop:
             pass
     for output in side.outputs:
         try:
             if isinstance(output, n.Star):
-                outputs.append(targets.sequence_of(low, output, low.resolve(output.value)))
+                outputs.append(targets.sequence_of(lowering, output, lowering.resolve(output.value)))
             else:
-                outputs.append(targets.target_of(low, output, low.resolve(output)))
+                outputs.append(targets.target_of(lowering, output, lowering.resolve(output)))
         except Stop:
             pass
     return outputs

@@ -10,11 +10,11 @@ from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
 
-def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
+def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
     """A call of one of these functions."""
     kind, most = USES[name]
-    if not low.in_graph:
-        low.stop(
+    if not lowering.in_graph:
+        lowering.stop(
             "E0505", f"`{name}` inspects the graph that a rule is applied to; there is none here", expr.span,
             "use it in a rule",
         )
@@ -25,28 +25,30 @@ def uses(low: Lowering, expr: n.Call, name: str) -> ValueOf:
         and len(places) < 2
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
-        low.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
-    what, body = low.resolve(places[0]), None
+        lowering.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
+    what, body = lowering.resolve(places[0]), None
     if name == "calls":
-        what, body = _with_bodies(low, places[0], what)
+        what, body = _with_bodies(lowering, places[0], what)
     if isinstance(what, TargetOf):
-        low.stop(
+        lowering.stop(
             "E0505", f"`{name}` inspects the graph before the rewrite, which does not contain this new node",
             places[0].span, "use a node of the source",
         )
     if not isinstance(what, NodeOf):
-        low.stop("E0505", f"`{name}` needs a node of the source", places[0].span)
-    operators = _operators(low, places[1]) if len(places) > 1 else None
-    attributes = tuple(_attribute(low, keyword, operators) for keyword in keywords)
+        lowering.stop("E0505", f"`{name}` needs a node of the source", places[0].span)
+    operators = _operators(lowering, places[1]) if len(places) > 1 else None
+    attributes = tuple(_attribute(lowering, keyword, operators) for keyword in keywords)
     return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes, body), kind)
 
 
-def _with_bodies(low: Lowering, expr: n.Expr, what: Denotation) -> tuple[Denotation, str | None]:
+def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[Denotation, str | None]:
     """The node whose bodies are meant, and the attribute if it is one of them."""
     match what:
         case ValueOf(ir.NodeAttr(place, node, field), "graph"):
             return NodeOf(place, node), field
-        case NodeOf(_, node) if any(_has_bodies(low, branch) for branch in low.without_alternatives(node)):
+        case NodeOf(_, node) if any(
+            _has_bodies(lowering, branch) for branch in lowering.without_alternatives(node)
+        ):
             return what, None
         case TargetOf():
             return what, None
@@ -54,14 +56,14 @@ def _with_bodies(low: Lowering, expr: n.Expr, what: Denotation) -> tuple[Denotat
         "expected an operator with bodies (`If`, `Loop`, `Scan`), `calls(y)`, or one of its bodies, "
         "`calls(y.then_branch)`"
     )
-    low.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, hint)
+    lowering.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, hint)
 
 
-def _has_bodies(low: Lowering, node: int) -> bool:
+def _has_bodies(lowering: Lowering, node: int) -> bool:
     """True if a pattern node may be a call with a graph among its attributes."""
-    pattern = low.patterns[node]
+    pattern = lowering.patterns[node]
     signatures = (
-        [low.dialect.get(operator) for operator in pattern.operators]
+        [lowering.dialect.get(operator) for operator in pattern.operators]
         if isinstance(pattern, ir.CallNode)
         else []
     )
@@ -74,43 +76,45 @@ def _has_bodies(low: Lowering, node: int) -> bool:
     )
 
 
-def _operators(low: Lowering, expr: n.Expr) -> ir.Value:
+def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`."""
     shown = variables.dotted(expr)
-    known = low.look_up(shown.partition(".")[0]) if shown is not None else None
+    known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
     if isinstance(known, OperatorOf):
-        low.used_inputs.add(known.name)
+        lowering.used_inputs.add(known.name)
         call = next(
             (
                 k
-                for k, node in enumerate(low.patterns)
+                for k, node in enumerate(lowering.patterns)
                 if isinstance(node, ir.CallNode) and node.variable == known.name
             ),
             None,
         )
         if call is None:
-            low.stop("E0505", f"there is no call of `{known.name}` before this", expr.span, "ask in `where`")
+            lowering.stop(
+                "E0505", f"there is no call of `{known.name}` before this", expr.span, "ask in `where`"
+            )
         return ir.NodeAttr(ir.OWN, call, "op")
     if (
         isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not"
         or shown is not None and known is None
     ):
-        names = variables.admitted(low, expr)
+        names = variables.admitted(lowering, expr)
         return ir.Const(names[0] if len(names) == 1 and shown not in TRAITS else tuple(names))
-    found = values.value(low, expr)
+    found = values.value(lowering, expr)
     if found.type not in ("str", "tuple", "any"):
-        low.stop(
+        lowering.stop(
             "E0501", f"expected an operator, found a value of type {found.type}", expr.span,
             "name operators, `nn.relu | tanh`, or read one: `c.op`",
         )
     return found.value
 
 
-def _attribute(low: Lowering, keyword: n.Keyword, operators: ir.Value | None) -> tuple[str, ir.Value]:
+def _attribute(lowering: Lowering, keyword: n.Keyword, operators: ir.Value | None) -> tuple[str, ir.Value]:
     """The attributes demanded of the calls that count."""
     if isinstance(operators, ir.Const):
         names = (operators.value,) if isinstance(operators.value, str) else operators.value
-        signatures = [signature for name in names if (signature := low.dialect.get(name)) is not None]
+        signatures = [signature for name in names if (signature := lowering.dialect.get(name)) is not None]
         shown = signatures[0].name if len(signatures) == 1 else keyword.span.text
-        patterns.known_attribute(low, signatures, shown, keyword.name, keyword.name_span)
-    return keyword.name, values.value(low, keyword.value).value
+        patterns.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
+    return keyword.name, values.value(lowering, keyword.value).value

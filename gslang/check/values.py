@@ -54,9 +54,9 @@ def declared_type(types: tuple[AttributeType, ...]) -> str:
     }.get(kind.base, "any")
 
 
-def value(low: Lowering, expr: n.Expr) -> ValueOf:
+def value(lowering: Lowering, expr: n.Expr) -> ValueOf:
     """The value that an expression stands for; a node in its place is an error."""
-    return force(low, expr, low.resolve(expr))
+    return force(lowering, expr, lowering.resolve(expr))
 
 
 _NO_CONDITIONS = {
@@ -68,11 +68,11 @@ _NO_CONDITIONS = {
 }
 
 
-def condition(low: Lowering, expr: n.Expr) -> ir.Value:
+def condition(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """The value of an expression that is to be true or false. What can be neither is reported."""
-    found = value(low, expr)
+    found = value(lowering, expr)
     if found.type in _NO_CONDITIONS:
-        low.error(
+        lowering.error(
             "E0501",
             f"expected a condition, found {article(found.type)}",
             expr.span,
@@ -86,7 +86,7 @@ def article(kind: str) -> str:
     return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
-def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
+def force(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
     """The value that an expression denotes. An error if it denotes none."""
     match what:
         case ValueOf():
@@ -94,17 +94,17 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
         case BlockOf(block, indices):
             return ValueOf(indices or ir.Instances(block), "tuple")
         case NodeOf() | NodesOf() | TargetOf():
-            low.stop(
+            lowering.stop(
                 "E0505", "expected a value, found a node", expr.span,
                 "read an attribute of it: `.shape`, `.dtype`, …",
             )
         case InstanceOf():
-            low.stop(
+            lowering.stop(
                 "E0505", "expected a value, found an instance", expr.span,
                 "name a node of it: `first.conv`, `branch[0].w`",
             )
         case OperatorOf(name):
-            low.stop(
+            lowering.stop(
                 "E0505", "expected a value, found an operator variable", expr.span,
                 f"`{name}(…)` calls it; `.op` of a node is an operator's name",
             )
@@ -114,33 +114,35 @@ def force(low: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
 # ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def unary(low: Lowering, expr: n.Unary, operator: str, what: Denotation) -> ValueOf:
+def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) -> ValueOf:
     """`-a`, `not a`."""
-    operand = force(low, expr.operand, what)
+    operand = force(lowering, expr.operand, what)
     if operator == "-":
         if operand.type not in NUMBERS:
-            low.stop("E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span)
+            lowering.stop("E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span)
         if isinstance(operand.value, ir.Const):
             return ValueOf(ir.Const(-operand.value.value), operand.type)
         return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
     if operator == "not":
         if operand.type in _NO_CONDITIONS:
-            low.error(
+            lowering.error(
                 "E0501",
                 f"expected a condition, found {article(operand.type)}",
                 expr.operand.span,
                 _NO_CONDITIONS[operand.type],
             )
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
-    low.stop("E0504", f"`{operator}` is written before a pattern", expr.span)
+    lowering.stop("E0504", f"`{operator}` is written before a pattern", expr.span)
 
 
-def binary(low: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
+def binary(lowering: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
     """Arithmetic."""
-    a, b = force(low, expr.left, left), force(low, expr.right, right)
+    a, b = force(lowering, expr.left, left), force(lowering, expr.right, right)
     kind = _binary_type(operator, a.type, b.type)
     if kind is None:
-        low.stop("E0501", f"`{operator}` does not take {article(a.type)} and {article(b.type)}", expr.span)
+        lowering.stop(
+            "E0501", f"`{operator}` does not take {article(a.type)} and {article(b.type)}", expr.span
+        )
     return ValueOf(ir.BinaryValue(operator, a.value, b.value), kind)
 
 
@@ -162,7 +164,7 @@ def _binary_type(operator: str, a: str, b: str) -> str | None:
     return None
 
 
-def logical(low: Lowering, expr: n.Binary, operator: str) -> ValueOf:
+def logical(lowering: Lowering, expr: n.Binary, operator: str) -> ValueOf:
     """`and`, `or`."""
     items: list[ir.Value] = []
     stack: list[n.Expr] = [expr]
@@ -171,36 +173,36 @@ def logical(low: Lowering, expr: n.Binary, operator: str) -> ValueOf:
         if isinstance(part, n.Binary) and part.operator == operator:
             stack += (part.right, part.left)
         else:
-            items.append(condition(low, part))
+            items.append(condition(lowering, part))
     return ValueOf(ir.AllOf(tuple(items)) if operator == "and" else ir.AnyOf(tuple(items)), "bool")
 
 
 _KINDS_OF = {"int": 1, "float": 1, "number": 1, "bool": 1, "str": 2, "dtype": 2, "tuple": 3, "none": 4}
 
 
-def comparison(low: Lowering, expr: n.Comparison) -> ValueOf:
+def comparison(lowering: Lowering, expr: n.Comparison) -> ValueOf:
     """A chain of comparisons."""
     parts: list[ir.Value] = []
     left_expr: n.Expr = expr.first
-    left: Any = _side(low, expr.first, expr.rest[0][1])
+    left: Any = _side(lowering, expr.first, expr.rest[0][1])
     for operator, right_expr in expr.rest:
-        right: Any = _side(low, right_expr, left_expr)
-        parts.append(_compare(low, expr, operator, left_expr, left, right_expr, right))
+        right: Any = _side(lowering, right_expr, left_expr)
+        parts.append(_compare(lowering, expr, operator, left_expr, left, right_expr, right))
         left_expr, left = right_expr, right
     return ValueOf(parts[0] if len(parts) == 1 else ir.AllOf(tuple(parts)), "bool")
 
 
-def _side(low: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
-    what = low.resolve(expr)
+def _side(lowering: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
+    what = lowering.resolve(expr)
     if isinstance(what, NodeOf) and isinstance(other, n.Literal) and other.value is None:
         return what
     if isinstance(what, NodeOf) and isinstance(other, n.Name):
         return what
-    return force(low, expr, what)
+    return force(lowering, expr, what)
 
 
 def _compare(
-    low: Lowering,
+    lowering: Lowering,
     expr: n.Comparison,
     operator: str,
     left_expr: n.Expr,
@@ -218,37 +220,37 @@ def _compare(
             found = ir.IsAbsent(right.place, right.node)
         if found is not None:
             return found if operator == "==" else ir.UnaryValue("not", found)
-    a, b = force(low, left_expr, left), force(low, right_expr, right)
+    a, b = force(lowering, left_expr, left), force(lowering, right_expr, right)
     if operator in ("in", "not in"):
         if b.type in ("int", "float", "bool", "none"):
-            low.error(
+            lowering.error(
                 "E0501", f"`{operator}` needs a tuple or a string, found {article(b.type)}", right_expr.span
             )
     elif operator in ("==", "!="):
         x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
         if x is not None and y is not None and x != y and 4 not in (x, y):
-            low.error("E0501", f"{article(a.type)} never equals {article(b.type)}", expr.span)
+            lowering.error("E0501", f"{article(a.type)} never equals {article(b.type)}", expr.span)
     elif not (a.type in NUMBERS and b.type in NUMBERS) and not (
         a.type == b.type and a.type in ("tuple", "str")
     ):
         if "any" not in (a.type, b.type):
-            low.error(
+            lowering.error(
                 "E0501", f"`{operator}` does not order {article(a.type)} and {article(b.type)}", expr.span
             )
-    attribute_values.check_comparison(low, operator, a.value, b.value, left_expr, right_expr)
+    attribute_values.check_comparison(lowering, operator, a.value, b.value, left_expr, right_expr)
     return ir.CompareValue(operator, a.value, b.value)
 
 
-def distinct(low: Lowering, expr: n.Call) -> ValueOf:
+def distinct(lowering: Lowering, expr: n.Call) -> ValueOf:
     """`distinct(a, b, …)`: all different expressions."""
     found: list[NodeOf] = []
     for argument in expr.arguments:
-        what = low.resolve(argument.value) if isinstance(argument, n.Positional) else None
+        what = lowering.resolve(argument.value) if isinstance(argument, n.Positional) else None
         if not isinstance(what, NodeOf):
-            low.stop("E0505", "`distinct` compares nodes", argument.span)
+            lowering.stop("E0505", "`distinct` compares nodes", argument.span)
         found.append(what)
     if len(found) < 2:
-        low.stop("E0503", "`distinct` needs two nodes or more", expr.span)
+        lowering.stop("E0503", "`distinct` needs two nodes or more", expr.span)
     pairs = [
         ir.UnaryValue("not", ir.SameNode((a.place, a.node), (b.place, b.node)))
         for k, a in enumerate(found)
@@ -257,30 +259,30 @@ def distinct(low: Lowering, expr: n.Call) -> ValueOf:
     return ValueOf(pairs[0] if len(pairs) == 1 else ir.AllOf(tuple(pairs)), "bool")
 
 
-def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
+def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
     """A call of a built-in function."""
     least, most = BUILTIN_ARGUMENTS[name]
     arguments: list[ValueOf] = []
     for argument in expr.arguments:
         if not isinstance(argument, n.Positional):
-            low.stop("E0503", f"`{name}` takes positional arguments only", argument.span)
-        what = low.resolve(argument.value)
+            lowering.stop("E0503", f"`{name}` takes positional arguments only", argument.span)
+        what = lowering.resolve(argument.value)
         if name == "len" and isinstance(what, (BlockOf, NodesOf)):
             indices = what.indices if isinstance(what, BlockOf) else None
             if indices is None:
                 return ValueOf(ir.Length(what.block), "int")
             return ValueOf(ir.Builtin("len", (indices,)), "int")
-        arguments.append(force(low, argument.value, what))
+        arguments.append(force(lowering, argument.value, what))
     if not least <= len(arguments) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
-        low.stop(
+        lowering.stop(
             "E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}",
             expr.span,
         )
     if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in (
         "int", "float", "bool", "none",
     ):
-        low.error(
+        lowering.error(
             "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span
         )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
@@ -290,66 +292,66 @@ def builtin(low: Lowering, expr: n.Call, name: str) -> ValueOf:
 # ── constraints ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test(low: Lowering, expr: n.Expr | n.Star) -> ir.Test:
+def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
     """The demand of a source on an attribute."""
     match expr:
         case n.Hole():
             return ir.Anything()
         case n.Walrus(name, inner):
-            number = len(low.captures)
-            low.captures.append(name.id)
-            low.bind(name, ValueOf(ir.Captured(ir.OWN, number)))
-            return ir.Capture(number, test(low, inner))
+            number = len(lowering.captures)
+            lowering.captures.append(name.id)
+            lowering.bind(name, ValueOf(ir.Captured(ir.OWN, number)))
+            return ir.Capture(number, test(lowering, inner))
         case n.Binary("|"):
-            return ir.OneOf(tuple(test(low, branch) for branch in branches_of(expr)))
+            return ir.OneOf(tuple(test(lowering, branch) for branch in branches_of(expr)))
         case n.TupleExpr(items) if _has_hole(expr):
             parts: list[ir.Test | ir.Rest] = []
             for item in items:
                 if isinstance(item, n.Star):
                     if not isinstance(item.value, n.Hole):
-                        low.stop("E0506", "only `*_` may match several items in a constraint", item.span)
+                        lowering.stop("E0506", "only `*_` may match several items in a constraint", item.span)
                     if any(isinstance(p, ir.Rest) for p in parts):
-                        low.stop("E0506", "at most one `*_` in a tuple", item.span)
+                        lowering.stop("E0506", "at most one `*_` in a tuple", item.span)
                     parts.append(ir.Rest())
                 else:
-                    parts.append(test(low, item))
+                    parts.append(test(lowering, item))
             return ir.TupleTest(tuple(parts))
         case n.Comprehension(source=n.Range(lower, None)):
             if len(expr.targets) != 1 or expr.condition is not None:
-                low.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
-            local = low.new_local()
-            low.overlay.append({expr.targets[0].id: ValueOf(ir.Local(local), "int")})
+                lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+            local = lowering.new_local()
+            lowering.overlay.append({expr.targets[0].id: ValueOf(ir.Local(local), "int")})
             try:
-                return ir.EachItem(test(low, expr.element), local, lower or 0, None)
+                return ir.EachItem(test(lowering, expr.element), local, lower or 0, None)
             finally:
-                low.overlay.pop()
+                lowering.overlay.pop()
         case n.Conditional(then, test_, otherwise) if _has_hole(expr):
-            return ir.IfTest(condition(low, test_), test(low, then), test(low, otherwise))
+            return ir.IfTest(condition(lowering, test_), test(lowering, then), test(lowering, otherwise))
         case n.Match() if _has_hole(expr):
-            return _match_test(low, expr)
+            return _match_test(lowering, expr)
         case n.Name(name):
-            with low.helping(name, f"`({name} := _)` takes any value and names it"):
-                return ir.Equals(value(low, expr).value)
-    return ir.Equals(value(low, expr).value)
+            with lowering.helping(name, f"`({name} := _)` takes any value and names it"):
+                return ir.Equals(value(lowering, expr).value)
+    return ir.Equals(value(lowering, expr).value)
 
 
-def _match_test(low: Lowering, expr: n.Match) -> ir.Test:
-    what = low.resolve(expr.subject)
-    if not isinstance(what, NodeOf) or what.node not in low.branch_names:
-        low.stop("E0403", "`match` needs an alternation", expr.subject.span)
-    names = low.branch_names[what.node]
+def _match_test(lowering: Lowering, expr: n.Match) -> ir.Test:
+    what = lowering.resolve(expr.subject)
+    if not isinstance(what, NodeOf) or what.node not in lowering.branch_names:
+        lowering.stop("E0403", "`match` needs an alternation", expr.subject.span)
+    names = lowering.branch_names[what.node]
     arms: list[ir.Test | None] = [None] * len(names)
     for arm in expr.arms:
-        found = test(low, arm.value)
+        found = test(lowering, arm.value)
         for k, name in enumerate(names):
             if arms[k] is None and (arm.name is None or arm.name.id == name):
                 arms[k] = found
-    check_covered(low, expr, names, arms)
+    check_covered(lowering, expr, names, arms)
     return ir.SelectTest(what.place, what.node, tuple(arms))
 
 
 def check_covered(
-    low: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]
+    lowering: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]
 ) -> None:
     """Report alternatives without an arm: a match of one of them could never be applied."""
     if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
@@ -357,7 +359,7 @@ def check_covered(
             name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None
         ]
         named = [name for name in lacking if name in branches]
-        low.error(
+        lowering.error(
             "E0403",
             "`match` has no arm for "
             f"{' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",

@@ -25,40 +25,40 @@ def dotted(expr: n.Expr) -> str | None:
     return ".".join([expr.id, *reversed(parts)])
 
 
-def operators_of(low: Lowering, kind: n.Kind) -> tuple[str, ...]:
+def operators_of(lowering: Lowering, kind: n.Kind) -> tuple[str, ...]:
     """The operators that `op(elementwise, not broadcast)`, `op(nn.conv1d | nn.conv2d)` or `op(_)` admits."""
     chosen: list[str] | None = None
     for argument in kind.arguments:
         if not isinstance(argument, n.Positional):
-            low.stop("E0310", "an operator variable takes traits and operators", argument.span)
-        part = admitted(low, argument.value)
+            lowering.stop("E0310", "an operator variable takes traits and operators", argument.span)
+        part = admitted(lowering, argument.value)
         chosen = part if chosen is None else [name for name in chosen if name in set(part)]
-    result = tuple(sorted(low.dialect.operators) if chosen is None else chosen)
+    result = tuple(sorted(lowering.dialect.operators) if chosen is None else chosen)
     if not result:
-        low.stop("E0310", "no operator matches this variable", kind.span)
+        lowering.stop("E0310", "no operator matches this variable", kind.span)
     return result
 
 
-def admitted(low: Lowering, expr: n.Expr) -> list[str]:
+def admitted(lowering: Lowering, expr: n.Expr) -> list[str]:
     """The operators that an expression over traits and operators stands for."""
     match expr:
         case n.Binary("|", left, right):
-            first = admitted(low, left)
-            return first + [name for name in admitted(low, right) if name not in set(first)]
+            first = admitted(lowering, left)
+            return first + [name for name in admitted(lowering, right) if name not in set(first)]
         case n.Unary("not", operand):
-            excluded = set(admitted(low, operand))
-            return [name for name in sorted(low.dialect.operators) if name not in excluded]
+            excluded = set(admitted(lowering, operand))
+            return [name for name in sorted(lowering.dialect.operators) if name not in excluded]
         case n.Hole():
-            return sorted(low.dialect.operators)
+            return sorted(lowering.dialect.operators)
     name = dotted(expr)
     if name is None:
-        low.stop("E0310", "an operator variable takes traits and operators", expr.span)
-    if name in low.dialect.operators and name not in TRAITS:
+        lowering.stop("E0310", "an operator variable takes traits and operators", expr.span)
+    if name in lowering.dialect.operators and name not in TRAITS:
         return [name]
     if name in TRAITS:
-        return list(low.dialect.by_trait.get(name, ()))
-    guess = did_you_mean(name, [*TRAITS, *low.dialect.operators])
-    low.stop(
+        return list(lowering.dialect.by_trait.get(name, ()))
+    guess = did_you_mean(name, [*TRAITS, *lowering.dialect.operators])
+    lowering.stop(
         "E0301", f"`{name}` is neither a trait nor an operator", expr.span,
         f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
     )  # fmt: skip
@@ -84,40 +84,45 @@ def _names_trait(expr: n.Expr) -> bool:
 # ── fitting calls ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def narrow(low: Lowering, expr: n.Expr, variable: str, arguments: Sequence[n.Argument]) -> tuple[str, ...]:
+def narrow(
+    lowering: Lowering, expr: n.Expr, variable: str, arguments: Sequence[n.Argument]
+) -> tuple[str, ...]:
     """The operators of a variable for a call of it; one by trait stands from now on for those that take these
     arguments.
     """
-    known = low.variables[variable].operators
-    if variable in low.trait_variables:
+    known = lowering.variables[variable].operators
+    if variable in lowering.trait_variables:
         fitting = tuple(
-            name for name in known if _fits(low.dialect.operators[name], arguments, low.side == "target")
+            name for name in known
+            if _fits(lowering.dialect.operators[name], arguments, lowering.side == "target")
         )
-        _settle(low, expr, variable, fitting)
-    return low.variables[variable].operators
+        _settle(lowering, expr, variable, fitting)
+    return lowering.variables[variable].operators
 
 
-def narrow_by_operands(low: Lowering, expr: n.Expr, variable: str, is_tuple: Sequence[bool | None]) -> None:
+def narrow_by_operands(
+    lowering: Lowering, expr: n.Expr, variable: str, is_tuple: Sequence[bool | None]
+) -> None:
     """The same, by which of the operands are tuples and which are none (None: not known)."""
-    if variable in low.trait_variables:
-        known = [low.dialect.operators[name] for name in low.variables[variable].operators]
+    if variable in lowering.trait_variables:
+        known = [lowering.dialect.operators[name] for name in lowering.variables[variable].operators]
         _settle(
-            low, expr, variable,
+            lowering, expr, variable,
             tuple(s.name for s in known if all(map(_takes, _specs(s, len(is_tuple)), is_tuple))),
         )
 
 
-def _settle(low: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]) -> None:
-    before = low.variables[variable]
+def _settle(lowering: Lowering, expr: n.Expr, variable: str, fitting: tuple[str, ...]) -> None:
+    before = lowering.variables[variable]
     if not fitting:
-        some = low.dialect.operators[before.operators[0]]
+        some = lowering.dialect.operators[before.operators[0]]
         operands = ", ".join(f"`{o.name}`" for o in some.operands) or "none"
-        low.stop(
+        lowering.stop(
             "E0310", f"no operator that `{variable}` may match fits this call", expr.span,
             f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of "
             "one operator",
         )
-    low.variables[variable] = replace(before, operators=fitting)
+    lowering.variables[variable] = replace(before, operators=fitting)
 
 
 def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool) -> bool:
@@ -154,11 +159,11 @@ def _takes(kind: str, is_tuple: bool | None) -> bool:
     return is_tuple is None or (kind == "tuple") == is_tuple
 
 
-def settle_calls(low: Lowering) -> None:
+def settle_calls(lowering: Lowering) -> None:
     """Let all calls of a variable have the operators that it stands for in the end."""
-    for k, node in enumerate(low.patterns):
+    for k, node in enumerate(lowering.patterns):
         if isinstance(node, ir.CallNode) and node.variable is not None:
-            operators = low.variables[node.variable].operators
-            low.patterns[k] = replace(
+            operators = lowering.variables[node.variable].operators
+            lowering.patterns[k] = replace(
                 node, operators=operators, swappable=node.swappable & frozenset(operators)
             )

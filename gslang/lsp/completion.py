@@ -308,8 +308,11 @@ class _Places:
         )
         if first or is_template:
             yield from (self.field(m.text, _K.Variable, "of the template") for m in inner)
-        low = lowered(self.analysis, self.piece)
-        new = low is not None and base is not None and isinstance(resolved(low, base.text), TargetOf)
+        lowering = lowered(self.analysis, self.piece)
+        new = (
+            lowering is not None and base is not None
+            and isinstance(resolved(lowering, base.text), TargetOf)
+        )
         if base is not None and not first:
             for name in () if new else operators_named(self.analysis, self.piece, base.text):
                 signature = self.analysis.dialect.get(name)
@@ -404,12 +407,12 @@ class _Places:
                     )
 
     def local_names(self) -> Iterator[lsp.CompletionItem]:
-        low = lowered(self.analysis, self.piece)
+        lowering = lowered(self.analysis, self.piece)
         for mark in marks(self.piece):
             if mark.defines and mark.local is not None and mark.start != self.here.start:
-                what = resolved(low, mark.text) if low is not None else None
+                what = resolved(lowering, mark.text) if lowering is not None else None
                 detail = (
-                    described(low, what) if low is not None and what is not None
+                    described(lowering, what) if lowering is not None and what is not None
                     else mark.role.replace("-", " ")
                 )
                 item = self.plain(mark.text, _K.Variable, detail)

@@ -208,11 +208,11 @@ def of_rule(store: Store, definition: Definition) -> str:
 def _of_local(analysis: Analysis, definition: Definition) -> str:
     """A name that only its item sees: what it stands for, and the statement that says so."""
     piece, mark = definition.piece, definition.mark
-    low = lowered(analysis, piece)
-    what = resolved(low, mark.text) if low is not None and mark.role != "counter" else None
+    lowering = lowered(analysis, piece)
+    what = resolved(lowering, mark.text) if lowering is not None and mark.role != "counter" else None
     title = mark.role.replace("-", " ").replace("graph input", "input of the test")
     shown = f"**{mark.text}** — {title}" + (
-        f": {described(low, what)}" if low is not None and what is not None else ""
+        f": {described(lowering, what)}" if lowering is not None and what is not None else ""
     )
     if mark.role == "graph-input" or what is None:
         shown += f"\n\n{_code(statement_text(piece, mark))}"
@@ -221,7 +221,7 @@ def _of_local(analysis: Analysis, definition: Definition) -> str:
     type_ = type_of_binding(analysis, piece, mark)
     if type_ is not None:
         shown += f"\n\ntype: `{type_}`"
-    operators = operators_of(low, what) if low is not None else ()
+    operators = operators_of(lowering, what) if lowering is not None else ()
     if len(operators) == 1 and (signature := analysis.dialect.get(operators[0])) is not None:
         shown += "\n\n---\n\n" + of_signature(signature)
     return shown

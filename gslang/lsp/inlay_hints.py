@@ -45,11 +45,11 @@ def _hints(analysis: Analysis, piece: Piece) -> Iterator[tuple[int, str, str, bo
                     span.start, shown_number(number),
                     f"matched as number {number}: operands first, left to right", True,
                 )
-    low = lowered(analysis, piece)
+    lowering = lowered(analysis, piece)
     for mark in marks(piece):
         if mark.defines and mark.role == "binding":
             type_ = type_of_binding(analysis, piece, mark) or (
-                value_type(resolved(low, mark.text)) if low is not None else None
+                value_type(resolved(lowering, mark.text)) if lowering is not None else None
             )
             if type_ is not None:
                 yield mark.end, f": {type_}", "inferred", False

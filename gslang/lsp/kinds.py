@@ -51,41 +51,42 @@ def lowered(analysis: Analysis, piece: Piece) -> Lowering | None:
 
 def _lower(analysis: Analysis, item: n.Rule) -> Lowering:
     rule = next(iter(instances(item)[0]), item)  # of a family the first one tells what its names stand for
-    low = Lowering(analysis.dialect, analysis.functions, [], resolve)
+    lowering = Lowering(analysis.dialect, analysis.functions, [], resolve)
     for given in rule.inputs:
-        lower_input(low, given)
-    lower_statements(low, rule.source)
-    source_outputs(low, rule.source)
-    low.side = "target"
-    lower_statements(low, rule.target)
+        lower_input(lowering, given)
+    lower_statements(lowering, rule.source)
+    source_outputs(lowering, rule.source)
+    lowering.side = "target"
+    lower_statements(lowering, rule.target)
     try:
-        target_outputs(low, rule.target)
+        target_outputs(lowering, rule.target)
     except Stop:
         pass
-    return low
+    return lowering
 
 
-def resolved(low: Lowering, name: str) -> Denotation | None:
+def resolved(lowering: Lowering, name: str) -> Denotation | None:
     """The kind of a name of the rule, one of a template's included."""
-    what = low.names.get(name)
-    for template in low.templates if what is None else ():
+    what = lowering.names.get(name)
+    for template in lowering.templates if what is None else ():
         what = what or template.names.get(name)
     return None if isinstance(what, Lost) else what
 
 
-def operators_of(low: Lowering, what: Denotation | None) -> tuple[str, ...]:
+def operators_of(lowering: Lowering, what: Denotation | None) -> tuple[str, ...]:
     """The operators that a node may be a call of."""
     match what:
         case NodeOf(_, node) | NodesOf(_, node):
             found = [
                 name
-                for k in low.without_alternatives(node) if isinstance(call := low.patterns[k], ir.CallNode)
+                for k in lowering.without_alternatives(node)
+                if isinstance(call := lowering.patterns[k], ir.CallNode)
                 for name in call.operators
             ]
             return tuple(dict.fromkeys(found))
         case OperatorOf(name):
-            return low.variables[name].operators if name in low.variables else ()
-        case TargetOf(target) if isinstance(made := low.targets[target], ir.MakeCall):
+            return lowering.variables[name].operators if name in lowering.variables else ()
+        case TargetOf(target) if isinstance(made := lowering.targets[target], ir.MakeCall):
             return (made.operator,) if isinstance(made.operator, str) else ()
     return ()
 
@@ -94,9 +95,9 @@ def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, .
     """The operators that a name of a rule may be a call of; from the tokens of its definition where the rule
     cannot be read.
     """
-    low = lowered(analysis, piece)
-    if low is not None:
-        return operators_of(low, resolved(low, name))
+    lowering = lowered(analysis, piece)
+    if lowering is not None:
+        return operators_of(lowering, resolved(lowering, name))
     where = next((m for m in marks(piece) if m.defines and m.local is not None and m.text == name), None)
     if where is None:
         return ()
@@ -120,30 +121,31 @@ def operators_named(analysis: Analysis, piece: Piece, name: str) -> tuple[str, .
     return (shown,) if shown in analysis.dialect.operators else ()
 
 
-def described(low: Lowering, what: Denotation) -> str:
+def described(lowering: Lowering, what: Denotation) -> str:
     """A kind in words, such as "a call of `nn.conv2d`"."""
     match what:
         case NodeOf(_, node):
-            return _pattern(low, low.patterns[node])
+            return _pattern(lowering, lowering.patterns[node])
         case NodesOf(_, node):
-            return f"a sequence, one for each instance: {_pattern(low, low.patterns[node])}"
+            return f"a sequence, one for each instance: {_pattern(lowering, lowering.patterns[node])}"
         case ValueOf(_, kind):
             return "a value" if kind == "any" else f"a value: `{kind}`"
         case BlockOf(block, _):
-            return f"the instances of a template{_bounds(low, block)}"
+            return f"the instances of a template{_bounds(lowering, block)}"
         case InstanceOf():
             return "an instance of a template"
         case OperatorOf(name):
             return (
-                f"an operator variable: {_listed(low.variables[name].operators)}" if name in low.variables
+                f"an operator variable: {_listed(lowering.variables[name].operators)}"
+                if name in lowering.variables
                 else "an operator variable"
             )
         case TargetOf(target, several):
-            return ("a sequence of new nodes" if several else "a new node") + _made(low.targets[target])
+            return ("a sequence of new nodes" if several else "a new node") + _made(lowering.targets[target])
     return "unknown"
 
 
-def _pattern(low: Lowering, pattern: ir.Pattern) -> str:
+def _pattern(lowering: Lowering, pattern: ir.Pattern) -> str:
     demands = [c.span.text for c in pattern.constraints if isinstance(c, ir.Constraint)]
     more = f" with {', '.join(f'`{text}`' for text in demands[:6])}" if demands else ""
     match pattern:
@@ -155,12 +157,14 @@ def _pattern(low: Lowering, pattern: ir.Pattern) -> str:
         case ir.TupleNode():
             return "a tuple"
         case ir.ProjNode(base=base):
-            name = low.patterns[base].name
+            name = lowering.patterns[base].name
             return f"a projection of `{name}`" if name else "a projection"
         case ir.PreviousNode():
             return "what the previous instance hands on, or the chain's start"
         case ir.AltNode(branches=branches):
-            return "one of: " + "; ".join(_pattern(low, low.patterns[branch]) for branch in branches[:6])
+            return "one of: " + "; ".join(
+                _pattern(lowering, lowering.patterns[branch]) for branch in branches[:6]
+            )
     return "a node"
 
 
@@ -171,8 +175,8 @@ def _listed(operators: tuple[str, ...]) -> str:
     )
 
 
-def _bounds(low: Lowering, block: int) -> str:
-    span = low.blocks[block].span if block in low.blocks else None
+def _bounds(lowering: Lowering, block: int) -> str:
+    span = lowering.blocks[block].span if block in lowering.blocks else None
     head = span.text.split("{")[0].strip() if span is not None else ""
     return f" (`{head}`)" if head.startswith(("each", "chain")) else ""
 
