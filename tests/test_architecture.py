@@ -16,7 +16,7 @@ FILES = sorted(
     p
     for p in ROOT.rglob("*.py")
     if p.name not in ("__main__.py",) and p.parent != ROOT
-    or p.name in ("api.py", "notebook.py", "onnx.py", "testing.py")
+    or p.name in ("notebook.py", "onnx.py", "testing.py")
 )
 
 

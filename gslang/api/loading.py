@@ -1,0 +1,58 @@
+"""Rule sets from files, folders, shipped modules and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from gslang.api.errors import RuleError, UnknownNameError
+from gslang.api.rule_set import RuleSet
+from gslang.base.source import Source
+from gslang.check.checked import CheckedProgram
+from gslang.check.modules import load_module
+from gslang.engine.externs import with_externs
+from gslang.engine.meaning import with_meanings
+
+
+def load(
+    name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})
+) -> RuleSet:
+    """The rules of a `.gsl` file, a folder, or a shipped module (`std.relay`). Raises `RuleError`,
+    `FileNotFoundError`.
+
+    `allow_extern`: import the Python functions that `@extern` names; else rules that call one raise
+    `InputError` when they are run. `defines`: values for parameters of the files (`param` items). Raises
+    `InputError` for a function that cannot be imported, and `UnknownNameError` for a parameter that there is
+    not.
+    """
+    programs = load_module(str(name), None, defines) if str(name) else []
+    if not programs:
+        raise FileNotFoundError(f"there is no .gsl file in `{name}`")
+    return _ready(programs, allow_extern, defines)
+
+
+def parse_rules(
+    text: str,
+    name: str = "<rules>", *,
+    allow_extern: bool = False,
+    defines: Mapping[str, object] = MappingProxyType({}),
+) -> RuleSet:
+    """The rules of a text. Raises `RuleError`, and the errors of `load`."""
+    from gslang.check.check import check_module, check_source
+    from gslang.check.imports import Importer
+
+    return _ready(
+        [check_source(Source(name, text), Importer(check_module, None, defines))], allow_extern, defines
+    )
+
+
+def _ready(programs: Sequence[CheckedProgram], allow_extern: bool, defines: Mapping[str, object]) -> RuleSet:
+    """Checked programs as rules that can be run."""
+    rules = RuleSet(tuple(programs))
+    for name in defines:
+        if name not in rules.parameters:
+            raise UnknownNameError("parameter", name, rules.parameters)
+    if any(not program.ok for program in programs):
+        raise RuleError(rules.diagnostics)
+    return RuleSet(tuple(with_externs(with_meanings(program), allow_extern) for program in programs))
