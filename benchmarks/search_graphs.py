@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from gslang.dialect.load import load_dialect
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 

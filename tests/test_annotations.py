@@ -12,7 +12,8 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.annotations import annotations_of
 from gslang.graph.compare import differences
 from gslang.verify.verdict import Settings, verify_now

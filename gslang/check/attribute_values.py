@@ -10,7 +10,8 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, branches_of
 from gslang.dialect.call_check import conform
-from gslang.dialect.domain import contains, domain_text, literals, value_text
+from gslang.dialect.domain import contains, literals
+from gslang.dialect.domain_text import domain_text, value_text
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n

@@ -9,7 +9,7 @@ from typing import Any, Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import externs, patterns, targets, uses, values
+from gslang.check import externs, pattern_calls, patterns, targets, uses, values
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
     FUNCTIONS,
@@ -294,5 +294,5 @@ def make_call(
                 )
             seen.add(argument.name)
     if lowering.side == "source":
-        return patterns.make_call(lowering, expr, operator, arguments, known, ordered)
+        return pattern_calls.make_call(lowering, expr, operator, arguments, known, ordered)
     return targets.make_call(lowering, expr, operator, arguments, known)

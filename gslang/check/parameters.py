@@ -9,7 +9,8 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check.values import type_of as type_of_value
 from gslang.dialect.declarations import NotConstant, constant
 from gslang.dialect.declared_types import TypeReader
-from gslang.dialect.domain import contains, domain_text, value_text
+from gslang.dialect.domain import contains
+from gslang.dialect.domain_text import domain_text, value_text
 from gslang.syntax import nodes as n
 
 

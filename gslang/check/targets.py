@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attribute_values, attributes, patterns, values
+from gslang.check import attribute_values, attributes, pattern_calls, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
@@ -144,7 +144,7 @@ def make_call(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
-                patterns.refuse_comparison(lowering, value, signatures)
+                pattern_calls.refuse_comparison(lowering, value, signatures)
                 what = known[k] if known is not None else lowering.resolve(value)
                 spec = signature.operand(len(operands))
                 as_tuple, optional = (
@@ -160,7 +160,7 @@ def make_call(
                 what = _as_vector(lowering, signature, spec, what)
                 named[name] = target_of(lowering, value, what, optional=spec.optional)
             case n.Keyword(name, value):
-                if patterns.known_attribute(
+                if pattern_calls.known_attribute(
                     lowering, signatures, variable or signature.name, name, argument.name_span
                 ):
                     if isinstance(value, n.Hole):
@@ -176,7 +176,7 @@ def make_call(
                     explicit[name] = found
             case n.Spread():
                 spread += _spread(lowering, signatures, argument, given, wholes)
-    movable = patterns.movable(signature)
+    movable = pattern_calls.movable(signature)
     for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
         place = next(k for k, o in enumerate(signature.operands) if o.name == name)
         if place >= len(operands) and name not in named:
@@ -184,7 +184,7 @@ def make_call(
             named[name] = target_of(lowering, expr, what, optional=True)
     spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(lowering, expr, signature, operands, named)
-    patterns.check_count(lowering, expr, signature, len(operands), sequence, variable)
+    pattern_calls.check_count(lowering, expr, signature, len(operands), sequence, variable)
     attributes = {name: value for name, value in spread if name not in explicit} | explicit
     if variable is None and not wholes:
         _check_required(lowering, expr, signature, attributes)
@@ -207,11 +207,11 @@ def _spread(
     if not isinstance(what, NodeOf):
         lowering.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:
-        names = patterns.spread_names(lowering, what.node)
+        names = pattern_calls.spread_names(lowering, what.node)
         if names is None or len(signatures) > 1:
             wholes.append(spread)
-            names = patterns.movable(signatures[0])
-        own = {*signatures[0].attributes, *patterns.movable(signatures[0])}
+            names = pattern_calls.movable(signatures[0])
+        own = {*signatures[0].attributes, *pattern_calls.movable(signatures[0])}
         wanted = [(name, spread.span) for name in names if name in own]
     else:
         wanted = [(f.id, f.span) for f in spread.fields]
@@ -219,7 +219,7 @@ def _spread(
             attributes.attribute_type(
                 lowering, n.Attribute(spread.base, name, span, span=spread.span), what.node
             )
-            patterns.known_attribute(lowering, signatures, signatures[0].name, name, span)
+            pattern_calls.known_attribute(lowering, signatures, signatures[0].name, name, span)
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
 
 

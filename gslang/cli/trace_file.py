@@ -86,7 +86,7 @@ def _written_ids(graph: Graph, ids: Callable[[int], str], format: str) -> dict[s
 
         found = Names(graph).of
     else:
-        from gslang.formats.json_graph import ids_of_nodes
+        from gslang.formats.json_writer import ids_of_nodes
 
         found = ids_of_nodes(graph)
     return {ids(node): id for node, id in found.items() if ids(node) != id}

@@ -29,8 +29,8 @@ from gslang.dialect.domain import (
     OneOf,
     TupleOf,
     layout_axes,
-    value_text,
-)  # fmt: skip
+)
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.dtypes import CLASSES, dtype_exists
 from gslang.dialect.signature import AttributeType
 from gslang.syntax import nodes as n

@@ -11,7 +11,8 @@ from gslang.base.plain_data import declare_form
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.dialect.bounds import Call
-from gslang.dialect.domain import Anything, Domain, domain_text, value_text
+from gslang.dialect.domain import Anything, Domain
+from gslang.dialect.domain_text import domain_text, value_text
 from gslang.dialect.dtypes import PLAIN, in_class, shown_classes
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 
@@ -103,7 +104,9 @@ class TypeInferenceError(Exception):
 # infer(operand types, complete attributes, value_of) -> result type, or None where nothing can be said.
 # operand type None: unknown, or an absent optional operand. value_of(k): the k-th operand's constant as a
 # NumPy array, or None if it is not a constant.
-Infer = Callable[[tuple["Type | None", ...], Mapping[str, Any], Callable[[int], Any]], "Type | None"]
+Types = tuple["Type | None", ...]  # of operands
+ValueOf = Callable[[int], Any]  # the value of an operand, if it is a constant
+Infer = Callable[[Types, Attrs, ValueOf], "Type | None"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.domain import choices, contains
+from gslang.dialect.domain import contains
+from gslang.dialect.domain_values import choices
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
 from gslang.verify.relay_samplers import RELAY_SAMPLERS

@@ -20,7 +20,7 @@ from gslang.discover.forms import Style, Types, forms, graph_text, rule_text, sy
 from gslang.discover.terms import Tree, count
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import can_be_computed, compare
 from gslang.verify.evidence import Settings, refutes

@@ -16,9 +16,10 @@ from gslang.check import checked as ir
 from gslang.check.definite import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
+from gslang.engine.constraint_code import constraint_code
 from gslang.engine.lower import may_be_absent, may_coincide
 from gslang.engine.program import MatchProgram
-from gslang.engine.value_code import NotCompiled, constraint_code
+from gslang.engine.value_code import NotCompiled
 from gslang.graph.graph import PROJ, TUPLE
 
 

@@ -409,7 +409,7 @@ def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
     """Reading an attribute; with one possible operator its default is known already."""
     pattern = names.rule.nodes[node]
     if isinstance(pattern, ir.CallNode) and name not in ("shape", "dtype", "ndim", "op", "kind", "name"):
-        return _call_attribute(pattern, slot, name, names)
+        return call_attribute(pattern, slot, name, names)
     if names.is_there(node):
         if name in ("shape", "dtype", "ndim"):
             return f"{name}_of(types[{slot}])"
@@ -417,7 +417,7 @@ def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:
     return f"(read(G, D, {slot}, {name!r}) if {slot} >= 0 else unknown('unmatched'))"
 
 
-def _call_attribute(pattern: ir.CallNode, slot: str, name: str, names: Namespace) -> str:
+def call_attribute(pattern: ir.CallNode, slot: str, name: str, names: Namespace) -> str:
     if len(pattern.operators) == 1:
         signature = names.rule.dialect.get(pattern.operators[0])
         if (
@@ -430,114 +430,3 @@ def _call_attribute(pattern: ir.CallNode, slot: str, name: str, names: Namespace
     return f"call_attribute(G, D, {slot}, {name!r})"
 
 
-def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, names: Namespace) -> str:
-    """A Python expression that is true if a constraint on pattern node `number` holds."""
-    node = names.rule.nodes[number]
-    slot = f"v{number}"
-    if isinstance(constraint, ir.SameAttributes):
-        return (
-            f"same_attributes(G, D, {slot}, {names.slot(constraint.place, constraint.node)}, "
-            f"{constraint.without!r})"
-        )
-    if isinstance(node, ir.CallNode):
-        found = _call_attribute(node, slot, constraint.field, names)
-        if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
-            wanted = constraint.test.value.value
-            if _plain_attribute(wanted):  # what a call holds is known, so Python's equality will do
-                return f"({found} == {names.constant(wanted)})"
-    elif isinstance(node, ir.ProjNode) and constraint.field == "index":
-        found = f"attrs[{slot}]['index']"
-    elif constraint.field in ("shape", "dtype", "ndim"):
-        found = f"{constraint.field}_of(types[{slot}])"
-    elif constraint.field == "value" and isinstance(constraint.test, (ir.ConstantEquals, ir.SplatEquals)):
-        found = f"constant_of(G, {slot})"
-    else:
-        found = f"read(G, D, {slot}, {constraint.field!r})"
-    return test_code(constraint.test, found, names)
-
-
-def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> str:
-    """A Python expression that is true if the value of expression `found` passes."""
-    match test:
-        case ir.Anything():
-            return "True"
-        case ir.Equals(value):
-            return f"equal({found}, {code_of(value, names)})"
-        case ir.ConstantEquals(value):
-            return f"((t{depth} := {found}).size == 1 and equals_rounded(t{depth}, {code_of(value, names)}))"
-        case ir.SplatEquals(value):
-            return f"((t{depth} := {found}).size > 0 and equals_rounded(t{depth}, {code_of(value, names)}))"
-        case ir.Capture(number, inner):
-            return f"((c{number} := {found}), {test_code(inner, f'c{number}', names, depth + 1)})[1]"
-        case ir.TupleTest(items):
-            return _tuple_test(items, found, names, depth)
-        case ir.IfTest(condition, then, otherwise):
-            return (
-                f"({test_code(then, found, names, depth)} if truth({code_of(condition, names)})"
-                f" else {test_code(otherwise, found, names, depth)})"
-            )
-        case ir.OneOf(tests):
-            if _captures(test):
-                raise NotCompiled("a capture inside alternatives")
-            before, names.keeps_lets = names.keeps_lets, False
-            parts = "".join(
-                f"lambda t{depth}=t{depth}: {test_code(part, f't{depth}', names, depth + 1)}, "
-                for part in tests
-            )
-            names.keeps_lets = before
-            return f"(({f't{depth} := {found}'}), one_of(({parts})))[1]"
-        case ir.EachItem(inner, local, minimum, maximum):
-            size = f"len(t{depth}) >= {minimum}" + (
-                "" if maximum is None else f" and len(t{depth}) <= {maximum}"
-            )
-            each = test_code(inner, f"y{depth}", names, depth + 1)
-            return (
-                f"(isinstance(t{depth} := {found}, tuple) and {size} and all([{each} for l{local}, y{depth} "
-                f"in enumerate(t{depth})]))"
-            )
-        case ir.SelectTest(ir.Own(), node, arms) if names.inside is None:
-            choices = [
-                f"{test_code(arm, found, names, depth)} if b{node} == {k} else "
-                for k, arm in enumerate(arms) if arm is not None
-            ]
-            return f"({''.join(choices)}False)"
-    raise NotCompiled(type(test).__name__)
-
-
-def _captures(test: ir.Test) -> bool:
-    match test:
-        case ir.Capture():
-            return True
-        case ir.TupleTest(items):
-            return any(_captures(item) for item in items if not isinstance(item, ir.Rest))
-        case ir.OneOf(tests):
-            return any(map(_captures, tests))
-        case ir.EachItem(inner, _, _, _):
-            return _captures(inner)
-        case ir.IfTest(_, then, otherwise):
-            return _captures(then) or _captures(otherwise)
-        case ir.SelectTest(_, _, arms):
-            return any(_captures(arm) for arm in arms if arm is not None)
-    return False
-
-
-def _plain_attribute(constant: object) -> bool:
-    """Constants without floats in them (those compare rounded)."""
-    if type(constant) is tuple:
-        return all(type(item) in (int, str, bool) for item in constant)
-    return constant is None or type(constant) in (int, str, bool)
-
-
-def _tuple_test(items: tuple[ir.Test | ir.Rest, ...], found: str, names: Namespace, depth: int) -> str:
-    temporary = f"t{depth}"
-    rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
-    size = f"len({temporary}) == {len(items)}" if rest is None else f"len({temporary}) >= {len(items) - 1}"
-    parts = [f"isinstance({temporary} := {found}, tuple)", size]
-    for k, item in enumerate(items):
-        if isinstance(item, ir.Rest):
-            continue
-        index = k if rest is None or k < rest else k - len(items)
-        code = test_code(item, f"{temporary}[{index}]", names, depth + 1)
-        if code != "True":
-            parts.append(code)
-    return "(" + " and ".join(parts) + ")"

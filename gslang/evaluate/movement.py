@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.relay.movement import parse_layout, reshaped, slice_bounds
+from gslang.dialect.relay.joins import slice_bounds
+from gslang.dialect.relay.movement import parse_layout, reshaped
 from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator
 

@@ -10,8 +10,9 @@ import re
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
-from gslang.fmt.items import Item, item_doc, items
+from gslang.fmt.items import item_doc
 from gslang.fmt.layout import render
+from gslang.fmt.parts import Item, items
 from gslang.fmt.proof import says_the_same
 from gslang.fmt.syntax_check import syntax_errors
 from gslang.fmt.tokens import Bracket, Part, Token, first, last, tokens, tree

@@ -13,7 +13,7 @@ from dataclasses import fields, is_dataclass
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
-from gslang.fmt.items import items
+from gslang.fmt.parts import items
 from gslang.fmt.tokens import Token, first, tokens, tree
 from gslang.syntax.parser import parse
 

@@ -92,7 +92,7 @@ def graph_from_bytes(
     """
     match format:
         case "json":
-            from gslang.formats.json_graph import read_json
+            from gslang.formats.json_reader import read_json
 
             return read_json(data, path, dialect or (lambda name: named_dialect(name, path, "/dialect")))
         case "relay":
@@ -185,7 +185,7 @@ def graph_text(
     """The graph as a file's text. `comments` and `six_digits` concern Relay text. Raises `InputError`."""
     match format:
         case "json":
-            from gslang.formats.json_graph import write_json
+            from gslang.formats.json_writer import write_json
 
             if graph.dialect == "onnx":
                 from gslang.formats.onnx.records import refuse_bodies

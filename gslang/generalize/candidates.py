@@ -17,7 +17,8 @@ import numpy as np
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.domain import Exactly, Layout, OneOf, value_text
+from gslang.dialect.domain import Exactly, Layout, OneOf
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import REQUIRED, AttributeSpec
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.scope import Scope

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.domain import value_text
+from gslang.dialect.domain_text import value_text
 from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _MOST_NUMBERS = 16  # in a constant that is written down
@@ -265,7 +265,7 @@ def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
     Raises `InputError` for an id that there is not.
     """
     from gslang.base.suggest import did_you_mean
-    from gslang.formats.json_graph import ids_of_nodes
+    from gslang.formats.json_writer import ids_of_nodes
 
     ids, others = ({name: node for node, name in ids_of_nodes(g).items()} for g in (graph, after))
     for name in names:

@@ -15,12 +15,12 @@ from time import thread_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
-from gslang.dialect.domain import value_text
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import REQUIRED
 from gslang.engine.scope import holds
 from gslang.fmt.format_source import layout
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.generalize.candidates import Named, candidates, named_nodes
 from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
 from gslang.generalize.lift import Lift, constants, lifts

@@ -8,7 +8,8 @@ from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.domain import contains, domain_text, literals, value_text
+from gslang.dialect.domain import contains, literals
+from gslang.dialect.domain_text import domain_text, value_text
 from gslang.dialect.signature import AttributeSpec
 from gslang.graph.graph import Graph
 

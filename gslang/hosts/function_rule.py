@@ -14,7 +14,7 @@ from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.domain import value_text
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import Signature
 from gslang.hosts.pairs import Pair, identifier
 

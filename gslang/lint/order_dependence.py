@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.engine.lower import program_of
-from gslang.formats.json_graph import ids_of_nodes
+from gslang.formats.json_writer import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.overlap import overlaps

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.engine.lower import program_of
-from gslang.formats.json_graph import ids_of_nodes
+from gslang.formats.json_writer import ids_of_nodes
 from gslang.graph.graph import Graph
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding
 from gslang.lint.pattern_walk import is_run

@@ -12,7 +12,7 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
-from gslang.formats.json_graph import ids_of_nodes, write_json
+from gslang.formats.json_writer import ids_of_nodes, write_json
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _LONGEST = 400  # characters of a line of statements

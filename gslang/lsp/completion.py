@@ -13,6 +13,7 @@ from gslang.check.attributes import NEW_FACTS
 from gslang.check.context import TargetOf
 from gslang.check.module_files import module_names
 from gslang.dialect import domain
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import dialect_names
 from gslang.dialect.signature import Signature
 from gslang.lint.codes import LINTS
@@ -374,7 +375,7 @@ class _Places:
         for signature in self.called(callee, opening):
             spec = signature.attribute(attribute)
             for value in () if spec is None else domain.literals(spec.domain):
-                item = self.plain(domain.value_text(value), _K.Value, f"{attribute} of {signature.name}")
+                item = self.plain(value_text(value), _K.Value, f"{attribute} of {signature.name}")
                 item.sort_text = f"0{item.label}"
                 yield item
 

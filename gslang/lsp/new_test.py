@@ -16,7 +16,7 @@ from gslang.base.open_types import Attrs
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.check.tests import check_test
-from gslang.dialect.domain import value_text
+from gslang.dialect.domain_text import value_text
 from gslang.fmt.format_source import format_source
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse

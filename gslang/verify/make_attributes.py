@@ -8,7 +8,8 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
-from gslang.dialect.domain import Interval, ListOf, draw
+from gslang.dialect.domain import Interval, ListOf
+from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import CONST

@@ -30,7 +30,7 @@ from gslang.check.levels import levels
 from gslang.dialect.load import require_inference
 from gslang.engine.externs import externs_of
 from gslang.engine.limits import RuleFailed
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
 from gslang.verify.evidence import Evidence, Settings, gather, integer_types

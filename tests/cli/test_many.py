@@ -9,7 +9,7 @@ import pytest
 
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 
 RULES = "dialect relay;\nrule relu_twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"

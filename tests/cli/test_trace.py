@@ -23,7 +23,8 @@ from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Progress, RuleCount
 from gslang.engine.replay import TraceEntry, ids_of, told
 from gslang.engine.rewrite import Application
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 
 RULES = """

@@ -10,7 +10,9 @@ import pytest
 from gslang.base.source import Source
 from gslang.dialect.bounds import Call
 from gslang.dialect.declarations import signature_of
-from gslang.dialect.domain import Domain, choices, contains, domain_text, draw, is_declared, literals
+from gslang.dialect.domain import Domain, contains, is_declared, literals
+from gslang.dialect.domain_text import domain_text
+from gslang.dialect.domain_values import choices, draw
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
 

@@ -22,7 +22,7 @@ from gslang.discover.forms import forms
 from gslang.discover.implied import Settings, implied
 from gslang.discover.plan import Question, plan_of
 from gslang.discover.terms import key_of, match, replaced
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 
 ADD, MUL, RELU = (

@@ -16,7 +16,7 @@ from gslang.dialect.load import load_dialect
 from gslang.engine.generate import compile_matcher
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "completeness.json").read_text())
 

@@ -11,7 +11,7 @@ from random import Random
 import pytest
 
 from gslang.dialect.load import load_dialect
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from tests.cli.test_cli import gslc

@@ -13,7 +13,7 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.engine.limits import LimitExceeded
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from tests.engine.readable import readable_only
 
 GRAPH = """{"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": [

@@ -18,7 +18,7 @@ from gslang.engine.fixed_point import (
     limit_message,
     run_to_fixed_point,
 )
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants

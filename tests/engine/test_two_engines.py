@@ -16,7 +16,8 @@ from gslang.engine import generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.rewrite import Application
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
 from gslang.testing import build_graph

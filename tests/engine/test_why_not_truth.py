@@ -31,7 +31,8 @@ from gslang.engine.machine import matches
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
 from gslang.engine.why_not import Miss, why_not
-from gslang.formats.json_graph import ids_of_nodes, read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import ids_of_nodes, write_json
 from gslang.graph.graph import Graph
 from gslang.testing import build_graph
 

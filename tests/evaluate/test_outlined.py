@@ -15,7 +15,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.evaluate.fold import fold
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import CONST, OUTLINE, PARAM, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.invariants import check_invariants

@@ -19,7 +19,8 @@ from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.fold import fold
 from gslang.evaluate.run import evaluate
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.formats.relay import read_relay, write_relay
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph

@@ -12,7 +12,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedProgram, CheckedRule
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.lint.fixes import fix_source
 from gslang.lint.linted_file import linted_file

@@ -11,7 +11,7 @@ from gslang.base.cache import cache_folder
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.lint import duplicate as duplicate_module
 from gslang.lint import unreachable as unreachable_module
 from gslang.lint.codes import LINTS

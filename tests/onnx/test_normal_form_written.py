@@ -9,7 +9,8 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 import gslang
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.formats.onnx import onnx_model
 from tests.onnx.models import model, value
 

@@ -10,7 +10,7 @@ import pytest
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.search.cost.file_table import read_table

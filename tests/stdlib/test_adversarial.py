@@ -16,7 +16,7 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.graph.compare import count_operators
 from gslang.graph.invariants import check_invariants
 from tests.shipped import shipped_rules

@@ -17,7 +17,7 @@ from gslang.evaluate.agree import compare_values
 from gslang.evaluate.fold import fold
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.graph.compare import count_operators
 from gslang.graph.graph import INPUT, PARAM
 from tests.shipped import shipped_rules

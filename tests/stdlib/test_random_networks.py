@@ -14,7 +14,7 @@ from gslang.dialect.load import load_dialect
 from gslang.engine import fixed_point, generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.run import evaluate
-from gslang.formats.json_graph import write_json
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import INPUT, PARAM
 from gslang.graph.invariants import check_invariants
 from tests.stdlib.random_networks import random_network

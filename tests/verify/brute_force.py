@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
-from gslang.dialect.domain import choices
+from gslang.dialect.domain_values import choices
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.engine.build import BuildError

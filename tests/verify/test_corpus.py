@@ -14,7 +14,7 @@ import pytest
 from gslang.check.checked import CheckedRule
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from gslang.verify.verdict import Settings, Verdict, verify_now
 from tests.shipped import rule_names, rules_in
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.shipped import declared_operators
-from gslang.dialect.signature import Infer, Signature
+from gslang.dialect.signature import Infer, Signature, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
 
 DOMAIN: Final = "com.microsoft"
-Types = tuple["Type | None", ...]
-_ValueOf = Callable[[int], Any]
-
 
 def declarations() -> str:
     return Path(__file__).with_name("com_microsoft.gsl").read_text(encoding="utf-8")
@@ -213,7 +210,7 @@ def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: in
     count.
     """
 
-    def inferred(types: Types, attrs: Attrs, value_of: _ValueOf) -> Type | None:
+    def inferred(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         dtype = _tensor(types, dtype_of).dtype
         if attrs.get("channels_last") or attrs.get("transBatchA") or attrs.get("transBatchB"):
             return TensorType(None, dtype)

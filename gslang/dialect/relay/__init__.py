@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from gslang.dialect.relay import convolution, elementwise, linear, movement, reduction
+from gslang.dialect.relay import convolution, elementwise, joins, linear, movement, reduction
 from gslang.dialect.signature import Infer
 
 INFER: dict[str, Infer] = {
-    **elementwise.INFER, **movement.INFER, **reduction.INFER, **convolution.INFER, **linear.INFER,
-}  # fmt: skip
+    **elementwise.INFER, **movement.INFER, **joins.INFER, **reduction.INFER, **convolution.INFER,
+    **linear.INFER,
+}
 """Operator → its inference (see `Infer`)."""

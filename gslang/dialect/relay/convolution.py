@@ -8,11 +8,8 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import known, multiply, numbers, paddings, rank_is, same, tensor
-from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, Type
-
-Types = tuple["Type | None", ...]
-ValueOf = Callable[[int], Any]
 
 SPATIAL = {1: "W", 2: "HW", 3: "DHW"}
 

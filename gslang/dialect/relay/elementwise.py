@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import axis_of, broadcast, common_dtype, same, tensor
-from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
-
-Types = tuple["Type | None", ...]
-ValueOf = Callable[[int], Any]
 
 UNARY = (
     "exp log log2 log10 sqrt rsqrt tanh sigmoid erf sin cos tan sinh cosh asin acos atan asinh acosh atanh "

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import rank_is, same, tensor
-from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import TensorType, Type
-
-Types = tuple["Type | None", ...]
-ValueOf = Callable[[int], Any]
 
 
 def dense(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:

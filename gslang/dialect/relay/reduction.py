@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import axes_of, axis_of, same, tensor
-from gslang.dialect.signature import Infer, TypeInferenceError
+from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
-
-Types = tuple["Type | None", ...]
-ValueOf = Callable[[int], Any]
 
 
 def reduced_axes(attrs: Attrs, rank: int) -> tuple[int, ...]:

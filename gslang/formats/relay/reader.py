@@ -11,7 +11,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
-from gslang.formats.json_graph import MISFIT_KEY
+from gslang.formats.json_reader import MISFIT_KEY
 from gslang.formats.relay.body import Body
 from gslang.formats.relay.context import Context
 from gslang.formats.relay.function import Function, read_function

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gslang.base.diagnostics import InputError
-from gslang.formats.json_graph import read_json
+from gslang.formats.json_reader import read_json
 from tests.formats.json.samples import DIALECT, call, document, leaf, text
 
 X = leaf()

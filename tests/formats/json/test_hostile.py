@@ -9,7 +9,8 @@ import pytest
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.load import load_dialect
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 
 
 def text(**changes: Any) -> str:

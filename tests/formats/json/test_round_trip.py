@@ -17,7 +17,8 @@ from jsonschema import Draft202012Validator
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType
-from gslang.formats.json_graph import read_json, write_json
+from gslang.formats.json_reader import read_json
+from gslang.formats.json_writer import write_json
 from gslang.formats.weights import write_weights
 from gslang.graph.compare import count_operators, differences, same_array
 from gslang.graph.graph import ABSENT, Graph

@@ -1,4 +1,4 @@
-"""The JSON graph format, version 1: one object, a node per line, stable order (docs/graph-json.md).
+"""JSON → graphs, format version 1 (docs/graph-json.md; written by `json_writer`).
 
 Errors name the JSON pointer of the place and what was expected there. Arrays are in `json_values`.
 """
@@ -6,7 +6,7 @@ Errors name the JSON pointer of the place and what was expected there. Arrays ar
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 from gslang.base.open_types import Attrs, JsonObject
@@ -22,19 +22,16 @@ from gslang.dialect.tensor_type import (
     TensorType,
     TupleType,
     Type,
-    UnknownDimension,
 )
 from gslang.formats.json_file import JsonFile, escaped, parse
-from gslang.formats.json_values import plain_value, read_value, value_entry
+from gslang.formats.json_values import read_value
+from gslang.formats.json_writer import FORMAT, LEAF_OPS, VERSION, members, own_keys
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.annotations import as_annotation, attachable
-from gslang.graph.graph import ABSENT, CONST, INPUT, NO_ATTRS, PARAM, TUPLE, Graph
+from gslang.graph.graph import ABSENT, NO_ATTRS, TUPLE, Graph
 from gslang.graph.inference import infer_types
-from gslang.graph.known_calls import mark_opaque_calls, true_name
-from gslang.graph.scalar import Scalar
+from gslang.graph.known_calls import mark_opaque_calls
 
-FORMAT: Final = "gsl-graph"
-VERSION: Final = 1
 _TOP: Final = ("format", "version", "dialect", "name", "nodes", "outputs")
 _KEYS: Final = {
     "input": ("id", "kind", "shape", "dtype"),
@@ -49,7 +46,6 @@ MISFIT_KEY: Final = "x-misfit"
 _ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "from": "a list of ids"}
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
-_LEAF_OPS: Final = {"input": INPUT, "param": PARAM, "const": CONST}
 # levels of lists in attributes, of tuples in types, of anything under the user's own keys
 _DEEPEST: Final = 100
 _GUESSED_FROM: Final = 5000  # ids that a guess looks at: guessing is quadratic in their length
@@ -159,7 +155,7 @@ class _Reader:
                 f"duplicate id `{name}`: /nodes/{self.ids[name]} has it, too",
                 "ids must be unique"
             )
-        if kind in _LEAF_OPS:
+        if kind in LEAF_OPS:
             node = self._leaf(at, entry, kind, name)
         else:
             operands = self._operands(at, entry, kind)
@@ -194,11 +190,11 @@ class _Reader:
 
     def _own_keys(self, at: str, holder: JsonObject) -> dict[str, Any]:
         """The user's own keys, whose values anything may be that can be written again."""
-        own = _own(holder)
+        own = own_keys(holder)
         for key, value in own.items():
             level, depth = [value], 0
             while level := [
-                part for item in level if isinstance(item, (dict, list)) for part in _parts(item)
+                part for item in level if isinstance(item, (dict, list)) for part in members(item)
             ]:
                 depth += 1
                 if depth > _DEEPEST:
@@ -222,7 +218,7 @@ class _Reader:
 
     def _leaf(self, at: str, entry: JsonObject, kind: str, name: str) -> int:
         type = self._tensor_type(at, entry)
-        node = self.graph.add(_LEAF_OPS[kind], (), NO_ATTRS, type, name)
+        node = self.graph.add(LEAF_OPS[kind], (), NO_ATTRS, type, name)
         if kind == "const" and "value" not in entry:
             self.fail(at, f"the constant `{name}` has no `value`", 'write "value": null if it is not known')
         if entry.get("value") is not None:
@@ -320,7 +316,7 @@ class _Reader:
         (base,) = operands
         if self.graph.op[base] is TUPLE and index >= len(self.graph.operands[base]):
             self.fail(f"{at}/index", f"field {index} of a tuple with {len(self.graph.operands[base])} fields")
-        if self.graph.op[base] in _LEAF_OPS.values():
+        if self.graph.op[base] in LEAF_OPS.values():
             self.fail(f"{at}/inputs/0", f"a projection needs a tuple, `{entry['inputs'][0]}` is a tensor")
         return self.graph.add_proj(base, index, name, self._declared_type(at, entry))
 
@@ -411,122 +407,3 @@ class _Reader:
 def _shown(value: object) -> str:
     text = json.dumps(value, ensure_ascii=False)
     return text if len(text) <= 40 else text[:39] + "…"
-
-
-# ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def write_json(graph: Graph) -> str:
-    """The graph's text: inputs first, then the reverse post-order; unnamed nodes get fresh ids `n0`, `n1`, …
-    """
-    ids = ids_of_nodes(graph)
-    lines = ["    " + _line(_entry(graph, node, ids)) for node in ids]
-    head = {
-        "format": FORMAT,
-        "version": VERSION,
-        "dialect": graph.dialect,
-        "name": graph.name, **_own(graph.meta),
-    }
-    outputs = _line([ids[node] for node in graph.outputs])
-    nodes = ",\n".join(lines)
-    return f'{{\n  {_line(head)[1:-1]},\n  "nodes": [\n{nodes}\n  ],\n  "outputs": {outputs}\n}}\n'
-
-
-def ids_of_nodes(graph: Graph) -> dict[int, str]:
-    """The id under which each node is written, in the order in which they are."""
-    order = [node for node in graph.nodes() if graph.op[node] is INPUT]
-    order += [node for node in graph.reverse_post_order() if graph.op[node] is not INPUT]
-    ids = fresh_names(graph, order)
-    return {node: ids[node] for node in order}
-
-
-def fresh_names(graph: Graph, order: list[int]) -> dict[int, str]:
-    """A unique id for each node: its own where that is free, else `n0`, `n1`, … in order."""
-    ids: dict[int, str] = {}
-    taken: set[str] = set()
-    for node in order:
-        name = graph.names[node]
-        if name and name not in taken:
-            ids[node] = name
-            taken.add(name)
-    count = 0
-    for node in order:
-        if node not in ids:
-            while f"n{count}" in taken:
-                count += 1
-            ids[node] = f"n{count}"
-            taken.add(ids[node])
-    return ids
-
-
-def _line(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
-
-
-def _parts(value: dict[str, Any] | list[Any]) -> list[Any]:
-    return list(value.values()) if isinstance(value, dict) else value
-
-
-def _own(data: Mapping[str, object]) -> dict[str, Any]:
-    """Of what formats keep with a graph or node, the user's own keys."""
-    return {key: value for key, value in data.items() if key.startswith("x-")}
-
-
-def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, object]:
-    kind, type = graph.kind(node), graph.types[node]
-    entry: dict[str, Any] = {"id": ids[node], "kind": kind}
-    if kind == "call":
-        entry["op"] = true_name(graph.op[node])
-    if kind in ("call", "tuple", "proj"):
-        entry["inputs"] = [ids[operand] if operand >= 0 else None for operand in graph.operands[node]]
-    if kind == "call" and graph.attrs[node]:
-        entry["attrs"] = {name: _attribute_entry(value) for name, value in graph.attrs[node].items()}
-    if kind == "proj":
-        entry["index"] = graph.attrs[node]["index"]
-    if kind != "tuple":
-        entry.update(_type_entry(type, required=kind in _LEAF_OPS))
-    if node in graph.values:
-        value = graph.values[node]
-        entry["value"] = value_entry(
-            value if isinstance(value, Scalar) else graph.value(node),
-            type.dtype if isinstance(type, TensorType) else None,
-        )
-    elif kind == "const":
-        entry["value"] = None
-    extra = graph.extras.get(node)
-    if extra is not None:
-        entry.update(_own(extra))
-        if "origin" in extra:
-            entry["origin"] = extra["origin"]
-        if ANNOTATIONS in extra:
-            entry["annotations"] = extra[ANNOTATIONS]
-    return entry
-
-
-def _type_entry(type: Type | None, required: bool) -> dict[str, object]:
-    if isinstance(type, TupleType):
-        return {"type": [None if field is None else _type_entry(field, True) for field in type.fields]}
-    if type is None or (type.shape is None and type.dtype is None):
-        return {"shape": None, "dtype": None} if required else {}
-    return {
-        "shape": None if type.shape is None else [_dimension_entry(d) for d in type.shape],
-        "dtype": type.dtype,
-    }
-
-
-def _dimension_entry(dim: Dimension) -> int | str | None:
-    return dim.name if isinstance(dim, Symbol) else None if isinstance(dim, UnknownDimension) else dim
-
-
-def _attribute_entry(value: Any) -> Any:
-    if isinstance(value, (tuple, list)):
-        return [_attribute_entry(item) for item in value]
-    if isinstance(value, (Symbol, UnknownDimension)):
-        return _dimension_entry(value)
-    if hasattr(value, "load"):
-        value = value.load()
-    if hasattr(value, "dtype"):
-        return {
-            "tensor": {"shape": list(value.shape), "dtype": value.dtype.name, "value": value_entry(value)}
-        }
-    return plain_value(value)
