@@ -1,7 +1,8 @@
-"""The rule that leads from one graph to another: gslc from-example before.onnx after.onnx
+"""The rules that lead from one graph to another: gslc from-example before.onnx after.onnx
 
-What differs is cut out, made general, and judged. With --select the pattern is these nodes of the first
-graph; without a second graph the rule that keeps them as they are is written, as a start for one's own.
+What differs is cut out, made general, and judged; whole networks are cut at the values that both compute.
+With --select the pattern is these nodes of the first graph; without a second graph the rule that keeps them
+as they are is written, as a start for one's own.
 
 Exit codes: 0 fine; 1 no reading of the difference makes a rule that holds; 2 usage; 3 a file cannot be used.
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from functools import partial
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
@@ -26,7 +28,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--select", metavar="IDS", help="the pattern: nodes of BEFORE by id, with commas between them"
     )
-    parser.add_argument("--name", default="example", metavar="NAME", help="of the rule (example)")
+    parser.add_argument(
+        "--name", default="example", metavar="NAME",
+        help="of the rule, or the beginning of the names of several (example)",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rule file here")
     add_inference_options(parser, "one reading")
     add_graph_options(parser)
@@ -47,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.USAGE
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout
-    from gslang.generalize.example import NoRule, readings, rule_text, selected
-    from gslang.generalize.from_example import best_rule
+    from gslang.generalize.example import NoRule, rule_text, selected
+    from gslang.generalize.from_example import Found, best_rule, rules_between
 
     before = load_graph(options.before, options)
     after = before if options.after is None else load_graph(options.after, options)
@@ -69,24 +74,30 @@ def run(options: argparse.Namespace) -> int:
         return _write(options, text, text)
     from gslang.base.source import Source
     from gslang.generalize.refine import Settings
-    from gslang.generalize.report import FORMATS, rule_file
+    from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
+    settings = Settings(options.seconds, options.seed, options.instances)
+    tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        tried = [chosen] if chosen is not None else list(readings(before, after))
-        found = best_rule(
-            before, after, tried, dialect, options.name,
-            Settings(options.seconds, options.seed, options.instances),
-        )
-    head = f"dialect {before.dialect};\n"
-    shown = FORMATS[options.format]([found])
-    if found.text is None:
+        if chosen is None:
+            found = rules_between(before, after, dialect, options.name, settings, tell)
+        else:
+            rule = best_rule(before, after, [chosen], dialect, options.name, settings)
+            found = (
+                Found((), ((rule.reason, 1),)) if rule.text is None else Found(((rule, 1),), ())
+            )
+    shown = (
+        differences_as_json(found) if options.format == "json"
+        else differences_as_text(found, before.dialect)
+    )
+    if not found.rules:
         sys.stdout.write(shown)
         return ExitCode.FINDINGS
-    return _write(
-        options, rule_file(Source("<example>", head), [found]),
-        shown if options.format == "json" else f"{head}\n{shown}",
-    )
+    head = Source("<example>", f"dialect {before.dialect};\n")
+    text = rule_file(head, [rule for rule, _ in found.rules])
+    status = _write(options, text, shown)
+    return ExitCode.FINDINGS if found.failed else status
 
 
 def _write(options: argparse.Namespace, text: str, shown: str) -> int:

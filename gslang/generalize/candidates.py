@@ -263,7 +263,7 @@ def _about_attribute(
     place = f"{node.name}.{spec.name}"
     seen = _values(good, node, spec.name, rule.dialect)
     wanted = ([] if spec.default is REQUIRED else [spec.default]) + seen[:_MOST_VALUES]
-    for k, value in enumerate({repr(v): v for v in wanted if _sayable(v)}.values()):
+    for k, value in enumerate({repr(v): v for v in wanted if sayable(v)}.values()):
         text = value_text(value)
         price = 1.9 if k == 0 and spec.default is not REQUIRED else 2.1
         yield Condition(f"{place} == {text}", price, node.name, spec.name, text)
@@ -285,10 +285,10 @@ def _about_attribute(
             yield Condition(f"{place} in {value_text(tuple(texts))}", 2.0)
 
 
-def _sayable(value: object) -> bool:
+def sayable(value: object) -> bool:
     """True for values that rule text has."""
     if isinstance(value, tuple):
-        return all(map(_sayable, value))
+        return all(map(sayable, value))
     return (
         value is None or isinstance(value, (bool, int, float, str)) and value == value
         and abs(value if isinstance(value, (int, float)) else 0) < 1e30

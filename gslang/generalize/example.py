@@ -8,7 +8,9 @@ and `relu(x)` also differ in `relu(x)` and `x`), so there are several readings, 
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+import re
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import field
 from itertools import permutations
 from typing import Any
 
@@ -19,17 +21,25 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain_text import value_text
+from gslang.generalize.candidates import sayable
 from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _MOST_NUMBERS = 16  # in a constant that is written down
+_MOST_INLINE = 80  # characters of an expression that has no name
+_MOST_LINES = 60  # of one side: what is larger is no rule that one would read, and takes minutes to judge
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """One way to see the difference: pairs of outputs, and the keys of nodes that are inputs of the rule."""
+    """One way to see the difference: pairs of outputs, and the keys of nodes that are inputs of the rule.
+
+    `left`, `right`: the key of each node of the two graphs that the rule may have.
+    """
 
     outputs: tuple[tuple[int, int], ...]
     inputs: frozenset[Hashable]
+    left: Mapping[int, Hashable] = field(repr=False)
+    right: Mapping[int, Hashable] = field(repr=False)
 
 
 def keys_of(graph: Graph) -> dict[int, Hashable]:
@@ -71,12 +81,15 @@ def readings(before: Graph, after: Graph) -> Iterator[Reading]:
     levels = [pairs]
     while (lower := _lower(before, after, left, right, levels[-1])) is not None:
         levels.append(lower)
-    common = frozenset(left.values()) & frozenset(right.values())
-    leaves = frozenset(left[k] for k in before.reverse_post_order() if before.op[k] in (INPUT, PARAM, CONST))
+    order = before.reverse_post_order()
+    constants = {left[k] for k in order if before.op[k] is CONST}
+    common = (frozenset(left.values()) & frozenset(right.values())) - constants
+    leaves = frozenset(left[k] for k in order if before.op[k] in (INPUT, PARAM))
     for outputs in reversed(levels):
-        yield Reading(tuple(outputs), common)
-        yield Reading(tuple(outputs), common - {right[b] for _, b in outputs} - {left[a] for a, _ in outputs})
-        yield Reading(tuple(outputs), leaves)
+        own = {right[b] for _, b in outputs} | {left[a] for a, _ in outputs}
+        yield Reading(tuple(outputs), common, left, right)
+        yield Reading(tuple(outputs), common - own, left, right)
+        yield Reading(tuple(outputs), leaves, left, right)
 
 
 def _lower(
@@ -123,20 +136,38 @@ class NoRule(Exception):
 
 def rule_text(before: Graph, after: Graph, reading: Reading, dialect: Dialect, name: str = "example") -> str:
     """The text of a rule file with the rule of a reading. Raises `NoRule`."""
-    left, right = keys_of(before), keys_of(after)
-    source = _Writer(before, left, dialect, reading.inputs, {}, "s")
+    source = _Writer(before, reading.left, dialect, reading.inputs, {}, "s")
     outputs = [source.node(a) for a, _ in reading.outputs]
     if not source.lines:
         raise NoRule("nothing is left of the first graph")
     known = {key: text for key, text in source.named.items() if key in source.inputs}
-    target = _Writer(after, right, dialect, reading.inputs, known, "t", source.constants)
+    target = _Writer(after, reading.right, dialect, reading.inputs, known, "t", source.constants)
     results = [target.node(b) for _, b in reading.outputs]
-    header = ", ".join(source.inputs.values())
-    lines = [
-        f"dialect {dialect.name};", "", f"rule {name}({header}) {{", *source.lines,
-        "    " + ", ".join(outputs),
-    ]
-    return "\n".join([*lines, "  =>", *target.lines, "    " + ", ".join(results), "}", ""])
+    header = ", ".join(
+        f"{text}: const" if text in target.computed else text for text in source.inputs.values()
+    )
+    left, right = _side(source.lines, outputs), _side(target.lines, results)
+    if len(left) == len(right) == 1:
+        return f"dialect {dialect.name};\n\nrule {name}({header}): {left[0]} => {right[0]};\n"
+    lines = [f"dialect {dialect.name};", "", f"rule {name}({header}) {{"]
+    return "\n".join([*lines, *(f"    {s}" for s in left), "  =>", *(f"    {s}" for s in right), "}", ""])
+
+
+def _side(lines: Mapping[str, str], outputs: Sequence[str]) -> list[str]:
+    """The statements of a side and its outputs; a name that is read once is its expression."""
+    left, last = dict(lines), list(outputs)
+    for name in list(left):
+        read = re.compile(rf"\b{name}\b")
+        users = [other for other, text in left.items() if read.search(text)]
+        times = sum(len(read.findall(text)) for text in (*left.values(), *last))
+        text = left[name]
+        if times == 1 and len(text) <= _MOST_INLINE:
+            del left[name]
+            literal = text.replace("\\", r"\\")
+            for user in users:
+                left[user] = read.sub(literal, left[user])
+            last = [read.sub(literal, one) for one in last]
+    return [*(f"{name} = {text};" for name, text in left.items()), ", ".join(last)]
 
 
 class _Writer:
@@ -148,7 +179,7 @@ class _Writer:
     def __init__(
         self,
         graph: Graph,
-        keys: dict[int, Hashable],
+        keys: Mapping[int, Hashable],
         dialect: Dialect,
         ends: frozenset[Hashable],
         known: dict[Hashable, str],
@@ -159,8 +190,9 @@ class _Writer:
         self.is_source = constants is None
         self.named: dict[Hashable, str] = dict(known)
         self.inputs: dict[Hashable, str] = {}
+        self.computed: set[str] = set()  # constants that others are computed of
         self.constants: dict[str, Any] = {} if constants is None else constants
-        self.lines: list[str] = []
+        self.lines: dict[str, str] = {}  # name → expression
 
     def node(self, node: int) -> str:
         """The name of a node or the text of a constant, after the lines of what it needs."""
@@ -169,30 +201,30 @@ class _Writer:
         graph, key = self.graph, self.keys[node]
         if key in self.named:
             return self.named[key]
-        if graph.op[node] is CONST:
+        if key in self.ends or graph.op[node] in (INPUT, PARAM):
+            text = self.input(node)
+        elif graph.op[node] is CONST:
             text = self.constant(node)
-        elif key in self.ends or graph.op[node] in (INPUT, PARAM):
-            text = self.input(node, "")
         else:
             text = self.call(node)
         self.named[key] = text
         return text
 
-    def input(self, node: int, kind: str) -> str:
+    def input(self, node: int) -> str:
         if not self.is_source:
             raise NoRule(
                 f"the second graph reads `{self.graph.names[node] or self.graph.op[node]}`, which the first "
                 "one does not where they differ"
             )
         text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
-        self.inputs[self.keys[node]] = f"{text}: {kind}" if kind else text
+        self.inputs[self.keys[node]] = text
         return text
 
     def constant(self, node: int) -> str:
         value = np.asarray(self.graph.value(node))
         if self.is_source:
-            if value.dtype.kind == "f" and value.size > 1:
-                text = self.input(node, "const")
+            if value.size > (1 if value.dtype.kind == "f" else _MOST_NUMBERS):
+                text = self.input(node)
                 self.constants[text] = value
                 return text
         else:
@@ -202,6 +234,7 @@ class _Writer:
             for (a, x), (b, y) in permutations(self.constants.items(), 2):
                 sign = sign_of(x, y, value)
                 if sign:
+                    self.computed |= {a, b}
                     return f"({a} {sign} {b})"
         if value.size > _MOST_NUMBERS or value.ndim > 1 and value.size > 1:
             raise NoRule("a constant of the second graph does not follow from those of the first one")
@@ -222,14 +255,19 @@ class _Writer:
             signature = self.dialect.get(op)
             if signature is None:
                 raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
+            for k, v in graph.attrs[node].items():
+                if not sayable(v):
+                    raise NoRule(f"the attribute `{k}` of `{op}` has no text in a rule")
             attrs = [
                 f"{k} = {value_text(v)}"
                 for k, v in signature.complete(graph.attrs[node]).items()
                 if k in signature.attributes and self._says(k, v, node)
             ]
             text = f"{op}({', '.join([*operands, *attrs])})"
+        if len(self.lines) >= _MOST_LINES:
+            raise NoRule(f"the graphs differ in more than {_MOST_LINES} operators that belong together")
         name = f"{self.letter}{len(self.lines) + 1}"
-        self.lines.append(f"    {name} = {text};")
+        self.lines[name] = text
         return name
 
     def _says(self, attribute: str, value: object, node: int) -> bool:
@@ -286,5 +324,9 @@ def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
                 f"the second graph has no node `{name}`, which is an output of the selection",
                 help="keep its id",
             )
-    outside = frozenset(keys[node] for node in graph.reverse_post_order() if node not in nodes)
-    return Reading(tuple((ids[name], others[name]) for name in outputs), outside)
+    outside = frozenset(
+        keys[node]
+        for node in graph.reverse_post_order() if node not in nodes and graph.op[node] is not CONST
+    )
+    pairs = tuple((ids[name], others[name]) for name in outputs)
+    return Reading(pairs, outside, keys, keys_of(after))

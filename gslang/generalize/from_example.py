@@ -1,20 +1,190 @@
-"""The best rule among the readings of a difference between two graphs: the first one that holds, made
-general.
+"""The rules that lead from one graph to another, each judged and made general.
+
+Graphs that compute the same are cut at the values that both have (`regions`); each difference between these
+is a rule. Otherwise the graphs are compared as they are written (`example`), and the difference is one rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from gslang.base.diagnostics import InputError
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
+from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.fold import fold
+from gslang.evaluate.random_inputs import random_inputs
 from gslang.generalize.draft import NoDraft, check_text
-from gslang.generalize.example import NoRule, Reading, rule_text
+from gslang.generalize.example import NoRule, Reading, readings, rule_text
 from gslang.generalize.refine import Generalized, Settings, generalize_in
+from gslang.generalize.regions import Classes, Region, classes_of, regions
 from gslang.graph.graph import Graph
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import ORDER, verify
+
+_SIZES = (2, 3)  # of symbolic dimensions, the leading one and others
+_MOST_READINGS = 4  # that conditions are looked for, of one difference
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`rules`: those that hold, with the number of places where the graphs differ by it. `failed`: reasons
+    for which other differences are no rule, with the number of places.
+    """
+
+    rules: tuple[tuple[Generalized, int], ...]
+    failed: tuple[tuple[str, int], ...]
+
+
+def rules_between(
+    before: Graph,
+    after: Graph,
+    dialect: Dialect,
+    name: str = "example",
+    settings: Settings = Settings(),
+    tell: Callable[[str], None] = lambda text: None,
+) -> Found:
+    """The rules of all differences between two graphs; `name` is that of the only one, or their beginning.
+
+    `tell` hears about progress. Raises `InputError` if the graphs do not differ, or in nothing that can be
+    written as a rule.
+    """
+    left, right = before.copy(), after.copy()
+    for graph in (left, right):
+        fold(graph, dialect)
+    classes = _classes(left, right, dialect, settings.seed)
+    if classes is not None and len(left.outputs) == len(right.outputs):
+        walk = _Walk(left, right, dialect, settings, tell)
+        regions(left, right, dialect, classes, walk.choose)
+        if walk.groups or walk.failed:
+            return walk.found(name)
+    rule = best_rule(before, after, list(readings(before, after)), dialect, name, settings)
+    return Found(((rule, 1),), ()) if rule.text is not None else Found((), ((rule.reason, 1),))
+
+
+def _classes(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Classes | None:
+    """The classes of graphs that compute the same; None of others, and where that cannot be found out."""
+    try:
+        inputs = {**random_inputs(after, seed, unknown=_SIZES), **random_inputs(before, seed, unknown=_SIZES)}
+    except EvaluationError:
+        return None
+    found = classes_of(before, after, dialect, inputs)
+    return found if found is not None and found.equal else None
+
+
+class _Walk:
+    """The differences seen so far. `groups`: the text of a rule without its numbers → rules found for it,
+    with the number of their places.
+    """
+
+    def __init__(
+        self,
+        before: Graph,
+        after: Graph,
+        dialect: Dialect,
+        settings: Settings,
+        tell: Callable[[str], None],
+    ) -> None:
+        self.before, self.after, self.dialect = before, after, dialect
+        self.settings, self.tell = settings, tell
+        self.groups: dict[str, list[tuple[Generalized, int]]] = {}
+        self.failed: dict[str, int] = {}
+        self.known: dict[str, Generalized | None] = {}
+        self.seen = 0
+
+    def choose(self, region: Region) -> int | None:
+        """The number of the first reading that holds, or that conditions repair; None of none."""
+        self.seen += 1
+        texts: dict[int, str] = {}
+        problem = "the first graph does not have the values that the second one reads"
+        for k, (reading, _) in enumerate(region.readings):
+            try:
+                texts[k] = _checked_text(self.before, self.after, reading, self.dialect)
+            except NoRule as reason:
+                problem = str(reason)
+        order = sorted(texts, key=lambda k: (_rank(texts[k], self.settings) < ORDER.index("tested"), k))
+        for k in order[:_MOST_READINGS]:
+            if self._taken(texts[k], region.before):
+                return k
+        for k in order[:_MOST_READINGS]:
+            rule = self._general(texts[k])
+            if rule is not None and rule.text is not None:
+                self.groups.setdefault(_shape(texts[k]), []).append((rule, 1))
+                self.tell(f"difference {self.seen}: {(rule.verdict or rule.before).verdict}")
+                return k
+            problem = problem if rule is None else rule.reason
+        self.failed[problem] = self.failed.get(problem, 0) + 1
+        self.tell(f"difference {self.seen}: no rule, {problem}")
+        return None
+
+    def _taken(self, text: str, node: int) -> bool:
+        """True if a rule found for a text that differs in numbers only matches there."""
+        rules = self.groups.get(_shape(text), [])
+        for k, (rule, count) in enumerate(rules):
+            if rule.rule is not None and _matches(rule.rule, self.before, node):
+                rules[k] = rule, count + 1
+                return True
+        return False
+
+    def _general(self, text: str) -> Generalized | None:
+        if text not in self.known:
+            try:
+                self.known[text] = generalize_in(Source("<example>", text), "example", self.settings)
+            except NoDraft:
+                self.known[text] = None
+        return self.known[text]
+
+    def found(self, name: str) -> Found:
+        by_text: dict[str, tuple[Generalized, int]] = {}
+        for rule, count in (one for group in self.groups.values() for one in group):
+            first, places = by_text.get(rule.text or "", (rule, 0))
+            by_text[rule.text or ""] = first, places + count
+        ordered = sorted(by_text.values(), key=lambda one: -one[1])
+        many = len(ordered) > 1
+        return Found(
+            tuple(
+                (_named(rule, f"{name}_{k}" if many else name), count)
+                for k, (rule, count) in enumerate(ordered, 1)
+            ),
+            tuple(self.failed.items()),
+        )
+
+
+def _shape(text: str) -> str:
+    """The text of a rule without its numbers."""
+    return re.sub(r"\b\d[\d.e]*\b", "0", text)
+
+
+def _matches(rule: CheckedRule, graph: Graph, node: int) -> bool:
+    return next(matches(program_of(rule), graph, node), None) is not None
+
+
+def _named(rule: Generalized, name: str) -> Generalized:
+    text = None if rule.text is None else re.sub(r"\brule example\(", f"rule {name}(", rule.text, count=1)
+    return replace(rule, name=name, text=text)
+
+
+def _rank(text: str, settings: Settings) -> int:
+    program = check_text("<example>", text)
+    (rule,) = program.rules.values()
+    return ORDER.index(verify(rule, VerifySettings(seed=settings.seed)).verdict)
+
+
+def _checked_text(
+    before: Graph, after: Graph, reading: Reading, dialect: Dialect, name: str = "example"
+) -> str:
+    """The text of a reading's rule. Raises `NoRule` if it does not check, too."""
+    text = rule_text(before, after, reading, dialect, name)
+    program = check_text("<example>", text)
+    if not program.ok:
+        raise NoRule(next(d.message for d in program.diagnostics if d.severity.value == "error"))
+    return text
 
 
 def best_rule(
@@ -34,27 +204,15 @@ def best_rule(
     problems: list[str] = []
     for reading in tried:
         try:
-            text = rule_text(before, after, reading, dialect, name)
+            texts.setdefault(_checked_text(before, after, reading, dialect, name))
         except NoRule as problem:
             problems.append(str(problem))
-            continue
-        program = check_text("<example>", text)
-        if program.ok:
-            texts.setdefault(text)
-        else:
-            problems.append(next(d.message for d in program.diagnostics if d.severity.value == "error"))
     if not texts:
         raise InputError(f"the difference is not a rule: {problems[0]}")
-
-    def rank(text: str) -> int:
-        return ORDER.index(
-            verify(check_text("<example>", text).rules[name], VerifySettings(seed=settings.seed)).verdict
-        )
-
     order = list(texts)
-    holding = [text for text in order if rank(text) >= ORDER.index("tested")]
+    holding = [text for text in order if _rank(text, settings) >= ORDER.index("tested")]
     found: Generalized | None = None
-    for text in (holding or order)[:3]:
+    for text in (holding or order)[:_MOST_READINGS]:
         try:
             found = generalize_in(Source("<example>", text), name, settings)
         except NoDraft:

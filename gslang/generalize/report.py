@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
+from gslang.generalize.from_example import Found
 from gslang.generalize.refine import Generalized, Tried
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
@@ -46,7 +47,43 @@ def _tried(t: Tried) -> str:
 
 def as_json(found: Sequence[Generalized]) -> str:
     """One object with a list of rules."""
-    return json.dumps({"rules": [_entry(g) for g in found]}, indent=2, ensure_ascii=False) + "\n"
+    return _json({"rules": [_entry(g) for g in found]})
+
+
+def differences_as_text(found: Found, dialect: str) -> str:
+    """The rules between two graphs as `.gsl`, with comments on how many of the differences each explains."""
+    lines = [f"dialect {dialect};", ""]
+    explained, total = _counts(found)
+    if total > 1:
+        lines += [f"# {total} differences, {explained} explained by {len(found.rules)} rules", ""]
+    for rule, places in found.rules:
+        lines += [f"# {places} places" if places > 1 else "", _shown(rule)]
+    lines += [f"# {_places(places)}: no rule, {reason}" for reason, places in found.failed]
+    return "\n".join(line for k, line in enumerate(lines) if line or k == 1).rstrip("\n") + "\n"
+
+
+def differences_as_json(found: Found) -> str:
+    """The same as one object."""
+    explained, total = _counts(found)
+    return _json({
+        "differences": total,
+        "explained": explained,
+        "rules": [{**_entry(rule), "places": places} for rule, places in found.rules],
+        "failed": [{"reason": reason, "places": places} for reason, places in found.failed],
+    })
+
+
+def _counts(found: Found) -> tuple[int, int]:
+    explained = sum(places for _, places in found.rules)
+    return explained, explained + sum(places for _, places in found.failed)
+
+
+def _places(number: int) -> str:
+    return "1 place" if number == 1 else f"{number} places"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _entry(g: Generalized) -> dict[str, object]:
