@@ -207,7 +207,7 @@ def _about_constant(node: Named, good: Sequence[Sample], is_const: bool) -> Iter
             values.add(np.asarray(value).reshape(-1)[0].item())
     if not is_const:
         yield Condition(f'{name}.kind == "const"', 2.0)
-    for value in sorted(v for v in values if isinstance(v, (int, float)) and v in (0, 1, -1)):
+    for value in sorted(v for v in values if isinstance(v, (int, float)) and v in (0, 1, -1, 2, 0.5)):
         yield Condition(f"{name}.value == {value_text(value)}", 2.5)
     if is_const:
         yield Condition(f"{name}.value > 0", 1.8)
@@ -273,13 +273,16 @@ def _about_attribute(
         yield Condition(f"all(v == 0 for v in {place})", 1.7)
         yield Condition(f"all(v == 1 for v in {place})", 1.7)
         yield Condition(f"all(v >= 0 for v in {place})", 1.5)
+        yield Condition(f"all(v != 0 for v in {place})", 1.4)
+        yield Condition(f"all(v > 0 for v in {place})", 1.5)
         yield Condition(f"len({place}) == 1", 1.8)
         yield Condition(f"{place}[0] == 0", 1.9)
         yield Condition(f"{place} == [i for i in range(len({place}))]", 2.0)
     if any(isinstance(v, (int, float)) and not isinstance(v, bool) for v in seen):
         for sign in (">= 0", "> 0", "< 0", "<= 0", "!= 0"):
             yield Condition(f"{place} {sign}", 1.4)
-    if any(isinstance(v, str) for v in seen) and isinstance(spec.domain, (OneOf, Exactly, Layout)):
+    named = isinstance(spec.domain, (OneOf, Exactly, Layout)) and "dtype" not in spec.name
+    if any(isinstance(v, str) for v in seen) and named:
         texts = sorted(v for v in seen if isinstance(v, str))
         if 1 < len(texts) <= _MOST_VALUES:
             yield Condition(f"{place} in {value_text(tuple(texts))}", 2.0)

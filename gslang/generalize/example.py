@@ -21,6 +21,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain_text import value_text
+from gslang.dialect.tensor_type import Dimension, TensorType, Type, is_static
 from gslang.generalize.candidates import sayable
 from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
@@ -134,34 +135,53 @@ class NoRule(Exception):
     """A reading that no rule can say. The message tells why."""
 
 
-def rule_text(before: Graph, after: Graph, reading: Reading, dialect: Dialect, name: str = "example") -> str:
-    """The text of a rule file with the rule of a reading. Raises `NoRule`."""
+def rule_text(
+    before: Graph,
+    after: Graph,
+    reading: Reading,
+    dialect: Dialect,
+    name: str = "example",
+    with_sizes: bool = False,
+) -> str:
+    """The text of a rule file with the rule of a reading. `with_sizes`: shapes that the target states as
+    numbers are sizes of the source's values where they can be. Raises `NoRule`.
+    """
     source = _Writer(before, reading.left, dialect, reading.inputs, {}, "s")
     outputs = [source.node(a) for a, _ in reading.outputs]
     if not source.lines:
         raise NoRule("nothing is left of the first graph")
     known = {key: text for key, text in source.named.items() if key in source.inputs}
     target = _Writer(after, reading.right, dialect, reading.inputs, known, "t", source.constants)
+    if with_sizes:
+        top = {text: before.types[a] for text, (a, _) in zip(outputs, reading.outputs)}
+        target.sizes = {
+            name: t.shape
+            for name, t in {**source.types, **top}.items()
+            if isinstance(t, TensorType) and t.shape is not None and is_static(t.shape)
+        }
     results = [target.node(b) for _, b in reading.outputs]
     header = ", ".join(
         f"{text}: const" if text in target.computed else text for text in source.inputs.values()
     )
-    left, right = _side(source.lines, outputs), _side(target.lines, results)
+    right = _side(target.lines, results)
+    left = _side(source.lines, outputs, " ".join(right))
     if len(left) == len(right) == 1:
         return f"dialect {dialect.name};\n\nrule {name}({header}): {left[0]} => {right[0]};\n"
     lines = [f"dialect {dialect.name};", "", f"rule {name}({header}) {{"]
     return "\n".join([*lines, *(f"    {s}" for s in left), "  =>", *(f"    {s}" for s in right), "}", ""])
 
 
-def _side(lines: Mapping[str, str], outputs: Sequence[str]) -> list[str]:
-    """The statements of a side and its outputs; a name that is read once is its expression."""
+def _side(lines: Mapping[str, str], outputs: Sequence[str], other: str = "") -> list[str]:
+    """The statements of a side and its outputs; a name that is read once, and not by the other side, is its
+    expression.
+    """
     left, last = dict(lines), list(outputs)
     for name in list(left):
         read = re.compile(rf"\b{name}\b")
         users = [other for other, text in left.items() if read.search(text)]
         times = sum(len(read.findall(text)) for text in (*left.values(), *last))
         text = left[name]
-        if times == 1 and len(text) <= _MOST_INLINE:
+        if times == 1 and not read.search(other) and len(text) <= _MOST_INLINE:
             del left[name]
             literal = text.replace("\\", r"\\")
             for user in users:
@@ -190,6 +210,8 @@ class _Writer:
         self.is_source = constants is None
         self.named: dict[Hashable, str] = dict(known)
         self.inputs: dict[Hashable, str] = {}
+        self.types: dict[str, Type | None] = {}  # of the inputs
+        self.sizes: dict[str, tuple[Dimension, ...]] = {}  # shapes that a constant may be made of
         self.computed: set[str] = set()  # constants that others are computed of
         self.constants: dict[str, Any] = {} if constants is None else constants
         self.lines: dict[str, str] = {}  # name → expression
@@ -218,6 +240,7 @@ class _Writer:
             )
         text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
         self.inputs[self.keys[node]] = text
+        self.types[text] = self.graph.types[node]
         return text
 
     def constant(self, node: int) -> str:
@@ -240,8 +263,34 @@ class _Writer:
             raise NoRule("a constant of the second graph does not follow from those of the first one")
         if self.is_source and value.size == 1:
             return value_text(value.reshape(-1)[0].item())
+        if value.dtype == np.int64 and value.ndim == 1 and (sizes := self.shape(node, value.tolist())):
+            return f'const(value = {sizes}, dtype = "int64")'
         stated = tuple(value.tolist()) if value.ndim else value.item()
         return f'const(value = {value_text(stated)}, dtype = "{value.dtype.name}")'
+
+    def shape(self, node: int, value: Sequence[int]) -> str:
+        """A shape in terms of those that are known; empty if that cannot be said.
+
+        One size may remain open where a reshape reads it.
+        """
+        for name, shape in reversed(self.sizes.items()):
+            if shape == tuple(value):
+                return f"{name}.shape"
+        reshaped = all(self.graph.op[user] in ("Reshape", "reshape") for user in self.graph.users[node])
+        parts: list[str] = []
+        for k, size in enumerate(value):
+            there = [
+                (j != k, len(shape) != len(value), f"{name}.shape[{j}]")
+                for name, shape in self.sizes.items()
+                for j, known in enumerate(shape) if known == size
+            ]
+            fixed = [str(size)] if size in (-1, 0, 1) else []
+            open = ["-1"] if reshaped and "-1" not in parts and -1 not in value else []
+            best = [*fixed, *(text for _, _, text in sorted(there)), *open]
+            if not best:
+                return ""
+            parts.append(best[0])
+        return f"[{', '.join(parts)}]" if any(part[0].isalpha() for part in parts) else ""
 
     def call(self, node: int) -> str:
         graph = self.graph

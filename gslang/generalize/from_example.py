@@ -28,8 +28,9 @@ from gslang.graph.graph import Graph
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import ORDER, verify
 
+_DRAWS = 3  # of inputs that both graphs are evaluated on
 _SIZES = (2, 3)  # of symbolic dimensions, the leading one and others
-_MOST_READINGS = 4  # that conditions are looked for, of one difference
+_MOST_READINGS = 4  # that are judged, of one difference
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +72,13 @@ def rules_between(
 def _classes(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Classes | None:
     """The classes of graphs that compute the same; None of others, and where that cannot be found out."""
     try:
-        inputs = {**random_inputs(after, seed, unknown=_SIZES), **random_inputs(before, seed, unknown=_SIZES)}
+        draws = [
+            {**random_inputs(after, k, None, _SIZES), **random_inputs(before, k, None, _SIZES)}
+            for k in range(seed, seed + _DRAWS)
+        ]
     except EvaluationError:
         return None
-    found = classes_of(before, after, dialect, inputs)
+    found = classes_of(before, after, dialect, draws)
     return found if found is not None and found.equal else None
 
 
@@ -101,23 +105,30 @@ class _Walk:
     def choose(self, region: Region) -> int | None:
         """The number of the first reading that holds, or that conditions repair; None of none."""
         self.seen += 1
-        texts: dict[int, str] = {}
+        texts: dict[str, int] = {}
         problem = "the first graph does not have the values that the second one reads"
         for k, (reading, _) in enumerate(region.readings):
-            try:
-                texts[k] = _checked_text(self.before, self.after, reading, self.dialect)
-            except NoRule as reason:
-                problem = str(reason)
-        order = sorted(texts, key=lambda k: (_rank(texts[k], self.settings) < ORDER.index("tested"), k))
-        for k in order[:_MOST_READINGS]:
-            if self._taken(texts[k], region.before):
-                return k
-        for k in order[:_MOST_READINGS]:
-            rule = self._general(texts[k])
+            for with_sizes in (True, False):
+                try:
+                    text = _checked_text(
+                        self.before, self.after, reading, self.dialect, with_sizes=with_sizes
+                    )
+                    texts.setdefault(text, k)
+                except NoRule as reason:
+                    problem = str(reason)
+        for text in texts:
+            if self._taken(text, region.before):
+                return texts[text]
+        order = sorted(
+            list(texts)[:_MOST_READINGS],
+            key=lambda text: _rank(text, self.settings) < ORDER.index("tested"),
+        )
+        for text in order:
+            rule = self._general(text, region.before)
             if rule is not None and rule.text is not None:
-                self.groups.setdefault(_shape(texts[k]), []).append((rule, 1))
+                self.groups.setdefault(_shape(text), []).append((rule, 1))
                 self.tell(f"difference {self.seen}: {(rule.verdict or rule.before).verdict}")
-                return k
+                return texts[text]
             problem = problem if rule is None else rule.reason
         self.failed[problem] = self.failed.get(problem, 0) + 1
         self.tell(f"difference {self.seen}: no rule, {problem}")
@@ -132,10 +143,11 @@ class _Walk:
                 return True
         return False
 
-    def _general(self, text: str) -> Generalized | None:
+    def _general(self, text: str, node: int) -> Generalized | None:
         if text not in self.known:
             try:
-                self.known[text] = generalize_in(Source("<example>", text), "example", self.settings)
+                source, places = Source("<example>", text), [(self.before, node)]
+                self.known[text] = generalize_in(source, "example", self.settings, places)
             except NoDraft:
                 self.known[text] = None
         return self.known[text]
@@ -177,10 +189,15 @@ def _rank(text: str, settings: Settings) -> int:
 
 
 def _checked_text(
-    before: Graph, after: Graph, reading: Reading, dialect: Dialect, name: str = "example"
+    before: Graph,
+    after: Graph,
+    reading: Reading,
+    dialect: Dialect,
+    name: str = "example",
+    with_sizes: bool = False,
 ) -> str:
     """The text of a reading's rule. Raises `NoRule` if it does not check, too."""
-    text = rule_text(before, after, reading, dialect, name)
+    text = rule_text(before, after, reading, dialect, name, with_sizes)
     program = check_text("<example>", text)
     if not program.ok:
         raise NoRule(next(d.message for d in program.diagnostics if d.severity.value == "error"))

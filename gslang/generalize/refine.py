@@ -18,6 +18,8 @@ from gslang.check import checked as ir
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import REQUIRED
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.scope import holds
 from gslang.fmt.format_source import layout
 from gslang.formats.json_reader import read_json
@@ -26,9 +28,12 @@ from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
 from gslang.generalize.lift import Lift, constants, lifts
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
+from gslang.graph.graph import Graph
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.instances import Search, instances_on
 from gslang.verify.verdict import ORDER, Verdict, verify
+
+Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 
 _ROUNDS = 6  # conjunctions that are tried around the same ties
 _MOST_EXTRA = 4  # conditions that are added to ties
@@ -36,6 +41,7 @@ _ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
 _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
 _GLANCE = 120  # attempts to draw a few samples
 _MOST_ATTACKS = 12  # equations that instances are made to violate
+_SECOND_LOOK = 100  # instances that conditions found are tried on in the end
 _APPEALS = 6  # counterexamples of the verifier that are taken back
 
 
@@ -95,9 +101,11 @@ def generalize(rule: ir.CheckedRule, settings: Settings = Settings()) -> General
     return generalize_in(rule.span.source, rule.name, settings)
 
 
-def generalize_in(source: Source, name: str, settings: Settings = Settings()) -> Generalized:
+def generalize_in(
+    source: Source, name: str, settings: Settings = Settings(), places: Sequence[Place] = ()
+) -> Generalized:
     """The rule `name` of a text with symbols for what it fixes and the weakest conditions found under which
-    it holds.
+    it holds. It still matches at `places`, where it is known to be right.
 
     Raises `NoDraft` for a rule that is not there or does not check, `InputError` if a package is missing that
     its dialect is judged with.
@@ -120,7 +128,7 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
             found = _Refinement(
-                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain
+                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places
             ).run()
         if lift.drop and (found.verdict is None or found.verdict.verdict != "proved"):
             continue  # what a rule fixed is left open only where that is known to be right
@@ -131,7 +139,9 @@ def generalize_in(source: Source, name: str, settings: Settings = Settings()) ->
     assert best is not None
     if best.text is None:
         others = (
-            _Refinement(draft_of(source, name, lift.edits), lift, settings, before, tried, plain).run()
+            _Refinement(
+                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places
+            ).run()
             for lift in constants(source, name, rule)
         )
         held = next((one for one in others if one.text is not None and one.conditions), None)
@@ -156,6 +166,7 @@ class _Refinement:
         before: Verdict,
         tried: list[Tried],
         written: ir.CheckedRule,
+        places: Sequence[Place],
     ) -> None:
         self.written = written
         self.draft, self.lift, self.settings, self.before, self.tried = draft, lift, settings, before, tried
@@ -163,7 +174,10 @@ class _Refinement:
             draft, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in draft.source)
         )
         self.base = self.named.checked()
-        self.samples: list[Sample] = []
+        found = (next(matches(program_of(self.base), graph, node), None) for graph, node in places)
+        # these come first, and are never lost
+        self.samples: list[Sample] = [Sample(scope, False, "") for scope in found if scope is not None]
+        self.places, self.given = places, len(self.samples)
         self.seen: set[str] = set()
         self.conditions: list[Condition] = []
         self.values: list[ir.Value] = []
@@ -175,6 +189,8 @@ class _Refinement:
     # ── the loop ──
 
     def run(self) -> Generalized:
+        if self.places and not self.given:
+            return self._none("this form does not match where it is known to be right")
         starts = _ties(self.base, named_nodes(self.base))
         shares = []
         for ties in starts:
@@ -300,7 +316,7 @@ class _Refinement:
         for _ in range(_APPEALS):
             text, rule = self.draft.with_best_places(chosen)
             text = layout(text)
-            verdict = verify(rule, VerifySettings(seed=self.settings.seed))
+            verdict = self._verdict(rule)
             if verdict.verdict != "refuted":
                 added = tuple(c.text for c in chosen)
                 return Generalized(
@@ -312,8 +328,25 @@ class _Refinement:
             extra = self._choose(chosen)
             if extra is None:
                 return None
-            chosen = [*chosen, *extra]
+            chosen = self._without_implied([*chosen, *extra])
         return None
+
+    def _without_implied(self, chosen: list[Condition]) -> list[Condition]:
+        """Without conditions that hold on every sample on which the others do."""
+        for c in list(chosen):
+            others = [o for o in chosen if o is not c]
+            if len(self._under(others)) == len(self._under(chosen)):
+                chosen = others
+        return chosen
+
+    def _verdict(self, rule: ir.CheckedRule) -> Verdict:
+        """The verifier's verdict; where it rests on instances, a refutation by many more of them instead."""
+        verdict = verify(rule, VerifySettings(seed=self.settings.seed))
+        if verdict.verdict not in ("exact", "tested"):
+            return verdict
+        more = VerifySettings(seed=self.settings.seed + 1, wanted=_SECOND_LOOK, proof_steps=0)
+        second = verify(rule, more)
+        return second if second.verdict == "refuted" else verdict
 
     def _known(self, ties: Sequence[Condition]) -> list[Condition]:
         """Ties as candidates: all attributes one by one."""
@@ -395,14 +428,10 @@ class _Refinement:
             program = self.named.check([Condition(f"\n{c.text}") for c in found], False)
             if program.ok:
                 break
-            lines = {
-                d.primary.span.line_column[0] for d in program.diagnostics if d.severity.value == "error"
-            }
-            first = (
-                program.diagnostics[0]
-                .primary.span.source.text.split("\n")
-                .index(found[0].text + ("," if len(found) > 1 else ""))
-            )
+            errors = [d.primary.span for d in program.diagnostics if d.severity.value == "error"]
+            lines = {span.line_column[0] for span in errors}
+            text = [line.rstrip(", ") for line in errors[0].source.text.split("\n")]
+            first = text.index(found[0].text)
             kept = [c for k, c in enumerate(found) if first + 1 + k not in lines]
             if len(kept) == len(found):
                 raise NoDraft(f"conditions cannot be added to this rule: {program.diagnostics[0].message}")
@@ -414,6 +443,8 @@ class _Refinement:
     def _choose(self, fixed: Sequence[Condition]) -> list[Condition] | None:
         """The weakest conditions besides the fixed ones that exclude all bad samples; None without any."""
         rows = [self.truth[self.conditions.index(c)] for c in fixed]
+        if not all(all(row[: self.given]) for row in rows):
+            return None
         left = [k for k in range(len(self.samples)) if all(row[k] for row in rows)]
         good = sum(1 << j for j, k in enumerate(left) if not self.samples[k].bad)
         bad = sum(1 << j for j, k in enumerate(left) if self.samples[k].bad)
@@ -421,7 +452,8 @@ class _Refinement:
         for c, row in zip(self.conditions, self.truth):
             bits = sum(1 << j for j, k in enumerate(left) if row[k])
             columns.append(Column(bits & good, bits & bad, c.price))
-        for usable in ([k for k, c in enumerate(self.conditions) if c.plain], list(range(len(columns)))):
+        every = [k for k, row in enumerate(self.truth) if all(row[: self.given])]
+        for usable in ([k for k in every if self.conditions[k].plain], every):
             chosen = weakest([columns[k] for k in usable], good, bad)
             if chosen is not None:
                 return [self.conditions[k] for k in sorted(usable[k] for k in chosen)]

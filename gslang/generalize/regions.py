@@ -9,7 +9,7 @@ own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from gslang.generalize.example import Reading
 from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, Graph
 
 _DEPTHS = (0, 1, 2, 3, 5, 8)  # steps below the output of a region that no end of it may be nearer than
-_MOST_VALUES = 2**27  # numbers of all values of a graph together
+_MOST_VALUES = 2**27  # numbers of all values of a graph together, in all draws
 _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}  # relative to the largest magnitude
 
 
@@ -54,31 +54,31 @@ class Region:
 
 
 def classes_of(
-    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, object]
+    before: Graph, after: Graph, dialect: Dialect, draws: Sequence[Mapping[str, object]]
 ) -> Classes | None:
-    """The classes of both graphs' nodes on these inputs; None if the graphs cannot be evaluated, or not
-    within memory.
+    """The classes of both graphs' nodes on these inputs, several draws of them, since a few numbers may agree
+    by chance; None if the graphs cannot be evaluated, or not within memory.
     """
     numbers: dict[Hashable, int] = {}
-    arrays: dict[tuple[str, tuple[int, ...]], list[tuple[Any, int]]] = {}
+    arrays: dict[Hashable, list[tuple[Any, int]]] = {}
     found, outputs = [], []
     for graph in (before, after):
         order = graph.reverse_post_order()
         watched = graph.copy()
         watched.set_outputs(order)
         try:
-            values = evaluate(watched, dialect, inputs)
+            runs = [evaluate(watched, dialect, inputs) for inputs in draws]
         except EvaluationError:
             return None
-        if sum(int(np.size(v)) for v in values if not isinstance(v, tuple)) > _MOST_VALUES:
+        if sum(int(np.size(v)) for run in runs for v in run if not isinstance(v, tuple)) > _MOST_VALUES:
             return None
-        outputs.append([values[order.index(node)] for node in graph.outputs])
+        outputs.append([run[order.index(node)] for run in runs for node in graph.outputs])
         classes: dict[int, int] = {}
-        for node, value in zip(order, values):
-            key = _key(graph, node, dialect, classes, value)
+        for node, values in zip(order, zip(*runs)):
+            key = _key(graph, node, dialect, classes, values[0])
             known = numbers.get(key)
             if known is None:
-                known = numbers[key] = _same_array(arrays, value, len(numbers))
+                known = numbers[key] = _same_array(arrays, values, len(numbers))
             classes[node] = known
         found.append(classes)
     return Classes(found[0], found[1], _fixed(before), compare_values(outputs[0], outputs[1]).equal)
@@ -100,17 +100,20 @@ def _attributes(graph: Graph, node: int, dialect: Dialect) -> Hashable:
     return tuple(sorted((name, repr(value)) for name, value in complete.items()))
 
 
-def _same_array(arrays: dict[Any, list[tuple[Any, int]]], value: Any, new: int) -> int:
-    """The class of an equal array; a new one if there is none, or if the array is not telling: whole numbers,
-    one element, or the same number everywhere.
+def _same_array(
+    arrays: dict[Hashable, list[tuple[Any, int]]], values: Sequence[Any], new: int
+) -> int:
+    """The class of arrays that are equal in each draw; a new one if there is none, or if the arrays are not
+    telling: whole numbers, one element, or the same number everywhere.
     """
-    if isinstance(value, tuple) or value.dtype.name not in _TOLERANCE or value.size < 2:
+    first = values[0]
+    if isinstance(first, tuple) or first.dtype.name not in _TOLERANCE or first.size < 2:
         return new
-    wide = value.astype(np.float64)
+    wide = np.concatenate([np.asarray(value, np.float64).ravel() for value in values])
     if not np.isfinite(wide).all() or wide.min() == wide.max():
         return new
-    known = arrays.setdefault((value.dtype.name, value.shape), [])
-    limit = _TOLERANCE[value.dtype.name] * float(np.abs(wide).max())
+    known = arrays.setdefault((first.dtype.name, tuple(value.shape for value in values)), [])
+    limit = _TOLERANCE[first.dtype.name] * float(np.abs(wide).max())
     for other, number in known:
         if float(np.abs(other - wide).max()) <= limit:
             return number

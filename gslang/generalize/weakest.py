@@ -8,6 +8,7 @@ as many as it can.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 from gslang.base.quick_dataclass import dataclass
 
@@ -83,7 +84,9 @@ def _cover(columns: Sequence[Column], usable: Sequence[int], good: int, bad: int
 def _improved(
     columns: Sequence[Column], usable: Sequence[int], chosen: list[int], good: int, bad: int
 ) -> tuple[int, ...]:
-    """Leave out what others exclude, and replace one by a weaker or cheaper one that excludes as much."""
+    """Leave out what others exclude, replace one by a weaker or cheaper one that excludes as much, and two by
+    one.
+    """
     for k in sorted(chosen, key=lambda k: (columns[k].good.bit_count(), -columns[k].price)):
         rest = [j for j in chosen if j != k]
         if not _excluded_by_none(columns, rest, bad):
@@ -98,6 +101,20 @@ def _improved(
         best = min((j for j in usable if not needed & columns[j].bad), key=key, default=k)
         if key(best) < key(k):
             chosen = [best if j == k else j for j in chosen]
+    for pair in combinations(list(chosen), 2):
+        rest = [j for j in chosen if j not in pair]
+        needed, others = _excluded_by_none(columns, rest, bad), _kept(columns, rest, good)
+        least = _kept(columns, pair, others).bit_count()
+        one = min(
+            (
+                j
+                for j in usable
+                if not needed & columns[j].bad and (others & columns[j].good).bit_count() >= least
+            ),
+            key=lambda j: (columns[j].price, j), default=None,
+        )
+        if one is not None and set(pair) <= set(chosen):
+            chosen = [*rest, one]
     return tuple(chosen)
 
 

@@ -85,3 +85,96 @@ def test_constants_made_of_two_others() -> None:
     assert sign_of(a, b, a + b) == "+" and sign_of(a, b, a - b) == "-" and sign_of(a, b, a / b) == "/"
     assert sign_of(a, b, np.array([3.0, 10.0])) == ""  # a row is no vector
     assert sign_of(np.ones((2, 3)), np.ones((3, 4)), np.ones((2, 4))) == ""  # these do not broadcast
+
+
+LAYERS = """
+  %0 = nn.relu(nn.relu(%x));
+  %1 = add(tanh(%0), %y);
+  %2 = nn.relu(nn.relu(%1));
+  %3 = exp(subtract(%2, %y));
+  %4 = nn.relu(nn.relu(subtract(%3, %y)));
+  multiply(sigmoid(%4), %x)"""
+EDITED = """
+  %0 = nn.relu(%x);
+  %1 = add(tanh(%0), %y);
+  %2 = nn.relu(%1);
+  %3 = divide(exp(%2), exp(%y));
+  %4 = nn.relu(subtract(%3, %y));
+  multiply(sigmoid(%4), %x)"""
+
+
+@pytest.mark.long
+def test_several_differences_are_several_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each is found by itself, and said once however often it occurs."""
+    out = tmp_path / "rules.gsl"
+    assert example(tmp_path, LAYERS, EDITED, "--format", "json") == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["differences"] == told["explained"] == 4
+    assert [r["places"] for r in told["rules"]] == [3, 1]
+    assert example(tmp_path, LAYERS, EDITED, "-o", str(out)) == 0
+    text = out.read_text()
+    assert text.count("rule example_") == 2 and "tanh" not in text and "sigmoid" not in text
+    assert main(["verify", str(out), "--require", "exact"]) == 0
+    assert main([str(out), str(tmp_path / "before.relay"), "-o", str(tmp_path / "again.relay")]) == 0
+    assert (tmp_path / "again.relay").read_text().count("nn.relu") == 3
+
+
+def test_differences_end_at_equal_values() -> None:
+    """Regions are cut where both graphs have a value, and what is alike is no difference."""
+    from gslang.dialect.load import load_dialect
+    from gslang.evaluate.random_inputs import random_inputs
+    from gslang.formats.registry import graph_from_bytes
+    from gslang.generalize.regions import Region, classes_of, regions
+
+    before, after = (
+        graph_from_bytes(f"{HEAD}{body}\n}}\n".encode(), "<test>", "relay") for body in (LAYERS, EDITED)
+    )
+    dialect = load_dialect("relay")
+    classes = classes_of(before, after, dialect, [random_inputs(before, k) for k in range(3)])
+    assert classes is not None and classes.equal
+    seen: list[Region] = []
+
+    def choose(region: Region) -> int:
+        seen.append(region)
+        return 1 if before.op[region.before] == "nn.relu" else 0  # the first one says that relu(x) is x
+
+    regions(before, after, dialect, classes, choose)
+    assert [before.op[region.before] for region in seen] == ["nn.relu", "exp", "nn.relu", "nn.relu"]
+
+
+def test_shapes_of_the_target_become_sizes(tmp_path: Path) -> None:
+    """A reshape to numbers follows from the types of the source, and the example stays an instance."""
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+
+    w = numpy_helper.from_array(np.linspace(-1, 1, 12).reshape(4, 3).astype(np.float32), "w")
+    b = numpy_helper.from_array(np.linspace(0, 1, 3).astype(np.float32), "b")
+    rows = numpy_helper.from_array(np.array([10, 4]), "rows")
+    back = numpy_helper.from_array(np.array([2, 5, 3]), "back")
+    x, y = (
+        helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)
+        for name, shape in (("x", [2, 5, 4]), ("y", [2, 5, 3]))
+    )
+    node = helper.make_node
+    graphs = {
+        "before": ([node("MatMul", ["x", "w"], ["p"]), node("Add", ["p", "b"], ["y"])], [w, b]),
+        "after": (
+            [
+                node("Reshape", ["x", "rows"], ["m"]), node("Gemm", ["m", "w", "b"], ["g"]),
+                node("Reshape", ["g", "back"], ["y"]),
+            ],
+            [w, b, rows, back],
+        ),
+    }
+    for name, (nodes, values) in graphs.items():
+        graph = helper.make_graph(nodes, "g", [x], [y], values)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 18)], ir_version=9)
+        onnx.save(model, str(tmp_path / f"{name}.onnx"))
+    out = tmp_path / "rule.gsl"
+    names = [str(tmp_path / "before.onnx"), str(tmp_path / "after.onnx")]
+    assert main(["from-example", *names, "-o", str(out), "--seconds", "20"]) == 0
+    text = out.read_text()
+    assert ".shape[" in text and "[10, 4]" not in text and "(10, 4)" not in text
+    assert main([str(out), names[0], "-o", str(tmp_path / "again.onnx"), "--check-numbers"]) == 0
+    assert "Gemm" in {n.op_type for n in onnx.load(str(tmp_path / "again.onnx")).graph.node}
