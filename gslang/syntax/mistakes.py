@@ -8,28 +8,10 @@ from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
+from gslang.syntax.foreign_forms import foreign_form
 
 if TYPE_CHECKING:
     from lark import UnexpectedInput
-
-# Forms of other languages: what stands at the error → (what it is, what to write).
-_FOREIGN = (
-    (re.compile(r"&&"), "`&&` is `and` here", "write `and`"),
-    (re.compile(r"\|\|"), "`||` is `or` here", "write `or`"),
-    (re.compile(r"!(?!=)"), "`!` is `not` here", "write `not`"),
-    (re.compile(r"lambda\b"), "there is no `lambda`", "declare a function: `fn name(x) = …;`"),
-    (
-        re.compile(r"def\b"), "there is no `def`",
-        "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
-    ),
-    (re.compile(r"'"), "strings are written in double quotes", 'write `"…"`'),
-    (re.compile(r"/\*"), "comments begin with `#`", "write `# …`"),
-    (re.compile(r"->"), "`->` belongs to operator declarations; a rule is written with `=>`", "write `=>`"),
-    (re.compile(r"=="), "an attribute is constrained with `=`, not `==`", "write `=`"),
-    (re.compile(r":="), "`:=` needs parentheses", "write `(name := pattern)`"),
-    (re.compile(r"\.[0-9]"), "a number needs a digit before the decimal point", "write `0.5`"),
-    (re.compile(r"[^\x00-\x7f]"), "identifiers are ASCII", "use letters, digits and `_`"),
-)
 
 _RANGE = (
     "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are "
@@ -73,14 +55,6 @@ _SHOWN = {
     "COMPARE": "a comparison",
 }
 
-# Words in front of a name that other languages want there.
-_WORDS = {
-    "return": "outputs come last, on their own: `… c => …`",
-    "let": "write `name = pattern;`",
-    "auto": "write `name = pattern;`",
-}
-_WORD_BEFORE = re.compile(r"[;{]\s*(return|let|auto)\s+\Z")
-_IN_WHERE = re.compile(r"\bwhere\b[^;{}]*\Z(?<!=>)")
 _ITEMS = {"RULE", "FN", "PASS"}
 _ITEM_WORDS = {
     "rule": "rule",
@@ -105,7 +79,7 @@ _ITEM_WORDS = {
     "use": "use",
     "dialect": "dialect",
 }
-_CAPTURE = re.compile(r"\(\s*(\w+)\s*:=[^()]*\Z")
+_BROKEN_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*$', re.MULTILINE)
 _OPENING = {")": "(", "]": "[", "}": "{"}
 
 
@@ -119,11 +93,14 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
     rest = text[at:]
     width = len(match.group()) if (match := re.match(r"\w+|=>|<=>|->|:=|[=!<>]=|\S", rest)) else 0
     here = Span(source, at, at + width)
-    if text[at : at + 1] == '"':
+    if _BROKEN_STRING.match(rest):
         return Diagnostic(
             "E0104", "this string does not end on its line", Label(here), help='close it with `"`'
         )
     previous = len(text[:at].rstrip())
+    if (form := foreign_form(text, at, expected)) is not None:
+        start, end, message, hint = form
+        return Diagnostic("E0106", message, Label(Span(source, start, end)), help=hint)
     dots = at - 1 if text[at - 1 : at + 1] == ".." else at if rest.startswith("..") else previous - 2
     if (
         text[:dots].strip() and text[dots : dots + 2] == ".."
@@ -131,39 +108,6 @@ def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedIn
     ):
         return Diagnostic(
             "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
-        )
-    for pattern, message, hint in _FOREIGN:
-        if pattern.match(rest) and not (
-            message.startswith("`==`") and "EQUAL" not in expected and "COMMA" not in expected
-        ):
-            return Diagnostic("E0106", message, Label(here), help=hint)
-    if word := _WORD_BEFORE.search(text, max(0, at - 40), at):
-        return Diagnostic(
-            "E0106", f"there is no `{word[1]}`", Label(Span(source, word.start(1), word.end(1))),
-            help=_WORDS[word[1]],
-        )
-    if (
-        text[at : at + 1] == "=" and text[at : at + 2] != "=>"
-        and _IN_WHERE.search(text, max(0, at - 1000), at)
-    ):
-        return Diagnostic(
-            "E0106", "`=` binds a name; conditions compare with `==`", Label(here), help="write `==`"
-        )
-    if text[at : at + 1] == "=" and "ARROW" in expected and text[at : at + 2] != "=>":
-        return Diagnostic(
-            "E0106", "`=` binds a name; source and target are joined by `=>`", Label(here), help="write `=>`"
-        )
-    if text[at : at + 1] == ">" and text[previous - 1 : previous] == "-":
-        span = Span(source, previous - 1, at + 1)
-        return Diagnostic(
-            "E0106", "`->` belongs to operator declarations; a rule is written with `=>`", Label(span),
-            help="write `=>`",
-        )
-    if rest[:1] == "," and expected == {"RPAR"} and (capture := _CAPTURE.search(text, max(0, at - 200), at)):
-        message = f"`({capture[1]} := …)` takes one pattern"
-        return Diagnostic(
-            "E0106", message, Label(here),
-            help=f"give each its parentheses: `(({capture[1]} := _), (other := _))`",
         )
     if not rest.strip() or width == 0:
         return _at_the_end(source, text, at, expected)

@@ -1,0 +1,194 @@
+"""Forms of other languages where the grammar has none: what they are, and what is written here instead."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Final
+
+_HEADER: Final = r"\brule\s+\w+\s*(?:\([^{}=;]*\))?\s*"  # of a rule, up to its `:` or `{`
+_SHAPE: Final = "write the numbers behind the type in brackets: `x: input float32[2, 3]`"
+_RULE: Final = "write `rule name(inputs): source => target;`"
+_CONDITION: Final = "write them behind the source's outputs: `rule r(x): Relu(x) where x.ndim == 2 => x;`"
+_FUNCTION: Final = "write `fn name(x) = expression;`"
+_KIND: Final = r":\s*(?:any|var|input|param|const|fixed)\s*"
+_CONSTRAINTS: Final = 'constraints stand in parentheses: `x: any(dtype = "float32", ndim = 2)`'
+_FREE: Final = (
+    "an attribute that a call of the source does not mention may have any value; `c.*` copies them all"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """`before` ends where parsing stopped, `here` begins there. `back`: the group of `before` from which the
+    message points; `if_expected`: the form is meant only where the grammar would take one of these."""
+
+    before: re.Pattern[str] | None
+    here: re.Pattern[str]
+    message: str
+    help: str
+    back: int | None = None
+    if_expected: frozenset[str] | None = None
+
+
+def _form(before: str, here: str, message: str, help: str, back: int | None = None, *expected: str) -> Form:
+    return Form(
+        re.compile(f"(?:{before})\\Z") if before else None, re.compile(here), message, help, back,
+        frozenset(expected) or None,
+    )  # fmt: skip
+
+
+# The first one that fits is told; what is special stands before what is general.
+_FORMS: Final = (
+    # words and signs for what gslang writes otherwise
+    _form("", r"&&", "`&&` is `and` here", "write `and`"),
+    _form(
+        r"(\|)", r"\|", "`||` is no operator",
+        "write `or` between conditions, `|` between alternatives", 1,
+    ),
+    _form("", r"!(?!=)", "`!` is `not` here", "write `not`"),
+    _form("", r"is\s+not\b", "there is no `is not`", "write `!=`"),
+    _form("", r"is\b", "there is no `is`", "write `==`; an optional operand is tested by `b == none`"),
+    _form(r"(<)", r">", "`<>` is no comparison", "write `!=`", 1),
+    _form(r"(==)", r"=", "`===` is no comparison", "write `==`", 1),
+    _form(
+        "", r"\^", "`^` is no operator",
+        "write `**` for powers of values; call the operator for tensors: `Pow(x, 2)`",
+    ),
+    _form(
+        r"[\w)\]]\s*", r"@\s*\w", "`@` begins annotations",
+        "call the operator: `MatMul(x, y)`", None, "ARROW",
+    ),
+    _form(
+        r"\?\s*", r"[\w(-]", "`? :` is no operator",
+        "write `a if condition else b`; tensors are chosen by `Where`", None, "LPAR",
+    ),
+    _form("", r"lambda\b", "there is no `lambda`", "declare a function: `fn name(x) = …;`"),
+    _form(
+        "", r"def\b", "there is no `def`",
+        "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
+    ),
+    _form(
+        r"[;{]\s*(return)\s+", r"", "there is no `return`",
+        "outputs come last, on their own: `… c => …`", 1,
+    ),
+    _form(r"[;{]\s*(let|auto|const|var)\s+", r"\w", "there is no `{}`", "write `name = pattern;`", 1),
+    _form("", r"'", "strings are written in double quotes", 'write `"…"`'),
+    _form("", r"/[/*]", "comments begin with `#`", "write `# …`"),
+    # numbers and names
+    _form("", r"\.[0-9]", "a number needs a digit before the decimal point", "write `0.5`"),
+    _form(r"\b(0)", r"[xXbBoO][0-9a-fA-F]", "numbers are decimal", "write its decimal digits", 1),
+    _form(r"\b([0-9]+)", r"_[0-9]", "numbers have no `_`", "write the digits without it", 1),
+    _form(
+        r"\b([0-9][0-9.]*(?:[eE][+-]?[0-9]+)?)", r"[fFlLuU]\b", "numbers have no suffix",
+        "write it without", 1,
+    ),
+    _form("", r"[^\x00-\x7f]", "identifiers are ASCII", "use letters, digits and `_`"),
+    _form(
+        r"\b(?:rule|fn|op|pass)\s+", r'[0-9"]', "a name begins with a letter or `_`",
+        "write it without quotes or leading digits",
+    ),
+    _form(r"\brule\s+", r"[({:]", "a rule has a name", _RULE),
+    _form(r"\btest\s+", r"\w", "the title of a test is a string", 'write `test "…" for name { … }`'),
+    # arrows and equals signs
+    _form(
+        r"(-)", r">", "`->` belongs to operator declarations; a rule is written with `=>`",
+        "write `=>`", 1,
+    ),
+    _form("", r"->", "`->` belongs to operator declarations; a rule is written with `=>`", "write `=>`"),
+    _form(r"\bfn\s+\w+\s*\([^()]*\)\s*", r":", "a function is written with `=`", _FUNCTION),
+    _form(r"\bfn\s+\w+\s*\([^()]*\)\s*(=)", r">", "a function is written with `=`", _FUNCTION, 1),
+    _form(_HEADER, r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
+    _form(r"\}\s*", r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
+    _form(_HEADER, r"=>|[A-Za-z_(]", "source and target follow a colon, or stand in braces", _RULE),
+    _form(
+        _HEADER + r":\s*", r"\{", "braces stand for the colon, not behind it",
+        "write `rule name(inputs) { source => target }`",
+    ),
+    _form(
+        r"=>\s*", r"\{", "the target stands in the braces of the rule",
+        "write `{ source => y = Neg(x); y }`",
+    ),
+    _form("", r"==", "an attribute is constrained with `=`, not `==`", "write `=`", None, "EQUAL", "COMMA"),
+    _form("", r":=", "`:=` needs parentheses", "write `(name := pattern)`"),
+    _form(
+        r"\bwhere\b[^;{}]*(?<!=>)", r"=(?![=>])", "`=` binds a name; conditions compare with `==`",
+        "write `==`",
+    ),
+    _form(
+        r"[;{]\s*\(?\s*(\w+(?:\s*,\s*\w+)+)\s*\)?\s*", r"=(?![=>])", "a statement binds one name",
+        "name the call, `s = Split(x);`, and write `s.0` and `s.1` for its results", 1,
+    ),
+    _form(r"(==)[^=;{}]*", r";", "source and target are joined by `=>`", "write `=>`", 1, "ARROW"),
+    _form(
+        r"\bpass\s+\w+\s*", r"[=:]", "the rules of a pass stand in braces",
+        "write `pass name { rule; rule; }`",
+    ),
+    _form(
+        r"(?:^|[;}])\s*", r"opset\b", "rules state the opset that they need",
+        "write `@opset(17)` above the rule",
+    ),
+    _form(
+        "", r"=(?![=>])", "`=` binds a name; source and target are joined by `=>`",
+        "write `=>`", None, "ARROW",
+    ),
+    _form(
+        r"(?:[;{]|=>)\s*\w+\s*", r":", "`:` gives inputs a kind; a statement binds with `=`",
+        "write `name = pattern;`",
+    ),
+    # inputs, tests, calls
+    _form(_KIND, r"=", "constraints stand in parentheses", "write `c: const(value = 0)`"),
+    _form(r":\s*\w+\s*", r"<", "kinds have no type parameters", _CONSTRAINTS, None, "LPAR"),
+    _form(r"\brule\s+\w+\s*\([^()]*:\s*\w+\s*", r"\[", "kinds have no shape", _CONSTRAINTS),
+    _form(
+        r":\s*(?:bool|u?int[0-9]+|b?float[0-9]+)\s*", r"\[", "a tensor of a test is an input or a constant",
+        _SHAPE,
+    ),
+    _form(r":\s*(?:input|param|const|var)\s+\w+\s*", r"\(", "shapes stand in brackets", _SHAPE),
+    _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone stands for nothing", _FREE, 1),
+    _form(r"[(,]\s*(\.{1,2})", r"[.)]", "`...` stands for nothing", _FREE, 1),
+    _form(
+        r"[(,]\s*", r"\*\*", "there is no `**attributes`",
+        "name the call, and copy its attributes with `c.*`",
+    ),
+    _form(
+        r"\brule\s+\w+\s*\((?:[^()]*,)?\s*", r"\*", "inputs are single tensors",
+        "any number of operands: `each p in 2.. { … }`",
+    ),
+    _form(
+        r"[^\S\n]*\b([A-Z]\w*)[^\S\n]+", r"[\w(]", "operands stand in parentheses",
+        "write `Relu(x)`", None, "ARROW", "COMMA",
+    ),
+    _form("", r"\{", "lists stand in brackets", "write `[1, 2]`", None, "LSQB"),
+)
+
+_CAPTURE: Final = re.compile(r"\(\s*(\w+)\s*:=[^()]*\Z")
+
+
+def foreign_form(text: str, at: int, expected: Set[str]) -> tuple[int, int, str, str] | None:
+    """Where the form at `at` begins and ends, its message, and what to write. None: it is no known form.
+
+    `expected`: names of the terminals that the grammar would take at `at`.
+    """
+    first = max(0, at - 400)
+    before = text[first:at]
+    width = len(word.group()) if (word := re.compile(r"\w+|=>|->|:=|[=!<>]=|\S").match(text, at)) else 0
+    if text[at : at + 1] == "," and expected == {"RPAR"} and (capture := _CAPTURE.search(before)):
+        named = capture[1]
+        help = f"give each its parentheses: `(({named} := _), (other := _))`"
+        return at, at + width, f"`({named} := …)` takes one pattern", help
+    for form in _FORMS:
+        if form.if_expected is not None and not form.if_expected & expected:
+            continue
+        if form.here.match(text, at) is None:
+            continue
+        found = form.before.search(before) if form.before is not None else None
+        if form.before is not None and found is None:
+            continue
+        if found is None or form.back is None:
+            return at, at + width, form.message, form.help
+        start, end = found.span(form.back)
+        end = first + end if end < len(before) else at + width
+        return first + start, end, form.message.replace("{}", found[form.back]), form.help
+    return None
