@@ -12,7 +12,7 @@ from gslang.check.context import Lowering, branches_of
 from gslang.dialect.call_check import conform
 from gslang.dialect.domain import contains, literals
 from gslang.dialect.domain_text import domain_text, value_text
-from gslang.dialect.dtypes import PLAIN
+from gslang.dialect.dtypes import dtype_exists, dtype_meant
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
@@ -23,6 +23,35 @@ def check_test(
     """Report each literal in a constraint on an attribute that the attribute can never be."""
     for part, wanted in _equalities(expr, test):
         check_value(lowering, part, wanted.value, spec, what)
+
+
+def unquoted(expr: n.Expr, spec: AttributeSpec | None) -> tuple[str, str | None]:
+    """A name, and the help if nothing binds it: `SAME_UPPER` and `FLOAT` for the strings that an attribute
+    may be. Without such a string the help is None."""
+    if not isinstance(expr, n.Name) or spec is None:
+        return "", None
+    meant = expr.id if expr.id in literals(spec.domain) else None
+    if meant is None and any(t.base == "dtype" for t in spec.types):
+        meant = dtype_meant(expr.id)
+    return expr.id, None if meant is None else f'strings are quoted: `"{meant}"`'
+
+
+def check_dtype(lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test) -> None:
+    """Report each literal in a constraint on the data type of a node that names none."""
+    for part, wanted in _equalities(expr, test):
+        if isinstance(wanted.value, ir.Const) and isinstance(wanted.value.value, str):
+            _check_dtype(lowering, wanted.value.value, part)
+
+
+def _check_dtype(lowering: Lowering, name: str, expr: n.Expr | n.Star) -> None:
+    if not name or dtype_exists(name):
+        return
+    guess = dtype_meant(name)
+    lowering.error(
+        "E0313", f"`dtype` is never `{value_text(name)}`", expr.span,
+        f'did you mean `"{guess}"`?' if guess
+        else 'data types: `"float32"`, `"int64"`, `"bool"`, …; a part of the name: `"float" in x.dtype`',
+    )
 
 
 def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr | n.Star, ir.Equals]]:
@@ -67,7 +96,9 @@ def suggestion(value: object, spec: AttributeSpec) -> str:
     """The literal that was probably meant, else the declared domain."""
     if isinstance(value, str):
         known = [text for text in literals(spec.domain) if isinstance(text, str)]
-        guess = did_you_mean(value, [*known, *PLAIN] if any(t.base == "dtype" for t in spec.types) else known)
+        guess = did_you_mean(value, known)
+        if guess is None and any(t.base == "dtype" for t in spec.types):
+            guess = dtype_meant(value)
         same_case = next((text for text in known if text.lower() == value.lower()), None)
         if same_case or guess:
             return f"did you mean `{value_text(same_case or guess)}`?"
@@ -97,6 +128,8 @@ def check_comparison(
             isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const)
             and isinstance(constant.value, str)
         ):
+            if attribute.name == "dtype":
+                _check_dtype(lowering, constant.value, expr)
             specs = declared(lowering, attribute)
             if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
                 lowering.error(

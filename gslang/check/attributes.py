@@ -59,8 +59,38 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case TargetOf():
             return _type_of_new(lowering, expr, base)
         case ValueOf(_, kind):
-            lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span)
+            hint = "its length is `len(…)`, its items are `…[0]`" if kind == "tuple" else None
+            lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span, hint)
     lowering.stop("E0502", f"this has no attribute `{field}`", expr.span)
+
+
+def _fact_meant(field: str, node: str) -> str:
+    """A help for a field that no node has: the fact of that name in other languages."""
+    match field.lower().lstrip("_").removeprefix("get_"):
+        case "rank" | "dim" | "dims" | "ndims" | "num_dims" | "n_dims":
+            return f"the number of dimensions is `{node}.ndim`, their sizes are `{node}.shape`"
+        case "size" | "numel" | "num_elements" | "n_elements" | "len":
+            return f"the number of elements is `numel({node}.shape)`"
+        case "type" | "elem_type" | "element_type" | "data_type" | "datatype":
+            return f"the data type is `{node}.dtype`"
+        case "users" | "uses" | "consumers" | "num_users" | "use_count" | "users_count":
+            return f"the number of users is `users({node})`"
+        case "is_constant" | "is_const" | "isconst" | "constant" | "is_input" | "is_param":
+            return f'`{node}.kind == "const"`, `"input"` or `"param"` tells what a node is'
+        case "is_output" | "is_graph_output":
+            return f"`is_output({node})` tells it"
+        case "data" | "val" | "tensor":
+            return f"the elements of a constant are `{node}.value`"
+        case "op_type" | "optype" | "operator":
+            return f"the operator's name is `{node}.op`"
+        case "inputs" | "operands" | "args" | "input":
+            return "name the operands in the pattern: `Relu((a := any()))`"
+        case lower:
+            guess = did_you_mean(lower, FACTS)
+            return (
+                f"did you mean `{guess}`?" if guess
+                else "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`"
+            )
 
 
 def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
@@ -166,8 +196,8 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
             case _:
                 lowering.stop(
                     "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
-                    "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`",
-                )  # fmt: skip
+                    _fact_meant(field, pattern.name or "x"),
+                )
     return found[0] if found and all(kind == found[0] for kind in found) else "any"
 
 

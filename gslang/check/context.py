@@ -199,6 +199,7 @@ class Lowering:
     # comprehension variables and fn parameters
     overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
+    in_a_rule: str | None = None  # the same on this side of a rule
 
     # ── findings ──
 
@@ -290,7 +291,7 @@ class Lowering:
         scope[name.id] = what
 
     @contextmanager
-    def helping(self, name: str, hint: str) -> Iterator[None]:
+    def helping(self, name: str, hint: str | None) -> Iterator[None]:
         """Within, the help for `name` if nothing binds it."""
         before, self.if_unknown = self.if_unknown, hint if self.look_up(name) is None else None
         try:
@@ -304,7 +305,7 @@ class Lowering:
         hint = (
             f"did you mean `{guess}`?" if guess
             else f'data types are strings: `"{name}"`' if dtype_exists(name)
-            else self.if_unknown
+            else self.if_unknown or self.in_a_rule
         )
         self.stop("E0201", f"unknown name `{name}`", span, hint)
 

@@ -156,7 +156,7 @@ def _is_plain(expr: n.Expr) -> bool:
 
 
 def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
-    """`axes == …` among arguments: an attribute is meant."""
+    """`axes == …` among arguments: an attribute is meant; `x > 0`: an operator."""
     match value:
         case n.Comparison(n.Name(name), (("==", _), *_)) if (
             lowering.look_up(name) is None and name in signatures[0].attributes
@@ -164,6 +164,12 @@ def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signat
             lowering.stop(
                 "E0106", "an attribute is constrained with `=`, not `==`", value.span,
                 f"write `{name} = …`",
+            )
+        case n.Comparison():
+            named = "Greater(x, y)" if lowering.dialect.name == "onnx" else "greater(x, y)"
+            lowering.stop(
+                "E0505", "comparisons are for values, not for nodes", value.span,
+                f"call the operator: `{named}`",
             )
 
 
@@ -278,7 +284,9 @@ def _constraints(
             continue
         if not known_attribute(lowering, signatures, shown, argument.name, argument.name_span):
             continue
-        test = values.test(lowering, argument.value)
+        name, hint = attribute_values.unquoted(argument.value, signatures[0].attribute(argument.name))
+        with lowering.helping(name, hint):
+            test = values.test(lowering, argument.value)
         _check_attribute(lowering, signatures, shown, argument, test)
         if not isinstance(test, ir.Anything):
             found.append(ir.Constraint(argument.name, test, argument.span))

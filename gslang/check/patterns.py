@@ -7,7 +7,7 @@ from dataclasses import replace
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import links, values
+from gslang.check import attribute_values, links, values
 from gslang.check.context import (
     BlockOf,
     Denotation,
@@ -77,6 +77,8 @@ def leaf(
                 )
             if isinstance(test, ir.Equals):
                 test = ir.ConstantEquals(test.value)
+        if argument.name == "dtype":
+            attribute_values.check_dtype(lowering, argument.value, test)
         constraints.append(ir.Constraint(argument.name, test, argument.span))
     return lowering.add_pattern(ir.LeafNode(
         name=name, span=span, block=lowering.block, constraints=tuple(constraints), kind=kind,

@@ -20,6 +20,7 @@ from gslang.check.outputs import check_operand_types, check_replaced, settle_con
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
 
 
@@ -29,6 +30,7 @@ def check_rule(
     """The checked rule, or None if it has an error; and all findings."""
     lowering = Lowering(dialect, functions, [], resolve)
     marks = rule_annotations.read(lowering, rule)
+    lowering.in_a_rule = "an input is declared in parentheses after the rule's name"
     inputs = [node for item in rule.inputs if (node := lower_input(lowering, item)) is not None]
     lower_statements(lowering, rule.source)
     outputs, output_block = source_outputs(lowering, rule.source)
@@ -44,6 +46,7 @@ def check_rule(
     results: list[int] = []
     if not _has_error(lowering):
         lowering.side = "target"
+        lowering.in_a_rule = "a target uses inputs, and what the source names"
         made = lower_statements(lowering, rule.target)
         results = target_outputs(lowering, rule.target)
         read_attached(lowering, rule, made)
@@ -128,11 +131,8 @@ def lower_input(lowering: Lowering, item: n.Input) -> int | None:
                 lowering, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional
             )
         else:
-            guess = did_you_mean(kind.name.id, KINDS)
             lowering.stop(
-                "E0207", f"unknown kind `{kind.name.id}`", kind.name.span,
-                f"did you mean `{guess}`?" if guess
-                else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`",
+                "E0207", f"unknown kind `{kind.name.id}`", kind.name.span, _kind_meant(kind.name.id)
             )
     except Stop:
         lowering.bound_at.setdefault(name, item.name.span)
@@ -143,6 +143,19 @@ def lower_input(lowering: Lowering, item: n.Input) -> int | None:
 
 
 # ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _kind_meant(name: str) -> str:
+    """A help for a kind that does not exist: the type of a tensor is a constraint, not a kind."""
+    if dtype_exists(name):
+        return f'the data type is a constraint: `any(dtype = "{name}")`'
+    if name.lower() in ("tensor", "node", "value", "expr", "anything", "wildcard"):
+        return "any tensor is an input without a kind, or of kind `any`"
+    guess = did_you_mean(name.lower(), KINDS)
+    return (
+        f"did you mean `{guess}`?" if guess
+        else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`"
+    )
 
 
 def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:

@@ -86,6 +86,14 @@ def article(kind: str) -> str:
     return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
+def _of_a_node(lowering: Lowering, expr: n.Expr | n.Star) -> str:
+    """The help for a node where a value is expected."""
+    said = "read an attribute of it: `.shape`, `.dtype`, …"
+    if isinstance(expr, n.Call) and lowering.side == "source":
+        return f"{said}; alternatives are separated by `|`"
+    return said
+
+
 def force(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueOf:
     """The value that an expression denotes. An error if it denotes none."""
     match what:
@@ -94,10 +102,7 @@ def force(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> ValueO
         case BlockOf(block, indices):
             return ValueOf(indices or ir.Instances(block), "tuple")
         case NodeOf() | NodesOf() | TargetOf():
-            lowering.stop(
-                "E0505", "expected a value, found a node", expr.span,
-                "read an attribute of it: `.shape`, `.dtype`, …",
-            )
+            lowering.stop("E0505", "expected a value, found a node", expr.span, _of_a_node(lowering, expr))
         case InstanceOf():
             lowering.stop(
                 "E0505", "expected a value, found an instance", expr.span,
@@ -330,7 +335,13 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
         case n.Match() if _has_hole(expr):
             return _match_test(lowering, expr)
         case n.Name(name):
-            with lowering.helping(name, f"`({name} := _)` takes any value and names it"):
+            if isinstance(lowering.look_up(name), NodeOf):
+                lowering.stop(
+                    "E0505", f"`{name}` is a tensor, and an attribute is constrained by a value", expr.span,
+                    f"`({name} := _)` takes any value and names it; it is then no input of the rule",
+                )
+            hint = lowering.if_unknown or f"`({name} := _)` takes any value and names it"
+            with lowering.helping(name, hint):
                 return ir.Equals(value(lowering, expr).value)
     return ir.Equals(value(lowering, expr).value)
 

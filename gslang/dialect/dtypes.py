@@ -7,6 +7,8 @@ from collections.abc import Collection
 from functools import lru_cache
 from typing import Any, Final
 
+from gslang.base.suggest import did_you_mean
+
 # Names whose NumPy type is spelled the same.
 PLAIN: Final = frozenset({
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",
@@ -48,6 +50,28 @@ _OTHER: Final = re.compile(
 def dtype_exists(name: str) -> bool:
     """True if this is the name of a data type, also of one whose values cannot be held."""
     return numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None
+
+
+# Names of data types elsewhere: in C, NumPy, PyTorch, MLIR, LLVM and ONNX.
+_ELSEWHERE: Final = {
+    "half": "float16", "float": "float32", "single": "float32", "double": "float64", "long": "int64",
+    "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "uint": "uint32", "boolean": "bool",
+    "bool_": "bool", "i1": "bool", "bf16": "bfloat16", "str": "string",
+}
+_SHORT: Final = re.compile(r"(fp|f|i|si|s|u|ui)(8|16|32|64)")
+_KINDS: Final = {"fp": "float", "f": "float", "i": "int", "si": "int", "s": "int", "u": "uint", "ui": "uint"}
+
+
+def dtype_meant(name: str) -> str | None:
+    """The data type that a name of another language stands for, or that is spelt nearly so: `float16` for
+    `half`, `fp16`, `FLOAT16` and `flaot16`. None: no guess."""
+    lower = name.lower().removeprefix("torch.").removeprefix("np.").removeprefix("tensorproto.")
+    if lower in PLAIN:
+        return lower
+    if (short := _SHORT.fullmatch(lower)) is not None:
+        full = _KINDS[short[1]] + short[2]
+        return full if full in PLAIN else None
+    return _ELSEWHERE.get(lower) or did_you_mean(lower, sorted(PLAIN))
 
 
 def whole_numbers(name: str) -> tuple[int, int] | None:

@@ -4,14 +4,11 @@ conditions that hold with them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from gslang.base.diagnostics import Fix, Label
 from gslang.base.source import Span
-from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.dialect.dtypes import PLAIN
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
@@ -21,10 +18,6 @@ from gslang.lint.pattern_walk import always_matched, match_order
 from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
 
-_DTYPE = re.compile(
-    r"|bool|string|handle|void|bfloat16|u?int(1|2|4|8|16|32|64)(x[0-9]+)?"
-    r"|float(16|32|64)(x[0-9]+)?|float[468]_?\w*|complex(64|128)"
-)
 _NEVER = "never true: the rule never matches"
 _SETTLED = (
     ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, ir.IfValue, ir.TupleValue,
@@ -132,7 +125,7 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
             if not isinstance(constraint, ir.Constraint):
                 continue
             for fact in facts_of_constraint(node, constraint.field, constraint.test):
-                if (problem := _misspelt_dtype(fact) or _impossible_number(rule, fact)) is not None:
+                if (problem := _impossible_number(rule, fact)) is not None:
                     yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, problem)
                 known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
                 if known.says(fact) is False:
@@ -158,7 +151,7 @@ def _judged(
     for fact in facts_of(value):
         answer = None
         if fact is not None and _hashable(fact.value):
-            if (problem := _misspelt_dtype(fact) or _impossible_number(rule, fact)) is not None:
+            if (problem := _impossible_number(rule, fact)) is not None:
                 yield finding("L0104", f"`{span.text}` is {_NEVER}", span, problem)
                 return
             known, place = beside.get(fact.value, (None, span))
@@ -220,24 +213,6 @@ def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
             if ranks and all(isinstance(r, int) and not -r <= index < r for r in ranks):
                 return False
     return None
-
-
-def _misspelt_dtype(fact: Fact) -> str | None:
-    """A hint for a comparison with something that is no data type."""
-    if (
-        not isinstance(fact.value, ir.NodeAttr) or fact.value.name != "dtype"
-        or fact.operator not in ("==", "in")
-    ):
-        return None
-    wrong = [
-        c
-        for c in (fact.constant if isinstance(fact.constant, tuple) else (fact.constant,))
-        if isinstance(c, str) and not _DTYPE.fullmatch(c)
-    ]
-    if not wrong or fact.operator == "in" and len(wrong) < len(fact.constant):
-        return None
-    guess = did_you_mean(wrong[0], sorted(PLAIN))
-    return f"there is no data type `{wrong[0]}`" + (f"; did you mean `{guess}`?" if guess else "")
 
 
 def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
