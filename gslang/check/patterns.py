@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check import checked as ir
 from gslang.check import attribute_values, links, values
+from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
     Denotation,
