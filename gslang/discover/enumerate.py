@@ -176,7 +176,7 @@ class _Search:
         self._add_law(equation)
         return True
 
-    def _equal_renamed(self, tree: Tree, value: Any) -> bool:
+    def _equal_renamed(self, tree: Tree, value: object) -> bool:
         """True if a term computes what another one does under other names. One that does so itself says
         that it is symmetric: that is noted."""
         own, print_ = variables(tree), fingerprint([value])
@@ -253,7 +253,7 @@ class _Search:
                     return False
         return True
 
-    def _value(self, tree: Tree, at: int, values: Mapping[int, Any]) -> Any:
+    def _value(self, tree: Tree, at: int, values: Mapping[int, object]) -> Any:
         if isinstance(tree, int):
             return values[tree]
         operands = [self._value(operand, at, values) for operand in tree[1:]]

@@ -111,7 +111,7 @@ class Evaluator:
 
 
 def add_call(
-    graph: Graph, dialect: Dialect, former: Former, operands: Sequence[int], attrs: Mapping[str, Any]
+    graph: Graph, dialect: Dialect, former: Former, operands: Sequence[int], attrs: Mapping[str, object]
 ) -> int | None:
     """Add a former's call to a graph; its result, None where types contradict or are not known."""
     if former.constant is not None:

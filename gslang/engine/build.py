@@ -192,7 +192,7 @@ def _call(builder: _Builder, call: ir.MakeCall) -> int:
     return node
 
 
-def annotate(graph: Graph, node: int, what: tuple[tuple[str, Any], ...]) -> None:
+def annotate(graph: Graph, node: int, what: tuple[tuple[str, object], ...]) -> None:
     """Attach computed values to a new call; `none` is nothing. Raises `UnknownValue`, and `BuildError` for
     what no annotation can be."""
     known = {name: known_value(value) for name, value in what}

@@ -167,7 +167,7 @@ class Attempt(Machine):
         self.steps -= steps
         self.spent += steps + more
 
-    def perform(self, step: Any, rest: Todo) -> Outcome:
+    def perform(self, step: object, rest: Todo) -> Outcome:
         if self._quiet:
             return super().perform(step, rest)
         match step:
@@ -260,7 +260,7 @@ class Attempt(Machine):
 
     # ── failed steps ──
 
-    def refused(self, step: Any, rest: Todo) -> Outcome:
+    def refused(self, step: object, rest: Todo) -> Outcome:
         """Note the step that failed; a lenient attempt goes on behind it, if it is the first one on this way.
         """
         if self._quiet:
@@ -283,7 +283,7 @@ class Attempt(Machine):
         self.put(self.scope.slots_of(self.program.registers[register].block), register, UNBOUND)
         return slot
 
-    def _behind(self, step: Any, rest: Todo, slot: int, miss: Miss) -> Iterator[Todo]:
+    def _behind(self, step: object, rest: Todo, slot: int, miss: Miss) -> Iterator[Todo]:
         """The ways to go on behind a failed step."""
         match step:
             case mp.IsKind(register) if slot != ABSENT:

@@ -106,7 +106,7 @@ def multiply(a: Any, b: Any) -> Any:
     return bounded(a * b)
 
 
-def concatenated(parts: Iterable[Iterable[Any]]) -> tuple[Any, ...]:
+def concatenated(parts: Iterable[Iterable[object]]) -> tuple[Any, ...]:
     """The items of several sequences."""
     found = tuple(islice(chain.from_iterable(parts), MOST_ITEMS + 1))
     return bounded(found)  # type: ignore[no-any-return]

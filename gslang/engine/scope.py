@@ -277,7 +277,7 @@ def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
         scope.loops -= 1
 
 
-def _all(items: Iterator[Any]) -> bool:
+def _all(items: Iterator[object]) -> bool:
     return all(truth(item) for item in items)
 
 

@@ -108,7 +108,7 @@ def count_calls(
     )
 
 
-def _states(dialect: Dialect, operator: str, attributes: Attrs, name: str, value: Any) -> bool:
+def _states(dialect: Dialect, operator: str, attributes: Attrs, name: str, value: object) -> bool:
     """True if a call in a body has an attribute of this value, stated or by default."""
     signature = dialect.operators.get(operator)
     defaults = signature.defaults if signature is not None else {}

@@ -205,7 +205,7 @@ def _matmul(operands: Sequence[Any], attrs: Attrs) -> Any:
     return result if attrs["out_dtype"] else result.astype(a.dtype, copy=False)
 
 
-def _backward_weight(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _backward_weight(operands: Sequence[object], attrs: Attrs) -> Any:
     grad = transform_layout(operands[0], attrs["grad_layout"], "NCHW")
     x = transform_layout(operands[1], attrs["data_layout"], "NCHW")
     sizes, strides = numbers(attrs["kernel_size"], 2, "kernel_size"), numbers(attrs["strides"], 2, "strides")
@@ -270,7 +270,7 @@ def _upsampling(operands: Sequence[Any], attrs: Attrs) -> Any:
     return _resized(x, layout, height, width, attrs["method"], mode, "")
 
 
-def _resize2d(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _resize2d(operands: Sequence[object], attrs: Attrs) -> Any:
     height, width = numbers(attrs["size"], 2, "size")
     mode = attrs["coordinate_transformation_mode"]
     if mode not in ("half_pixel", "align_corners", "asymmetric"):

@@ -128,7 +128,7 @@ def _pad(operands: Sequence[Array], attrs: Attrs) -> Any:
     return np.pad(x, attrs["pad_width"], mode=kind)
 
 
-def _depth_to_space(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _depth_to_space(operands: Sequence[object], attrs: Attrs) -> Any:
     x, b = transform_layout(operands[0], attrs["layout"], "NCHW"), attrs["block_size"]
     n, c, h, w = x.shape
     if attrs["mode"] == "DCR":
@@ -138,7 +138,7 @@ def _depth_to_space(operands: Sequence[Any], attrs: Attrs) -> Any:
     return transform_layout(y.reshape(n, c // (b * b), h * b, w * b), "NCHW", attrs["layout"])
 
 
-def _space_to_depth(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _space_to_depth(operands: Sequence[object], attrs: Attrs) -> Any:
     x, b = transform_layout(operands[0], attrs["layout"], "NCHW"), attrs["block_size"]
     n, c, h, w = x.shape
     y = (

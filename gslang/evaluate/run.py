@@ -96,7 +96,7 @@ def _stated_as_attributes(
     }
 
 
-def _with(operands: list[Any], stated: Mapping[int, Any]) -> list[Any]:
+def _with(operands: list[Any], stated: Mapping[int, object]) -> list[Any]:
     """The operands with those that stand as attributes, in the type of the first."""
     complete = operands + [None] * (max(stated, default=-1) + 1 - len(operands))
     dtype = getattr(operands[0], "dtype", None) if operands else None

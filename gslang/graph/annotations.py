@@ -41,6 +41,6 @@ def attachable(value: object) -> bool:
     return False
 
 
-def as_annotation(value: Any) -> Any:
+def as_annotation(value: object) -> Any:
     """An annotation as it is kept: lists are tuples."""
     return tuple(map(as_annotation, value)) if isinstance(value, list) else value

@@ -360,7 +360,7 @@ class Graph:
         self.dead += len(removed)
         return removed
 
-    def set_values(self, leaves: Mapping[int, tuple[str, Any, Type | None]], gone: Iterable[int]) -> None:
+    def set_values(self, leaves: Mapping[int, tuple[str, object, Type | None]], gone: Iterable[int]) -> None:
         """Turn nodes in place into constants or parameters (kind, value, type), and remove the nodes `gone`,
         which only these and one another read, with what only they read.
         """

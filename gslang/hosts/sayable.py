@@ -308,7 +308,7 @@ class _Writer:
         self,
         operator: str,
         operands: tuple[Operand, ...],
-        attributes: tuple[tuple[str, Any], ...],
+        attributes: tuple[tuple[str, object], ...],
         count: int,
         side: list[Call],
         name: str | None = None,

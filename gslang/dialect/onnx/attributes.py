@@ -249,7 +249,7 @@ _LISTS: Final = {
 }  # fmt: skip
 
 
-def _message(name: str, value: Any) -> Any:
+def _message(name: str, value: object) -> Any:
     """The `AttributeProto` of numbers, bytes and messages. Integers among floats are floats.
 
     Raises `TypeError`, `ValueError`.

@@ -22,7 +22,7 @@ class StaticTypes:
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], tuple[Type | None, object]] = {}
 
-    def of(self, operator: str, types: Sequence[Type | None], attrs: Mapping[str, Any]) -> Type | None:
+    def of(self, operator: str, types: Sequence[Type | None], attrs: Mapping[str, object]) -> Type | None:
         """`attrs` are compared by identity: equal calls share them."""
         key = (operator, id(attrs), *map(id, types))
         found = self._known.get(key)
@@ -38,7 +38,7 @@ class StaticTypes:
 def static_type(
     operator: str,
     types: Sequence[Type | None],
-    attrs: Mapping[str, Any],
+    attrs: Mapping[str, object],
     value_of: Callable[[int], Any] | None = None,
 ) -> Type | None:
     """The type of a call's first result (of `Split`: of all), None where it is not known here.
@@ -90,7 +90,7 @@ def _split(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, Any]) ->
     )
 
 
-def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, Any]) -> Type | None:
+def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, object]) -> Type | None:
     shape: Any = type_.shape
     if (
         attrs.get("allowzero")
@@ -105,7 +105,7 @@ def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, Any]) 
     return TensorType(tuple(made), type_.dtype) if math.prod(made) == math.prod(shape) else None
 
 
-def _same(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _same(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     return shapes[0] if len(shapes) == 1 else None
 
 
@@ -117,7 +117,7 @@ def _spread(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     return None if any(len(size) > 1 for size in sizes) else tuple([next(iter(size), 1) for size in sizes])
 
 
-def _elementwise(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _elementwise(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     return _spread(*shapes) if len(shapes) == 2 else None
 
 
@@ -128,7 +128,7 @@ def _transpose(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
     return tuple([shape[k] for k in order]) if sorted(order) == list(range(len(shape))) else None
 
 
-def _matmul(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _matmul(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     a, b = shapes
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
         return None
@@ -136,14 +136,14 @@ def _matmul(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
     return None if batch is None else (*batch, a[-2], b[-1])
 
 
-def _gemm(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _gemm(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     a, b = shapes[0][:: -1 if attrs.get("transA") else 1], shapes[1][:: -1 if attrs.get("transB") else 1]
     (rows, inner), (again, columns) = a, b
     fits = inner == again and (len(shapes) < 3 or _spread(shapes[2], (rows, columns)) == (rows, columns))
     return (rows, columns) if fits else None
 
 
-def _concat(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _concat(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     rank, axis = len(shapes[0]), attrs["axis"]
     if type(axis) is not int or not -rank <= axis < rank:
         return None
@@ -154,7 +154,7 @@ def _concat(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
     return (*shapes[0][:axis], sum([shape[axis] for shape in shapes]), *shapes[0][axis + 1 :])
 
 
-def _batch_norm(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _batch_norm(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     """At inference."""
     fits = (
         len(shapes) == 5

@@ -257,7 +257,7 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
 
 
 def with_constants(
-    metadata: Metadata | None, first: int, added: Sequence[tuple[Any, TensorType] | None]
+    metadata: Metadata | None, first: int, added: Sequence[tuple[object, TensorType] | None]
 ) -> dict[str, Any]:
     """The document with constants `first`, `first + 1`, … added; None adds an entry that stays empty."""
     if metadata is None:
