@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
-from gslang.cli.inputs import inputs_for
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import add_number_options, compare_graphs, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import add_number_options, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
-from gslang.cli.paint import painter
 from gslang.cli.progress import shown
 from gslang.cli.refusals import (
     graph_takes_place,
@@ -31,7 +30,6 @@ from gslang.cli.refusals import (
 )
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
-from gslang.engine.fixed_point import StopReason
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -40,6 +38,8 @@ if TYPE_CHECKING:
     from gslang.engine.fixed_point import Observer
     from gslang.engine.rewrite import Application
     from gslang.graph.graph import Graph
+    from gslang.search.cost.tables import CostTable
+    from gslang.view.history import History
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -170,8 +170,6 @@ def run(options: argparse.Namespace) -> int:
 def run_one(options: argparse.Namespace) -> int:
     """Rewrite one graph, or check the rules if there is none."""
     began = perf_counter()
-    from gslang.engine.fixed_point import Progress
-
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):
@@ -180,6 +178,52 @@ def run_one(options: argparse.Namespace) -> int:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
+    sizes = _checked_sizes(options)
+    if isinstance(sizes, ExitCode):
+        return sizes
+    compiled = perf_counter()
+    graph = load_graph(options.graph, options, rules.dialect)
+    _check_graph(graph, options, sizes)
+    loaded = perf_counter()
+    if options.bench:
+        refuse_without_runtime(graph, options.graph)
+    table = _cost_table(options)
+    trace, history = _recorders(options)
+    watch = _watch([recorder.watch for recorder in (trace, history) if recorder is not None])
+    result = (
+        _replayed(rules, graph, options, trace, watch) if options.replay
+        else _rewritten(rules, graph, options, watch)
+    )
+    result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
+    for warning in result.graph.meta.get("warnings", ()):
+        if warning not in graph.meta.get("warnings", ()):
+            sys.stderr.write(f"warning: {warning}\n")
+    code = show_problems(result)
+    if options.check_numbers and not numbers_agree(rules, graph, result, options, sizes):
+        code = ExitCode.FINDINGS
+    if options.bench:
+        _measure(graph, result, options, sizes)
+    cost = None
+    if table is not None:
+        from gslang.cli.cost_report import cost_report
+
+        cost = cost_report(graph, result.graph, rules.dialect, table, sizes)
+        result.cost = cost.as_data()
+    with together():
+        _write_files(rules, graph, result, options, trace, history, is_fine=code == ExitCode.FINE)
+    show_summary(result, options)
+    if cost is not None:
+        sys.stderr.write(cost.as_text())
+    show_newer_opset(rules, result)
+    if code != ExitCode.FINE and not options.force:
+        sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
+    return code
+
+
+def _checked_sizes(options: argparse.Namespace) -> dict[str, int] | ExitCode:
+    """The sizes of symbolic dimensions. Refuses options that do not go together and files that cannot be
+    written.
+    """
     refuse_graph_output(options)
     sizes = sizes_of(options)
     wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
@@ -189,89 +233,92 @@ def run_one(options: argparse.Namespace) -> int:
     for path in (options.trace, options.html, options.report if options.report != "-" else None):
         if path is not None:
             refuse_output(path)
-    compiled = perf_counter()
-    graph = load_graph(options.graph, options, rules.dialect)
+    return sizes
+
+
+def _check_graph(graph: Graph, options: argparse.Namespace, sizes: Mapping[str, int]) -> None:
+    """Refuse sizes and inputs that do not belong to the graph; warn of what its format cannot hold."""
     refuse_unknown_sizes(graph, sizes)
     if options.inputs is not None:
         from gslang.cli.inputs import fitting_inputs
 
         fitting_inputs(graph, options.inputs)
-    loaded = perf_counter()
-    if options.bench:
-        refuse_without_runtime(graph, options.graph)
-    table = None
-    if options.cost is not None:
-        from gslang.search.cost.tables import table_of
-
-        table = table_of(options.cost)
     if options.provenance and target_format(options, graph) == "relay":
         sys.stderr.write(
             "warning: Relay text has no place for what `--provenance` says\n"
             "  help: write JSON, with --output-format json\n"
         )
-    trace = None
+
+
+def _cost_table(options: argparse.Namespace) -> CostTable | None:
+    if options.cost is None:
+        return None
+    from gslang.search.cost.tables import table_of
+
+    return table_of(options.cost)
+
+
+def _recorders(options: argparse.Namespace) -> tuple[Trace | None, History | None]:
+    """The open trace and the history of the page, where they are asked for."""
+    trace = history = None
     if options.trace:
         from gslang.cli.trace_file import open_trace
 
         trace = open_trace(options.trace, options.fold_limit)
-    history = None
     if options.html:
         from gslang.view.history import History
 
         history = History()
-    watch = _watch([recorder.watch for recorder in (trace, history) if recorder is not None])
-    if options.replay:
-        result = _replayed(rules, graph, options, trace, watch)
-    else:
-        progress = Progress()
-        with shown(progress):
-            result = rules.apply(
-                graph, **run_options(options), stop_after=options.stop_after, watch=watch,
-                provenance=options.provenance, progress=progress,
-            )  # fmt: skip
-    result.seconds = {"load": loaded - compiled, "compile": compiled - began, **result.seconds}
-    for warning in result.graph.meta.get("warnings", ()):
-        if warning not in graph.meta.get("warnings", ()):
-            sys.stderr.write(f"warning: {warning}\n")
-    code = show_problems(result)
-    if options.check_numbers and not _numbers_agree(rules, graph, result, options, sizes):
-        code = ExitCode.FINDINGS
-    if options.bench:
-        from gslang.formats.onnx.latency import Setting
+    return trace, history
 
-        latency = latency_of(graph, result.graph, options, sizes, Setting())
-        result.latency = latency.report()
-        sys.stderr.write(as_text(latency))
-    cost = None
-    if table is not None:
-        from gslang.cli.cost_report import cost_report
 
-        cost = cost_report(graph, result.graph, rules.dialect, table, sizes)
-        result.cost = cost.as_data()
-    with together():
-        if code == ExitCode.FINE or options.force:
-            writing = perf_counter()
-            output_graph(result.graph, options, target_format(options, graph))
-            result.seconds["write"] = perf_counter() - writing
-        if options.report:
-            report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
-            sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
-        if trace is not None:
-            trace.save(target_format(options, graph))
-        if history is not None:
-            from gslang.cli.page_output import write_page
+def _rewritten(rules: RuleSet, graph: Graph, options: argparse.Namespace, watch: Watch | None) -> Result:
+    """The rules applied, with the progress shown."""
+    from gslang.engine.fixed_point import Progress
 
-            write_page(
-                history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name,
-                rules, result, options.html,
-            )
-    _summary(result, options)
-    if cost is not None:
-        sys.stderr.write(cost.as_text())
-    _say_what_a_newer_opset_admits(rules, result)
-    if code != ExitCode.FINE and not options.force:
-        sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
-    return code
+    progress = Progress()
+    with shown(progress):
+        return rules.apply(
+            graph, **run_options(options), stop_after=options.stop_after, watch=watch,
+            provenance=options.provenance, progress=progress,
+        )
+
+
+def _measure(graph: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]) -> None:
+    """Measure both graphs in onnxruntime; the times are shown and kept in the result."""
+    from gslang.formats.onnx.latency import Setting
+
+    latency = latency_of(graph, result.graph, options, sizes, Setting())
+    result.latency = latency.report()
+    sys.stderr.write(as_text(latency))
+
+
+def _write_files(
+    rules: RuleSet,
+    graph: Graph,
+    result: Result,
+    options: argparse.Namespace,
+    trace: Trace | None,
+    history: History | None,
+    is_fine: bool,
+) -> None:
+    """Write the graph, if the run `is_fine` or that is forced, and the reports that are asked for."""
+    if is_fine or options.force:
+        writing = perf_counter()
+        output_graph(result.graph, options, target_format(options, graph))
+        result.seconds["write"] = perf_counter() - writing
+    if options.report:
+        report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
+        sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
+    if trace is not None:
+        trace.save(target_format(options, graph))
+    if history is not None:
+        from gslang.cli.page_output import write_page
+
+        write_page(
+            history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name,
+            rules, result, options.html,
+        )
 
 
 def _watch(watches: Sequence[Watch]) -> Watch | None:
@@ -341,73 +388,6 @@ def _replayed(
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
 
 
-def show_problems(result: Result) -> int:
-    """Write applications that failed and limits that were reached to stderr; the exit code."""
-    code = ExitCode.FINE
-    # a place may be tried again, in vain, when something near it has changed
-    failures = list(dict.fromkeys(result.failures))
-    for failure in failures[:10]:
-        sys.stderr.write(
-            f"error: rule `{failure.rule}` was not applied at {failure.node}: {failure.message}\n"
-        )
-        code = ExitCode.FINDINGS
-    if len(failures) > 10:
-        sys.stderr.write(f"  … and {len(failures) - 10} more\n")
-    if result.problem:
-        sys.stderr.write(
-            f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result "
-            "does not meet; `gslc lint` shows rules that never end\n"
-        )
-        code = ExitCode.FINDINGS
-    return code
-
-
-def _numbers_agree(
-    rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]
-) -> bool:
-    from gslang.evaluate.errors import EvaluationError
-
-    try:
-        inputs = inputs_for(before, rules.dialect, options, sizes)
-        compared = compare_graphs(before, result.graph, rules.dialect, inputs, options.backend)
-    except EvaluationError as error:
-        sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
-        result.numbers = {"checked": False, "reason": str(error)}
-        return False
-    agreement = compared.agreement
-    result.numbers = {
-        "checked": True,
-        "backend": compared.backend,
-        "max_abs": agreement.max_abs,
-        "max_rel": agreement.max_rel,
-    }
-    if agreement.equal:
-        sys.stderr.write(
-            f"{painter(options, sys.stderr)('good', 'numbers agree')}: largest difference "
-            f"{agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n"
-        )
-    else:
-        sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
-        if compared.first:
-            result.numbers["first_difference"] = compared.first
-            sys.stderr.write(
-                f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n"
-            )
-        meant = [
-            name
-            for name in result.progress.counts
-            if name in rules.known and rules.known[name].changes is not None
-            and result.progress.counts[name].applications
-        ]
-        if meant:
-            result.numbers["changed_by"] = meant
-        for name in meant:
-            sys.stderr.write(
-                f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n"
-            )
-    return agreement.equal
-
-
 def _write_file(path: str, text: str) -> None:
     from gslang.base.atomic_write import write_text
 
@@ -417,42 +397,3 @@ def _write_file(path: str, text: str) -> None:
         raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
 
 
-def _say_what_a_newer_opset_admits(rules: RuleSet, result: Result) -> None:
-    """One line about the rules that the model's operator set does not admit, as far as its operators occur in
-    their sources.
-    """
-    from gslang.check.opsets import can_occur, opset_for_rule
-
-    operators = frozenset(result.graph.op) | frozenset(result.before.op)
-    skipped = [rules.known[name] for name in result.progress.skipped if name in rules.known]
-    needed = [
-        opset
-        for rule in skipped
-        if can_occur(rule, operators) and (opset := opset_for_rule(rule, result.before.meta)) is not None
-    ]
-    if needed:
-        low, high = min(needed), max(needed)
-        which = f"{low}" if low == high else f"{low} to {high}"
-        sys.stderr.write(
-            f"{len(needed)} fusion{'s' * (len(needed) != 1)} skipped: need{'s' * (len(needed) == 1)} opset "
-            f"{which}; try --opset {high}\n"
-        )
-
-
-def _summary(result: Result, options: argparse.Namespace) -> None:
-    paint, replayed = painter(options, sys.stderr), bool(options.replay)
-    fired = [(name, c.applications) for name, c in result.progress.counts.items() if c.applications]
-    for name, count in fired:
-        sys.stderr.write(f"  {name:<36}{paint('count', f'{count:>6}')}\n")
-    many = "s" * (result.applications != 1)
-    sweeps = result.progress.sweeps
-    how = "replayed" if replayed else f"{sweeps} sweep{'s' * (sweeps != 1)} ({result.stop_reason.value})"
-    sys.stderr.write(
-        paint("head", f"{result.applications} application{many}")
-        + f", {how}; {len(result.before)} nodes before, {paint('head', str(len(result.graph)))} after\n"
-    )
-    if (
-        not (result.applications or result.failures or replayed)
-        and result.stop_reason is StopReason.FIXED_POINT
-    ):
-        sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` shows what did not match\n")

@@ -17,7 +17,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gslang.cli.apply import add_run_options, run_options, show_problems
+from gslang.cli.apply import add_run_options, run_options
+from gslang.cli.apply_summary import show_problems
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
 from gslang.cli.numbers import add_input_options, refuse_unknown_sizes, sizes_of

@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.apply import add_run_options, run_options, show_problems
+from gslang.cli.apply import add_run_options, run_options
+from gslang.cli.apply_summary import show_problems
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural
 from gslang.cli.page_output import write_page, write_text
