@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
-from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems
+from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems, show_summary
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
