@@ -17,10 +17,11 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.definite import walk
 from gslang.engine import program as mp
+from gslang.engine.backtracking import FAILED, Outcome, Todo, before
 from gslang.engine.build import build
 from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
-from gslang.engine.machine import FAILED, At, Inside, Link, Machine, Outcome, Todo, Whole, before
+from gslang.engine.machine import At, Inside, Link, Machine, Whole
 from gslang.engine.match_failures import also_used, described, path_between
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance

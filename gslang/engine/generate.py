@@ -15,8 +15,7 @@ The few rules that are beyond it (`NotCompiled`) are run by the machine.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from dataclasses import replace
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal
 
@@ -25,34 +24,22 @@ from gslang.check.definite import children
 from gslang.check.levels import choice_levels, levels
 from gslang.engine import machine
 from gslang.engine import program as mp
-from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
-from gslang.engine.conditions import is_blocked
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, fields_step, output_block_step
+from gslang.engine.generate_end import finish
 from gslang.engine.generate_forward import conjuncts, forward, is_known
 from gslang.engine.generate_nodes import match_step
-from gslang.engine.generate_outline import outlined_layout
-from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
 from gslang.engine.generate_runs import run_step, runs
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
-from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
-from gslang.engine.generate_target import emit_target
 from gslang.engine.lower import may_be_absent
+from gslang.engine.match_runtime import RUNTIME as MATCH_RUNTIME
+from gslang.engine.match_runtime import candidates_of, scope_of
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, apply_match, record
-from gslang.engine.scope import Instance, Scope
+from gslang.engine.scope import Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import (
-    RUNTIME,
-    Namespace,
-    NotCompiled,
-    equal_attributes,
-    truth_code,
-    written_out,
-)
-from gslang.engine.values import FAILURES, equal
-from gslang.engine.variants import variants
+from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code, written_out
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], Any]
@@ -114,7 +101,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         return None
     rule = plan.rule
     space: dict[str, Any] = {
-        **RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects,
+        **RUNTIME, **MATCH_RUNTIME, **TARGET_RUNTIME, **STAMP_RUNTIME, **objects,
         "Scope": Scope,
         "rule": rule,
         "D": rule.dialect,
@@ -128,17 +115,13 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         "VARIABLES": VARIABLES,
         "FIXED": frozenset((CONST, PARAM)),
         "NO_ATTRS": NO_ATTRS,
-        "private": _private,
-        "convex": _convex,
-        "same_attributes": _same_attributes,
-        "canonical": canonical,
         "Growing": Growing,
         "runs": runs,
         "Failure": Failure,
         "BuildError": BuildError,
         "record": record,
-        "scope_of": partial(_scope_of, rule),
-        "candidates_of": partial(_candidates_of, rule.dialect),
+        "scope_of": partial(scope_of, rule),
+        "candidates_of": partial(candidates_of, rule.dialect),
     }
     exec(compile(text, f"<{mode} of {rule.name}>", "exec"), space)
     make: Callable[..., Any] = space["make"]
@@ -168,7 +151,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     )
     writer.variables = tuple(variables)
     steps = [found for step in plan.steps for found in _finding(step)]
-    go(writer, Place(2, "return None"), chain([*steps, _finish(rewrites)], None))
+    go(writer, Place(2, "return None"), chain([*steps, finish(rewrites)], None))
     starting = {"v": "-2", "b": "-1", "I": "()", "x": "0", "c": "None", "t": "()", "g": "None"}
     nested = any(line.lstrip().startswith("nonlocal ") for line in writer.lines)
     always = set() if nested or alternations else _always(rule)
@@ -226,7 +209,7 @@ def _always(rule: ir.CheckedRule) -> set[int]:
 
 def _finding(step: mp.Step) -> list[Step]:
     """The code that finds what a step of the program finds; of those that test the whole none, which is
-    `_finish`.
+    `finish`.
     """
     match step:
         case mp.Start(register):
@@ -270,249 +253,6 @@ def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
     writer.conditions(place, [truth_code(condition, writer.names) for condition in ready])
     writer.tested += ready
     go(writer, place, rest)
-
-
-# ── the end ─────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _finish(rewrites: bool) -> Step:
-    """Conditions 4 and 5, `where`, and handing over or rewriting."""
-
-    def emit(writer: Writer, place: Place, rest: Rest) -> None:
-        rule = writer.plan.rule
-        templates = frozenset(k for k, node in enumerate(rule.nodes) if node.block is not None)
-        bound = sorted((place.certain | place.possible) - templates)
-        writer.sure = place.certain | templates
-        outputs = _outputs_code(rule)
-        matched = all_slots(rule, [f"v{k}" for k in bound])
-        _check_outputs(writer, place, bound)
-        _check_interior(writer, place, bound, matched, outputs)
-        alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
-        if rule.output_block is None and (len(rule.outputs) > 1 or alternatives):
-            leaves = [f"v{k}" for k in bound if isinstance(rule.nodes[k], ir.LeafNode)]
-            inputs = all_slots(
-                rule, leaves, [k for k in sorted(templates) if isinstance(rule.nodes[k], ir.LeafNode)]
-            )
-            # an input that depends on an output has a greater label
-            if not rule.blocks and leaves and not alternatives:
-                writer.line(place, f"highest = max({', '.join(f'label[{leaf}]' for leaf in leaves)}, 0)")
-                earliest = ", ".join(f"label[v{k}]" for k in rule.outputs)
-                writer.check(place, f"highest >= min({earliest}) and not convex(G, {inputs}, {outputs})")
-                writer.highest_of = frozenset(k for k in bound if isinstance(rule.nodes[k], ir.LeafNode))
-            else:
-                writer.check(place, f"not convex(G, {inputs}, {outputs})")
-        writer.names.keeps_lets = True
-        mark = len(writer.lines)
-        writer.conditions(
-            place, [truth_code(c, writer.names) for c in conjuncts(rule.where) if c not in writer.tested]
-        )
-        for variable in rule.variables:
-            _name_operator(writer, place, variable.name)
-        if rewrites:
-            _rewrite(writer, place, bound, templates, outputs)
-        else:
-            _hand_over(writer, place, bound)
-        writer.names.keeps_lets = False
-        if writer.names.lets:
-            names = " = ".join(sorted(writer.names.lets.values()))
-            writer.lines.insert(mark, "    " * place.indent + f"{names} = UNSET")
-
-    return emit
-
-
-def _outputs_code(rule: ir.CheckedRule) -> str:
-    if rule.output_block is None:
-        return f"({''.join(f'v{k}, ' for k in rule.outputs)})"
-    return f"[i[{rule.blocks[rule.output_block].root}] for i in I{rule.output_block}]"
-
-
-def _check_outputs(writer: Writer, place: Place, bound: list[int]) -> None:
-    """Condition 3 for nodes that are outputs only if some branch was chosen."""
-    rule, maybe_outputs = writer.plan.rule, writer.plan.maybe_outputs
-    chosen = {
-        m.node: " or ".join(" and ".join(f"b{a} == {k}" for a, k in way) for way in m.paths)
-        for m in maybe_outputs
-    }
-    for maybe in maybe_outputs:
-        inside = [k for k in maybe.others if rule.nodes[k].block is not None]
-        sure = all_slots(rule, [f"v{k}" for k in maybe.others if k in bound and k not in chosen], inside)
-        same = [
-            f"v{maybe.node} in {sure}",
-            *(f"v{maybe.node} == v{k} and ({chosen[k]})" for k in maybe.others if k in chosen),
-        ]
-        writer.check(place, f"({chosen[maybe.node]}) and ({' or '.join(same)})")
-
-
-def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str, outputs: str) -> None:
-    """Condition 4: no user outside, no graph output."""
-    rule = writer.plan.rule
-    alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
-    interior = [k for k in sorted(rule.interior) if k in bound]
-    if rule.blocks:
-        inner = [
-            k
-            for k in sorted(rule.interior)
-            if rule.nodes[k].block is not None and rule.nodes[k].block != rule.output_block
-        ]
-        if interior or inner:
-            some = all_slots(rule, [f"v{k}" for k in interior], inner)
-            writer.check(place, f"not private(G, {some}, {{*{matched}}}, {outputs})")
-    elif alternatives and interior:
-        some = ", ".join(f"v{k}" for k in interior)
-        writer.check(place, f"not private(G, ({some},), {{*{matched}}}, {outputs})")
-    else:
-        for k in interior:
-            alone = sum(k in children(other) for other in rule.nodes) == 1
-            test = f"len(users[v{k}]) == 1" if alone else "False"
-            writer.check(
-                place, f"v{k} in G.output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))"
-            )
-
-
-def _name_operator(writer: Writer, place: Place, variable: str) -> None:
-    """`w_f`: the operator that variable `f` matched."""
-    nodes = writer.plan.rule.nodes
-    same = [k for k, node in enumerate(nodes) if isinstance(node, ir.CallNode) and node.variable == variable]
-    sure = [k for k in same if k in place.certain]
-    if sure:
-        writer.line(place, f"w_{variable} = op[v{sure[0]}]")
-        return
-    inside = "".join(
-        f"op[I{nodes[k].block}[0][{k}]] if I{nodes[k].block} else "
-        for k in same if nodes[k].block is not None
-    )
-    choice = "".join(f"op[v{k}] if v{k} != -2 else " for k in same if k in place.possible)
-    writer.line(place, f"w_{variable} = {inside}{choice}None")
-
-
-def _hand_over(writer: Writer, place: Place, bound: list[int]) -> None:
-    writer.line(place, f"result = accept({scope_code(writer, bound)})")
-    writer.line(place, "if result is not None: return result")
-    writer.line(place, place.fail)
-
-
-def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
-    """The code that `_apply` emits; once for each way in which optional inputs may be there, where the target
-    tells them apart.
-    """
-    plan, names = writer.plan, writer.names
-    several = [] if writer.traced else variants(plan.rule)
-    for absent, rule in several:
-        here = " and ".join(
-            f"v{k} {'<' if k in absent else '>='} 0"
-            for k, node in enumerate(plan.rule.nodes) if isinstance(node, ir.LeafNode) and node.optional
-        )
-        writer.line(place, f"if {here}:")
-        writer.plan, writer.names = (
-            replace(plan, rule=rule), replace(names, rule=rule, new_nodes={}, uncertain=None),
-        )
-        _apply(writer, place.deeper(), bound, templates, outputs)
-    writer.plan, writer.names = plan, names
-    if not several:
-        _apply(writer, place, bound, templates, outputs)
-
-
-def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[int], outputs: str) -> None:
-    """Build, compare types, replace. A value that is not known means that this is no match: go on."""
-    rule = writer.plan.rule
-    writer.line(place, "first_new = len(op)")
-    if writer.traced:
-        writer.line(place, "removed = []")
-    inner = place.deeper()
-    layout = layout_of(writer)
-    if layout is None:
-        single = _build(writer, place)
-    else:
-        stamps = emit_key(writer, place, layout)
-        if (
-            not writer.traced and all_fresh(writer, layout)
-            and (outlined := outlined_layout(rule, layout)) is not None
-        ):
-            emit_outlined(writer, place, outlined, len(layout.operators))
-        writer.line(place, "if stamp is None:")
-        writer.line(inner, "looked_at.clear()")
-        single = _build(writer, inner)
-        writer.line(inner, f"keep_stamp(E, {stamps}, key, first_new)")
-        writer.line(place, "else:")
-        emit_stamped(writer, inner, layout)
-        outputs_now = (
-            "[*projected]" if layout.several is not None
-            else layout.outputs[0] if single
-            else f"({', '.join(layout.outputs)},)"
-        )
-        writer.line(inner, f"now = {outputs_now}")
-    one = single and rule.output_block is None and len(rule.outputs) == 1
-    emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
-
-
-def _build(writer: Writer, place: Place) -> bool:
-    """Emit the code that makes the nodes one by one; whether `now` is a single node."""
-    inner = place.deeper()
-    writer.line(place, "try:")
-    result, single = emit_target(writer, inner)
-    writer.line(inner, f"now = {result}")
-    writer.line(place, "except FAILURES:")
-    writer.line(inner, "G.discard_from(first_new)")
-    writer.line(inner, place.fail)
-    writer.line(place, "except BuildError as error:")
-    writer.line(inner, "G.discard_from(first_new)")
-    writer.line(inner, "return Failure(rule.name, G.label(start), str(error))")
-    return single
-
-
-def _scope_of(
-    rule: ir.CheckedRule, graph: Graph, slots: list[int], chosen: dict[int, int], captures: dict[int, Any],
-    variables: dict[str, str], instances: list[list[dict[int, int]]],
-) -> Scope:  # fmt: skip
-    known = {name: operator for name, operator in variables.items() if operator is not None}
-    tables = [[Instance(k, table) for k, table in enumerate(block)] for block in instances]
-    return Scope(rule, graph, slots, chosen, captures, known, tables)
-
-
-def _candidates_of(dialect: object, graph: Graph, site: Any) -> Candidates:
-    parts = site.key
-
-    def key_of(node: int) -> Any:
-        try:
-            return tuple([field_of(graph, dialect, node, path, field) for path, field in parts])
-        except FAILURES:
-            return None
-
-    return Candidates(graph, site.levels, key_of)
-
-
-def _private(graph: Graph, interior: tuple[int, ...], matched: set[int], outputs: Collection[int]) -> bool:
-    if len(outputs) > 8:
-        outputs = frozenset(outputs)
-    for node in interior:
-        if node >= 0 and node not in outputs:
-            if node in graph.output_uses or any(user not in matched for user in graph.users[node]):
-                return False
-    return True
-
-
-def _convex(graph: Graph, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> bool:
-    wanted = set(outputs)
-    present = [node for node in inputs if node >= 0]
-    if any(node in wanted for node in present):
-        return False
-    inner = [node for node in present if graph.operands[node]]
-    return len(wanted) < 2 or not inner or not is_blocked(graph, inner, wanted, outputs[0])
-
-
-def _same_attributes(graph: Graph, dialect: Any, a: int, b: int, without: tuple[str, ...]) -> bool:
-    if a < 0 or b < 0:
-        return False
-    if a == b or (graph.op[a] == graph.op[b] and equal_attributes(graph.attrs[a], graph.attrs[b])):
-        return True
-    sides = []
-    for node in (a, b):
-        signature = dialect.operators.get(graph.op[node])
-        given = graph.attrs[node]
-        sides.append(signature.complete(given) if signature else dict(given))
-    left, right = sides
-    names = [name for name in {**left, **right} if name not in without]
-    return all(name in left and name in right and equal(left[name], right[name]) for name in names)
 
 
 __all__ = [

@@ -12,11 +12,12 @@ agree with this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.engine import program as mp
+from gslang.engine.backtracking import FAILED, Backtracking, Outcome, Todo, before
 from gslang.engine.candidates import place_in
 from gslang.engine.conditions import (
     convex,
@@ -98,19 +99,6 @@ class Whole:
     link: Link
 
 
-Todo = Any
-"""The continuation, a linked list: None, or (the next step, the rest)."""
-
-
-class _Failed:
-    """The result of a step that does not hold."""
-
-
-FAILED: Final = _Failed()
-Outcome = Any
-"""The result of a step: the continuation, an iterator over alternative continuations, or `FAILED`."""
-
-
 def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
     """All matches whose first output is `start`, best first.
 
@@ -124,73 +112,16 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
         raise error.of(program.rule.name) from None
 
 
-class Machine:
+class Machine(Backtracking):
     """One run of a program at a node."""
 
     def __init__(self, program: MatchProgram, graph: Graph, start: int) -> None:
+        super().__init__()
         rule = program.rule
         self.program, self.graph, self.start = program, graph, start
         self.scope = Scope(rule, graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
         self._orders: dict[int, tuple[int, ...]] = {}  # register → operands, in the order that was chosen
         self._counts: dict[int, int] = {}  # block → how many fields its sequences have
-        self._trail: list[tuple[Callable[..., Any], tuple[Any, ...]]] = []
-
-    # ── running ──
-
-    def solve(self, steps: Sequence[object]) -> Iterator[None]:
-        """Yields once for each way to pass all steps, with its effects in place; a caller that stops asking
-        keeps them.
-        """
-        bottom = len(self._trail)
-        todo = before(steps, None)
-        choices: list[tuple[int, Iterator[Todo]]] = []
-        while True:
-            if todo is None:
-                yield
-            else:
-                outcome = self.perform(*todo)
-                if outcome is FAILED:
-                    outcome = self.refused(*todo)
-                if type(outcome) is tuple or outcome is None:
-                    todo = outcome
-                    continue
-                if outcome is not FAILED:
-                    choices.append((len(self._trail), outcome))  # type: ignore[arg-type]
-            while True:  # the next way of the latest choice
-                if not choices:
-                    self._undo(bottom)
-                    return
-                mark, ways = choices[-1]
-                self._undo(mark)
-                way = next(ways, FAILED)
-                if way is not FAILED:
-                    todo = way  # type: ignore[assignment]
-                    break
-                choices.pop()
-
-    def refused(self, step: object, rest: Todo) -> Outcome:
-        """Called when a step has failed. Overridden by callers that record failures and may continue as if it
-        had not."""
-        return FAILED
-
-    def put(self, table: Any, key: Any, value: Any) -> None:
-        """Set an entry of a list or table until this way is given up."""
-        if type(table) is list or key in table:
-            self._trail.append((table.__setitem__, (key, table[key])))
-        else:
-            self._trail.append((table.pop, (key,)))
-        table[key] = value
-
-    def set(self, owner: object, name: str, value: object) -> None:
-        """Set an attribute until this way is given up."""
-        self._trail.append((setattr, (owner, name, getattr(owner, name))))
-        setattr(owner, name, value)
-
-    def _undo(self, mark: int) -> None:
-        trail = self._trail
-        while len(trail) > mark:
-            function, arguments = trail.pop()
-            function(*arguments)
 
     # ── steps ──
 
@@ -490,13 +421,6 @@ class Machine:
             ):
                 break  # its effects stay
         return True
-
-
-def before(steps: Sequence[object], rest: Todo) -> Todo:
-    """The steps, and then the rest."""
-    for step in reversed(steps):
-        rest = (step, rest)
-    return rest
 
 
 _TESTS: Final[dict[type, Callable[[Machine, Any], bool]]] = {

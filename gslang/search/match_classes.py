@@ -13,8 +13,9 @@ from typing import TypeGuard
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine import program as mp
+from gslang.engine.backtracking import FAILED, Outcome, Todo, before
 from gslang.engine.constraints import satisfied
-from gslang.engine.machine import FAILED, At, Machine, Outcome, Todo, before
+from gslang.engine.machine import At, Machine
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.uses import NO_GRAPH

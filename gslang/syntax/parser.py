@@ -150,9 +150,10 @@ def _nodes(
 ) -> tuple[list[n.Item], Diagnostic | None, tuple[int, int] | None]:
     from lark import Tree as LarkTree
 
-    from gslang.syntax.tree_to_nodes import DEEPEST, BadString, Malformed, Reserved, TooDeep, _Builder
+    from gslang.syntax.tree_to_expressions import DEEPEST, BadString, Malformed, Reserved, TooDeep
+    from gslang.syntax.tree_to_nodes import Builder
 
-    builder = _Builder(source, lambda offset: _doc_before(source, docs, offset))
+    builder = Builder(source, lambda offset: _doc_before(source, docs, offset))
     items: list[n.Item] = []
     for child in tree.children:
         if not isinstance(child, LarkTree):
