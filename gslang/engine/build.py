@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Any
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
@@ -309,7 +310,7 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     return graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
 
-def is_exact(value: object, array: Any) -> bool:
+def is_exact(value: object, array: Array) -> bool:
     """True if an array of whole numbers or truth values holds just these values."""
     import numpy
 

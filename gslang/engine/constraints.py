@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from gslang.base.arrays import Array
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import Scope, evaluate
@@ -154,7 +155,7 @@ def _rounded(value: int | float, dtype: Any) -> Any:
         return numpy.asarray(value, dtype=dtype).item()
 
 
-def equals_rounded(array: Any, value: Any) -> bool:
+def equals_rounded(array: Array, value: Any) -> bool:
     """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
     if type(array) is Scalar:
         if type(value) is float or type(value) is int:

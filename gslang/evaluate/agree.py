@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 
 _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
@@ -57,7 +56,7 @@ def compare_values(before: object, after: object, rtol: float | None = None) -> 
     return Agreement(equal, worst_abs, worst_rel, reason)
 
 
-def _flat(value: object) -> list[Any]:
+def _flat(value: object) -> list[Array]:
     arrays, stack = [], [value]
     while stack:
         item = stack.pop()

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.convolution import SPATIAL
 from gslang.dialect.relay.dimensions import numbers, paddings
-from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
 
 
-def _padded(x: Any, pads: Sequence[tuple[int, int]], value: Any = 0) -> Any:
+def _padded(x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
     if not any(a or b for a, b in pads):
         return x
     wide = np.full((*x.shape[:2], *(a + d + b for d, (a, b) in zip(x.shape[2:], pads))), value, x.dtype)
@@ -26,7 +26,7 @@ def _padded(x: Any, pads: Sequence[tuple[int, int]], value: Any = 0) -> Any:
     return wide
 
 
-def _windows(x: Any, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:
+def _windows(x: Array, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:
     """View of shape (N, C, out…, window…) of an array (N, C, spatial…)."""
     rank = len(sizes)
     spans = [d * (k - 1) + 1 for k, d in zip(sizes, dilations)]
@@ -38,7 +38,7 @@ def _windows(x: Any, sizes: Sequence[int], strides: Sequence[int], dilations: Se
     return view[tuple(index)]
 
 
-def _accumulator(x: Any, dtype: str) -> Any:
+def _accumulator(x: Array, dtype: str) -> Any:
     """The dtype in which products are summed."""
     if dtype:
         return numpy_dtype(dtype)
@@ -189,7 +189,7 @@ def _pool_to(rank: int, largest: bool, fixed: bool = False) -> Evaluator:
     return evaluate
 
 
-def _dense(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _dense(operands: Sequence[Array], attrs: Attrs) -> Any:
     x, w = operands
     wide = _accumulator(x, attrs["out_dtype"])
     result = np.matmul(x.astype(wide, copy=False), w.astype(wide, copy=False).T)
@@ -231,7 +231,7 @@ def _source_positions(out: int, size: int, mode: str) -> Array:
     return (k + 0.5) * size / out - 0.5
 
 
-def _resize_axis(x: Any, axis: int, out: int, method: str, mode: str, rounding: str) -> Any:
+def _resize_axis(x: Array, axis: int, out: int, method: str, mode: str, rounding: str) -> Any:
     size = x.shape[axis]
     at = _source_positions(out, size, mode)
     if method in ("nearest_neighbor", "nearest"):

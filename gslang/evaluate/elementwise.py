@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
-from gslang.evaluate.arrays import Array
 
 Evaluator = Callable[[Sequence[Any], Attrs], Any]
 
@@ -38,7 +38,7 @@ def _compare(function: Callable[[Any, Any], object]) -> Evaluator:
     return lambda operands, attrs: np.asarray(function(operands[0], operands[1]))
 
 
-def erf(x: Array) -> Any:
+def erf(x: Array) -> Array:
     """The error function, to about 1e-15.
 
     W. J. Cody, "Rational Chebyshev approximation for the error function", 1969.
@@ -107,7 +107,7 @@ def _leaky(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.where(x > 0, x, x * x.dtype.type(attrs["alpha"])).astype(x.dtype)
 
 
-def along(vector: Array, rank: int, axis: int) -> Any:
+def along(vector: Array, rank: int, axis: int) -> Array:
     shape = [1] * rank
     shape[axis] = -1
     return vector.reshape(shape)
@@ -167,7 +167,7 @@ def _round(x: Array) -> Array:
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if x.dtype.kind == "f" else x
 
 
-def _where(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _where(operands: Sequence[Array], attrs: Attrs) -> Any:
     condition, x, y = operands
     chosen: Any = np.where(condition.astype(bool), x, y)
     return chosen.astype(x.dtype)

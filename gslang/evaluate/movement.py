@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.joins import slice_bounds
 from gslang.dialect.relay.movement import parse_layout, reshaped
-from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator
 
 
@@ -53,7 +53,7 @@ def _split(operands: Sequence[Any], attrs: Attrs) -> Any:
     )
 
 
-def _strided_slice(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _strided_slice(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     axes = attrs["axes"] if attrs["axes"] is not None else tuple(range(len(attrs["begin"])))
     index: list[Any] = [slice(None)] * x.ndim
@@ -117,7 +117,7 @@ def _collapse(x: Array, shape: Sequence[int]) -> Array:
     return x.sum(axis=axes, dtype=x.dtype).reshape(tuple(shape)) if axes else x.reshape(tuple(shape))
 
 
-def _pad(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _pad(operands: Sequence[Array], attrs: Attrs) -> Array:
     x = operands[0]
     value = operands[1] if len(operands) > 1 and operands[1] is not None else 0
     mode = attrs["pad_mode"]
@@ -158,7 +158,7 @@ def _slice_like(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x[tuple(index)]
 
 
-def _gather_nd(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _gather_nd(operands: Sequence[Array], attrs: Attrs) -> Any:
     x, indices = operands
     batch = np.ix_(*map(np.arange, x.shape[: attrs["batch_dims"]]))
     places = [place.reshape(place.shape + (1,) * (indices.ndim - 1 - len(batch))) for place in batch]

@@ -10,6 +10,7 @@ import math
 from functools import lru_cache
 from typing import Any, Final
 
+from gslang.base.arrays import Array
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
@@ -24,7 +25,7 @@ from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endle
 from gslang.graph.graph import PROJ, Graph
 
 
-def evaluate_onnx_node(graph: Graph, node: int, operands: list[Any]) -> Any:
+def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
     known = contrib_function(graph.op[node])
     try:

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.evaluate.elementwise import erf
 
 Operands = list[Any]
 
 
-def _wide(value: Any) -> Any:
+def _wide(value: Array | None) -> Array | None:
     """At least single precision."""
     return (
         value.astype(np.float32)
@@ -28,7 +29,7 @@ def _wide(value: Any) -> Any:
     )
 
 
-def _gelu(x: Any) -> Any:
+def _gelu(x: Array) -> Any:
     return 0.5 * x * (1 + erf(x / math.sqrt(2)))
 
 
@@ -36,11 +37,11 @@ def _tanh_gelu(x: Any) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
-def _sigmoid(x: Any) -> Any:
+def _sigmoid(x: Array) -> Array:
     return 1 / (1 + np.exp(-x))
 
 
-def _softmax(x: Any, axis: int = -1) -> Any:
+def _softmax(x: Array, axis: int = -1) -> Any:
     e = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return e / np.sum(e, axis=axis, keepdims=True)
 
@@ -52,7 +53,7 @@ def _sum(*values: Any) -> Any:
     return total
 
 
-def _activated(x: Any, attrs: Attrs) -> Any:
+def _activated(x: Array, attrs: Attrs) -> Array:
     """The activation of FusedConv and FusedGemm."""
     parameters = attrs.get("activation_params") or (
         attrs.get("activation_alpha"), attrs.get("activation_beta"),
@@ -79,7 +80,7 @@ def _activated(x: Any, attrs: Attrs) -> Any:
 # ── products ────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _batch_transposed(x: Any) -> Any:
+def _batch_transposed(x: Array) -> Array:
     """[rows, batch…, columns] → [batch…, rows, columns]."""
     return np.moveaxis(x, 0, -2)
 
@@ -99,7 +100,7 @@ def fused_gemm(operands: Operands, attrs: Attrs) -> Any:
     return _activated(product if c is None else product + attrs["beta"] * c, attrs)
 
 
-def fused_conv(operands: Operands, attrs: Attrs) -> Any:
+def fused_conv(operands: Operands, attrs: Attrs) -> Array:
     from onnx import helper
     from onnx.reference import ReferenceEvaluator
 
@@ -173,12 +174,12 @@ def embed_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
 # ── attention ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _heads(x: Any, count: int) -> Any:
+def _heads(x: Array, count: int) -> Any:
     """[batch, sequence, hidden] → [batch, heads, sequence, size]."""
     return x.reshape(*x.shape[:2], count, -1).swapaxes(1, 2)
 
 
-def _attend(q: Any, k: Any, v: Any, attrs: Attrs, extra: Any, mask: Any) -> Any:
+def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mask: Any) -> Any:
     scale = attrs["scale"] or 1 / math.sqrt(q.shape[-1])
     scores = np.matmul(q, k.swapaxes(-1, -2)) * scale
     low = attrs.get("mask_filter_value") or -10000.0

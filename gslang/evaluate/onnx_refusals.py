@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.evaluate.errors import EvaluationError
@@ -73,7 +74,7 @@ def _trips(node: Any, known: Attrs) -> int:
     )
 
 
-def _is_true(value: Any) -> bool:
+def _is_true(value: Array | None) -> bool:
     return value is not None and value.size == 1 and bool(value.reshape(-1)[0])
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.engine.generate_outline import ARITHMETIC
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.outline import Outline, outline_at
@@ -46,7 +47,7 @@ def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None
     return found
 
 
-def _stacked(graph: Graph, nodes: Sequence[int]) -> Any:
+def _stacked(graph: Graph, nodes: Sequence[int]) -> Array:
     """The values of leaves of one type in one array. Raises `ValueError` if they are not."""
     values = graph.values
     arrays = [values[node] for node in nodes]
@@ -57,7 +58,7 @@ def _stacked(graph: Graph, nodes: Sequence[int]) -> Any:
     return np.array(arrays)
 
 
-def _computed(outline: Outline, operands: list[Any], count: int) -> Any:
+def _computed(outline: Outline, operands: list[Array], count: int) -> Any:
     """The results for `count` applications, stacked as the operands are."""
     made: list[Any] = []
     stacked: list[bool] = []  # a constant of the rule, and what follows from such alone, is the same for all
@@ -79,7 +80,7 @@ def _computed(outline: Outline, operands: list[Any], count: int) -> Any:
     return made[-1]
 
 
-def _aligned(array: Any, rank: int) -> Any:
+def _aligned(array: Array, rank: int) -> Any:
     """Shapes are broadcast from their ends on: behind the first dimension, ones stand for those that an
     operand lacks.
     """

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.reduction import reduced_axes
-from gslang.evaluate.arrays import Array
 from gslang.evaluate.elementwise import Evaluator, along
 
 
 def _reduce(function: Callable[..., Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Array:
         x = operands[0]
         axes = reduced_axes(attrs, x.ndim)
         wide = x.astype(np.float32) if x.dtype == np.float16 else x
@@ -50,19 +50,19 @@ def _variance(operands: Sequence[Any], attrs: Attrs) -> Any:
     return (((x - mean) ** 2).sum(axis=axes, keepdims=attrs["keepdims"]) / count).astype(x.dtype)
 
 
-def _softmax(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _softmax(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     shifted = np.exp(x - x.max(axis=attrs["axis"], keepdims=True))
     return (shifted / shifted.sum(axis=attrs["axis"], keepdims=True)).astype(x.dtype)
 
 
-def _log_softmax(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _log_softmax(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     shifted = x - x.max(axis=attrs["axis"], keepdims=True)
     return (shifted - np.log(np.exp(shifted).sum(axis=attrs["axis"], keepdims=True))).astype(x.dtype)
 
 
-def _batch_norm(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _batch_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
     x, gamma, beta, mean, variance = operands
     axis = attrs["axis"]
     scale = 1 / np.sqrt(variance + variance.dtype.type(attrs["epsilon"]))
@@ -84,7 +84,7 @@ def _scaled(x: Array, y: Array, operands: Sequence[Array], attrs: Attrs) -> Any:
     return y.astype(x.dtype)
 
 
-def _standard(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+def _standard(x: Array, axes: tuple[int, ...], epsilon: float) -> Any:
     mean = x.mean(axis=axes, keepdims=True)
     variance = ((x - mean) ** 2).mean(axis=axes, keepdims=True)
     return (x - mean) / np.sqrt(variance + x.dtype.type(epsilon))
@@ -118,7 +118,7 @@ def _l2_normalize(operands: Sequence[Any], attrs: Attrs) -> Any:
     return (x / np.sqrt(np.maximum(total, x.dtype.type(attrs["eps"])))).astype(x.dtype)
 
 
-def _lrn(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _lrn(operands: Sequence[Array], attrs: Attrs) -> Any:
     x = operands[0]
     axis, size = attrs["axis"] % x.ndim, attrs["size"]
     squares = np.moveaxis(x * x, axis, 0)

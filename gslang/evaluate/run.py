@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature, TypeInferenceError
@@ -23,7 +24,7 @@ from gslang.graph.known_calls import movable_operands, operand_value, unknown_pa
 NodeEvaluator = Callable[[int, list[Any]], Any]
 
 
-def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
+def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Array]) -> Any:
     """The value of one call, tuple or projection. Raises `EvaluationError`."""
     with np.errstate(all="ignore"):
         return node_evaluator(graph, dialect)(node, operands)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from typing import IO, Any, Final
 
+from gslang.base.arrays import Array
 from gslang.base.diagnostics import InputError
 
 LARGE: Final = 1 << 24  # bytes from which an array is spilled
@@ -60,7 +61,7 @@ class SpillFile:
                 help="TMPDIR chooses another folder",
             ) from None
 
-    def _written(self, value: Any) -> Spilled:
+    def _written(self, value: Array) -> Spilled:
         if self._file is None:
             import tempfile
 

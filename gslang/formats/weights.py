@@ -13,6 +13,7 @@ from dataclasses import field
 from pathlib import Path
 from typing import Any, Final
 
+from gslang.base.arrays import Array
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
@@ -128,7 +129,7 @@ class _Npz(WeightsFile):
         type = self._types[name] = TensorType(tuple(int(d) for d in shape), dtype.name)
         return type
 
-    def __getitem__(self, name: str) -> Any:
+    def __getitem__(self, name: str) -> Array:
         from numpy.lib import format as npy
 
         if name not in self._members:

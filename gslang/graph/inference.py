@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
+from gslang.base.arrays import Array
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.load import require_inference
@@ -55,7 +56,7 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
         return None
     signature = dialect.operators[op]
 
-    def value_of(k: int) -> Any:
+    def value_of(k: int) -> Array | None:
         operand = operands[k]
         if looked_at is not None:
             looked_at.append(operand)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
@@ -114,7 +115,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
 _ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
 
 
-def _typed(graph: Graph, outputs: list[Any]) -> list[Any]:
+def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:
     """Outputs in the element types that the graph states: some implementations widen whole numbers."""
     result = []
     for node, value in zip(graph.outputs, outputs):
@@ -272,7 +273,7 @@ def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
-def _sprinkled(value: Any, seed: int, kind: str) -> Any:
+def _sprinkled(value: Array, seed: int, kind: str) -> Array:
     """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
     small = (
         np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")

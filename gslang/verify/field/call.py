@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx import evaluate_onnx_node
@@ -55,7 +56,7 @@ class Call:
         self.unknown.add(name.lower())
         return dual.function(name, real, *arguments)
 
-    def reference(self, operands: Sequence[Any]) -> Any:
+    def reference(self, operands: Sequence[Array]) -> Any:
         """The result of ONNX's reference implementation on these operands. Raises `NoField` where it
         refuses."""
         try:

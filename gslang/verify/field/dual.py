@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
-from gslang.evaluate.arrays import Array
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residues
 from gslang.verify.field.residues import residue as residue_of
 
@@ -101,7 +101,7 @@ def _root(shift: int) -> float:
     return float(2.0 ** (shift + 0.5))
 
 
-def _is_root(real: Any, shift: int) -> Any:
+def _is_root(real: Array, shift: int) -> Any:
     return np.abs(real) == float(np.float32(_root(shift)))
 
 
@@ -189,7 +189,7 @@ def minimum(a: Dual, b: Dual) -> Dual:
     return chosen(larger(a, b), b, a)
 
 
-def rounded(x: Dual, result: Array) -> Any:
+def rounded(x: Dual, result: Array) -> Array:
     """The residues of `result`, which are whole numbers made of x by rounding; not where x is so close to one
     that the rounding may be wrong, unless it is that number.
     """

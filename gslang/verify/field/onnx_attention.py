@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
@@ -68,7 +69,7 @@ def _cut(count: int) -> Callable[[Any], Any]:
     return lambda v: v.reshape(*v.shape[:2], count, v.shape[2] // count).swapaxes(1, 2)
 
 
-def _merged(v: Any) -> Any:
+def _merged(v: Array) -> Array:
     v = v.swapaxes(1, 2)
     return v.reshape(*v.shape[:2], v.shape[2] * v.shape[3])
 
@@ -77,12 +78,12 @@ def _repeated(times: int) -> Callable[[Any], Any]:
     return lambda v: np.repeat(v, times, axis=1)
 
 
-def _triangle(rows: int, columns: int, before: int) -> Any:
+def _triangle(rows: int, columns: int, before: int) -> Array:
     return np.tri(rows, columns, before, dtype=bool)
 
 
 def _attend(
-    call: Call, q: Dual, k: Dual, v: Dual, scale: Dual, added: Dual | None, visible: Any, cap: float = 0.0
+    call: Call, q: Dual, k: Dual, v: Dual, scale: Dual, added: Dual | None, visible: Array, cap: float = 0.0
 ) -> Dual:
     """All of four dimensions; `visible` is broadcast to the scores."""
     scores = contracted("...ij,...kj->...ik", q, k) * scale
@@ -97,7 +98,7 @@ def _attend(
     return contracted("...ij,...jk->...ik", weights, v)
 
 
-def _wide_enough(mask: Any, columns: int, fill: Any) -> Any:
+def _wide_enough(mask: Array, columns: int, fill: Any) -> Array:
     """A mask for fewer keys than there are: `fill` for the others."""
     missing = columns - mask.shape[-1]
     return (

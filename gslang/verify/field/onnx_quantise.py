@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gslang.evaluate.arrays import Array
+from gslang.base.arrays import Array
 from gslang.verify.field import dual
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, rounded

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
@@ -123,7 +124,7 @@ def depends_on_order(graph: Graph) -> bool:
     return any(op in ORDERED for op in graph.op)
 
 
-def _real(value: Any) -> Any:
+def _real(value: Array) -> Array:
     array = np.asarray(value)
     return array.astype(np.float64) if array.dtype.kind == "f" else array
 

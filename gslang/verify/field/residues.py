@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from gslang.evaluate.arrays import Array
+from gslang.base.arrays import Array
 
 PRIME = 2_147_483_647  # 2³¹ − 1: a product of two residues fits 63 bits
 
@@ -22,7 +22,7 @@ def residue(value: float) -> int:
     return top * pow(bottom, PRIME - 2, PRIME) % PRIME
 
 
-def residues(array: Array) -> Any:
+def residues(array: Array) -> Array:
     """The residues of an array of numbers. Raises `NoField` where one is not finite."""
     flat = np.asarray(array)
     if flat.dtype.kind == "f" and not np.isfinite(flat).all():

@@ -136,7 +136,7 @@ class Case:
         }
 
 
-def _plain_name(operator: Any) -> Any:
+def _plain_name(operator: str) -> str:
     """The operator whose attributes say the same."""
     return "Conv" if isinstance(operator, str) and operator == "com.microsoft.FusedConv" else operator
 

@@ -16,6 +16,7 @@ from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.relay_movement import AnyShape
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.slices import OpenSlice, nonzero
 from gslang.verify.prove.tensors import Tensor, Value, World
 
@@ -52,7 +53,7 @@ class Attributes(dict[str, Any]):
         value = super().__getitem__(name)
         return value.resolved() if isinstance(value, Written) else value
 
-    def plain_or(self, name: str, default: Any) -> Any:
+    def plain_or(self, name: str, default: str) -> Any:
         """The meaning of one attribute, or `default` where it has none yet."""
         value = self.get(name, default)
         return value.plain if isinstance(value, Written) else value
@@ -103,7 +104,7 @@ def fresh(world: World, operator: str, name: str, depth: int = 1) -> Any:
     return world.facts.size(name, LEAST[name])
 
 
-def fresh_shape(world: World, name: str) -> tuple[Any, ...]:
+def fresh_shape(world: World, name: str) -> tuple[Number, ...]:
     """A shape that may be any: its rank is a case, its sizes are new."""
     rank = world.choose_rank()
     return tuple(world.facts.size(name) for _ in range(rank))
@@ -182,7 +183,7 @@ def attribute(
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
-def _of_slice(world: World, name: str, shape: Sequence[Any], attrs: Attributes, choices: Choices) -> Any:
+def _of_slice(world: World, name: str, shape: Sequence[Number], attrs: Attributes, choices: Choices) -> Any:
     """Of a slice of which nothing is said but perhaps the strides or the mode; else none of these are there.
     """
     begin = attrs.get("begin")

@@ -116,7 +116,7 @@ def numbers_named(name: str) -> str:
     return REAL if name.startswith(("float", "bfloat")) else TRUTH if name == "bool" else WHOLE
 
 
-def _settled(dtype: Any) -> str | None:
+def _settled(dtype: str | Dtype) -> str | None:
     if isinstance(dtype, Dtype):
         root = dtype.root()
         return root.numbers if root.name is None else numbers_named(root.name)
@@ -136,7 +136,7 @@ def numbers_of(dtype: Any) -> tuple[str, bool]:
     return root.numbers, True
 
 
-def restrict(dtype: Any, allowed: frozenset[str]) -> None:
+def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
     """An operator takes these numbers only. Raises `Impossible` where others are known."""
     known = _settled(dtype)
     if known is not None:
@@ -178,7 +178,7 @@ def _numbers_in(classes: tuple[str, ...]) -> frozenset[str]:
     return frozenset[str]().union(*found) if found else ANY_NUMBERS
 
 
-def takes(dtype: Any, classes: Collection[str]) -> bool | None:
+def takes(dtype: str | Dtype, classes: Collection[str]) -> bool | None:
     """True if an operator that takes these classes takes this element type; None where it is not known."""
     allowed = numbers_in(classes)
     known = _settled(dtype)
@@ -213,7 +213,7 @@ def compared(a: Any, b: Any) -> bool | None:
     return None
 
 
-def _may_be(dtype: Any, other: Any) -> bool:
+def _may_be(dtype: str | Dtype, other: str | Dtype) -> bool:
     """False if an open type is one of some names, and the other one is none of these."""
     if not isinstance(dtype, Dtype) or dtype.among is None:
         return True

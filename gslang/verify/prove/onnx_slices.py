@@ -23,7 +23,7 @@ _MOST_NUMBERS = 12  # in a vector
 
 
 def numbers_in(
-    world: World, tensor: Any, make: Callable[[], Any], count: int | None = None
+    world: World, tensor: Tensor, make: Callable[[], Any], count: int | None = None
 ) -> tuple[Any, ...] | None:
     """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the
     operator says of it). None for others.

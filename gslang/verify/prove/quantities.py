@@ -231,7 +231,7 @@ class Quantities(Inequalities):
         parts = self.parts_of(name)
         return name in self.bounds or any(self.mentions_bound(part) for part in parts)
 
-    def parts_of(self, name: str) -> tuple[Any, ...]:
+    def parts_of(self, name: str) -> tuple[Number, ...]:
         """The parts of a composed quantity."""
         return (
             self.floors.get(name) or self.withins.get(name) or self.joins.get(name)

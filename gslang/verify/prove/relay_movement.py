@@ -7,9 +7,10 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.movement import parse_layout
+from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Size, product
+from gslang.verify.prove.sizes import Number, Size, product
 from gslang.verify.prove.slices import OpenSlice, Range, range_of, taken
 from gslang.verify.prove.tensors import Index, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term
@@ -40,7 +41,7 @@ def permuted(world: World, x: Tensor, axes: Sequence[int] | None) -> Tensor:
     return transposed(x, order)
 
 
-def reshaped(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+def reshaped(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     """The same elements in row-major order."""
     world.need_equal(product(x.shape), product(shape), "a reshape changes the number of elements")
     return Tensor(
@@ -50,8 +51,8 @@ def reshaped(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
 
 
 def new_shape(
-    world: World, shape: Sequence[Any], wanted: Sequence[Any], allowzero: bool = False
-) -> tuple[Any, ...]:
+    world: World, shape: Sequence[Number], wanted: Sequence[Number], allowzero: bool = False
+) -> tuple[Number, ...]:
     """The sizes that the numbers of `newshape` stand for: 0 copies, -1 is the rest."""
     result: list[Any] = []
     open_at: int | None = None
@@ -90,11 +91,11 @@ class AnyShape(Opaque):
     of it.
     """
 
-    def __init__(self, shape: tuple[Any, ...]) -> None:
+    def __init__(self, shape: tuple[Number, ...]) -> None:
         self.shape = shape
         self.input: tuple[Any, ...] | None = None
 
-    def for_input(self, world: World, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    def for_input(self, world: World, shape: tuple[Number, ...]) -> tuple[Number, ...]:
         """The result's shape; for another input the same numbers may mean another one."""
         if self.input is None and world.reading:
             self.input = shape
@@ -209,7 +210,7 @@ def _stack(world: World, operands: Operands, attrs: Attrs) -> Value:
     return concatenated(world, [inserted(part, axis, 1) for part in parts], axis)
 
 
-def cut(x: Tensor, axis: int, begin: Any, size: Any, step: int = 1) -> Tensor:
+def cut(x: Tensor, axis: int, begin: Number, size: Number, step: int = 1) -> Tensor:
     """`size` elements along an axis, from `begin`."""
     return Tensor(
         (*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype,
@@ -313,7 +314,7 @@ def padded(world: World, x: Tensor, widths: Sequence[Any], fill: Any) -> Tensor:
     return Tensor(tuple(d + b + a for d, (b, a) in zip(x.shape, widths)), x.dtype, at)
 
 
-def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Any]) -> Tensor:
+def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     """A tensor broadcast to a shape that it must fit."""
     world.need_true(len(x.shape) <= len(shape), "a broadcast to fewer dimensions")
     if world.reading:
@@ -349,7 +350,7 @@ def _matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor(x.shape, x.dtype, at)
 
 
-def _filled(world: World, shape: Sequence[Any], value: Any, dtype: Any) -> Tensor:
+def _filled(world: World, shape: Sequence[Number], value: Any, dtype: str | Dtype) -> Tensor:
     for size in shape:
         world.need(size, "a size of a new tensor")
     if isinstance(value, Tensor):

@@ -14,7 +14,7 @@ from gslang.verify.prove.terms import ZERO, Term, unknown
 from gslang.verify.prove.totals import total
 
 
-def taken_as(world: World, x: Tensor, dtype: Any) -> Tensor:
+def taken_as(world: World, x: Tensor, dtype: str | Dtype) -> Tensor:
     """The operand of a sum that is taken in another element type. A whole number that wrapped in its own type
     stays what it is then: of a sum of int8 numbers the sum in int32 is another one.
     """

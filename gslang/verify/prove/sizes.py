@@ -67,32 +67,32 @@ class Size:
 
     # Other types than numbers raise `NotProved`: a TypeError would look like a condition that does not hold.
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else add(self, other, self.facts)
 
     __radd__ = __add__
 
-    def __neg__(self) -> Any:
+    def __neg__(self) -> Number:
         return made({p: -c for p, c in self.terms.items()}, self.facts)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else add(self, -other, self.facts)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else add(-self, other, self.facts)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Number) -> Any:
         return _other(other) if not is_number(other) else multiply(self, other, self.facts)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Any:
+    def __floordiv__(self, other: Number) -> Any:
         return _other(other) if not is_number(other) else self.facts.floor(self, other)
 
     def __rfloordiv__(self, other: Any) -> Any:
         return _other(other) if not is_number(other) else self.facts.floor(other, self)
 
-    def __mod__(self, other: Any) -> Any:
+    def __mod__(self, other: Number) -> Any:
         return _other(other) if not is_number(other) else self - other * self.facts.floor(self, other)
 
     def __rmod__(self, other: Any) -> Any:
@@ -149,7 +149,7 @@ def terms_of(value: Number) -> Terms:
     return value.terms if isinstance(value, Size) else {(): value} if value else {}
 
 
-def made(terms: Mapping[Product, int], facts: Knowledge) -> Any:
+def made(terms: Mapping[Product, int], facts: Knowledge) -> Number:
     """A polynomial, as `int` where it is one."""
     kept = {p: c for p, c in terms.items() if c}
     if not kept:
@@ -159,7 +159,7 @@ def made(terms: Mapping[Product, int], facts: Knowledge) -> Any:
     return Size(kept, facts)
 
 
-def add(a: Number, b: Number, facts: Knowledge) -> Any:
+def add(a: Number, b: Number, facts: Knowledge) -> Number:
     """a + b."""
     result = dict(terms_of(a))
     for p, c in terms_of(b).items():
@@ -233,7 +233,7 @@ def linear(value: Number, name: str, facts: Knowledge) -> tuple[Any, Any] | None
     return made(inner, facts), made(outer, facts)
 
 
-def product(values: Iterable[Number]) -> Any:
+def product(values: Iterable[Number]) -> Number:
     """Of all values; 1 without any."""
     result: Number = 1
     for value in values:

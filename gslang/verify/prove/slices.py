@@ -62,7 +62,7 @@ def range_of(world: World, begin: Number | None, end: Number | None, step: Numbe
     )
 
 
-def _moved(world: World, value: Any, size: Any, first: int) -> Any:
+def _moved(world: World, value: Number, size: Number, first: int) -> Any:
     """A bound counted from the front, moved to where there are positions."""
     facts, last = world.facts, size + first
     if type(value) is int and abs(value) > _NO_SIZE:

@@ -21,7 +21,7 @@ from gslang.verify.prove.families import Family
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Token, as_term
-from gslang.verify.prove.sizes import Size, is_number
+from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
 from gslang.verify.prove.tensors import Value
 
@@ -182,7 +182,7 @@ class Source:
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
 
-    def known_item(self, item: Any) -> Any:
+    def known_item(self, item: Any) -> Number | None:
         """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet."""
         if isinstance(item, ir.Equals):
             value = self.case.try_value(item.value)

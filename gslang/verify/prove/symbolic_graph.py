@@ -277,7 +277,7 @@ class SymbolicGraph:
         self.types = Types(self)
         self.kinds: dict[int, tuple[str, ...]] = {}  # of inputs: what they may be in this case
 
-    def add(self, op: Any, operands: tuple[int, ...], attrs: Attributes, value: object) -> int:
+    def add(self, op: str, operands: tuple[int, ...], attrs: Attributes, value: object) -> int:
         """A new node, which is returned."""
         self.op.append(op)
         self.operands.append(operands)

@@ -239,7 +239,7 @@ class World:
             for x, y in facts.fitting_sizes
         )
 
-    def broadcast(self, *shapes: Sequence[Number]) -> tuple[Any, ...]:
+    def broadcast(self, *shapes: Sequence[Number]) -> tuple[Number, ...]:
         """The shape that several shapes broadcast to."""
         rank = max(len(s) for s in shapes)
         result: list[Number] = [1] * rank
@@ -313,7 +313,7 @@ class World:
             index.append(place if k == 0 else place % self.facts.normal(size))
         return tuple(index)
 
-    def ravelled(self, index: Index, shape: Sequence[Any]) -> Any:
+    def ravelled(self, index: Index, shape: Sequence[Number]) -> Any:
         """The position of an index in row-major order."""
         position: Any = 0
         for place, size in zip(index, shape):
