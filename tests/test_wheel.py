@@ -19,7 +19,7 @@ SETUPTOOLS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8")
 EXTRAS = {  # what runs with an extra and not without it: arguments of Python
     "safetensors": ["-c", "import safetensors.numpy"],
     "onnx": ["-c", "import onnx"],
-    "onnxruntime": ["-c", "import onnxruntime"],
+    "onnxruntime": ["-c", "import onnx, onnxruntime"],
     "dask": ["-c", "import distributed"],
     "search": ["-c", "import highspy"],
     "highlight": ["-c", "from pygments.lexers import get_lexer_by_name; get_lexer_by_name('gsl')"],

@@ -92,7 +92,7 @@ def _measured() -> CostTable:
     if missing:
         raise InputError(
             f"the cost table `ort-cpu` needs {' and '.join(missing)}",
-            help="pip install 'gslang[onnx,onnxruntime]'",
+            help="pip install 'gslang[onnxruntime]'",
         )
     from gslang.search.cost.measured import MeasuredCosts
 
