@@ -129,6 +129,7 @@ _FORMS: Final = (
         r"(?:^|[;}])\s*", r"opset\b", "rules state the opset that they need",
         "write `@opset(17)` above the rule",
     ),
+    _form(r"[;{]\s*(keep)\s+\w+\s*", r"=", "`keep` marks a pattern", "write `name = keep pattern;`", 1),
     _form(
         "", r"=(?![=>])", "`=` binds a name; source and target are joined by `=>`",
         "write `=>`", None, "ARROW",

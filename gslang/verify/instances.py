@@ -139,13 +139,20 @@ def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None
             except TypeInferenceError:
                 return None
     shown = graph.copy()
-    for start in list(graph.outputs):
+    for start in _starts(graph):
         for scope in matches(program_of(rule), graph, start):
             result = apply_match(scope, edits_of(graph, rule.dialect), [])
             if result is None or isinstance(result, Failure):
                 return None
             return Instance(instance.seed, instance.before, graph, None, ("unknown ranks",), shown=shown)
     return None
+
+
+def _starts(graph: Graph) -> list[int]:
+    """Where the match of an instance may start: at an output, or at an operand of one that `surround` added.
+    """
+    used = [operand for output in graph.outputs for operand in graph.operands[output]]
+    return list(dict.fromkeys((*graph.outputs, *used)))
 
 
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
@@ -258,7 +265,7 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
     if not graph.outputs:
         return None
     before = graph.copy()
-    for start in list(graph.outputs):
+    for start in _starts(graph):
         for scope in matches(plan, graph, start):
             features, decided, attributes = (
                 _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph),

@@ -22,13 +22,23 @@ def surround(making: Leaves, outputs: list[int]) -> list[int]:
     Raises `Misfit` where that is not possible.
     """
     wishes = [value for (_, field), value in making.wishes.items() if field.startswith(FIELD)]
+    hidden = {making.bound(uses.node) for uses, wanted in wishes if uses.what == "is_output" and not wanted}
+    shown = [making.bound(uses.node) for uses, wanted in wishes if uses.what == "is_output" and wanted]
+    outputs = [output for output in dict.fromkeys((*outputs, *shown)) if output not in hidden]
     # particular users count as users too
     for uses, wanted in sorted(wishes, key=lambda wish: wish[0].operators is None):
-        if uses.what == "is_output" and wanted:
-            outputs = list(dict.fromkeys((*outputs, making.bound(uses.node))))
-        else:
+        if uses.what != "is_output":
             outputs = _with_users(making, outputs, uses, wanted)
+    making.graph.set_outputs(outputs)
+    for node in sorted(hidden):  # alive only if something reads it
+        if not making.graph.users[node]:
+            outputs = [*outputs, making.typed(making.graph.add(_copy(making), (node,), {}))]
     return outputs
+
+
+def _copy(making: Leaves) -> str:
+    """The operator that returns what it takes."""
+    return next(name for name in ("copy", "Identity") if name in making.rule.dialect.operators)
 
 
 def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: object) -> list[int]:
@@ -37,7 +47,7 @@ def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: objec
     for _ in range(_MOST):
         if evaluate(uses, making.scope) >= wanted:
             break
-        names = ("copy", "Identity") if uses.operators is None else evaluate(uses.operators, making.scope)
+        names = _copy(making) if uses.operators is None else evaluate(uses.operators, making.scope)
         outputs = [*outputs, _user(making, node, (names,) if isinstance(names, str) else names, uses)]
         making.graph.set_outputs(outputs)
     if evaluate(uses, making.scope) != wanted:
