@@ -11,7 +11,7 @@ from collections.abc import Collection
 from functools import cache
 from typing import Any
 
-from gslang.dialect.dtypes import in_class
+from gslang.dialect.dtypes import in_class, whole_numbers
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, Impossible
 
@@ -116,7 +116,8 @@ def numbers_named(name: str) -> str:
     return REAL if name.startswith(("float", "bfloat")) else TRUTH if name == "bool" else WHOLE
 
 
-def _settled(dtype: str | Dtype) -> str | None:
+def settled(dtype: str | Dtype) -> str | None:
+    """The kind of numbers of an element type, None where it is open."""
     if isinstance(dtype, Dtype):
         root = dtype.root()
         return root.numbers if root.name is None else numbers_named(root.name)
@@ -125,7 +126,7 @@ def _settled(dtype: str | Dtype) -> str | None:
 
 def numbers_of(dtype: Any) -> tuple[str, bool]:
     """The kind of numbers of an element type, and True if that was open: it is a case then."""
-    known = _settled(dtype)
+    known = settled(dtype)
     if known is not None:
         return known, isinstance(dtype, Dtype) and dtype.root().name is None
     if not isinstance(dtype, Dtype):
@@ -138,7 +139,7 @@ def numbers_of(dtype: Any) -> tuple[str, bool]:
 
 def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
     """An operator takes these numbers only. Raises `Impossible` where others are known."""
-    known = _settled(dtype)
+    known = settled(dtype)
     if known is not None:
         if known not in allowed:
             raise Impossible
@@ -151,6 +152,43 @@ def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
             unify(root, "bool")
         elif len(root.kinds) == 1:
             root.numbers = next(iter(root.kinds))
+
+
+def _names(dtype: Any) -> frozenset[str] | None:
+    """The names that an element type may have; None where it may be any."""
+    if not isinstance(dtype, Dtype):
+        return frozenset({dtype}) if isinstance(dtype, str) and dtype else None
+    root = dtype.root()
+    return frozenset({root.name}) if root.name is not None else root.among
+
+
+def holds(wide: Any, narrow: Any) -> bool:
+    """True if an element type surely holds each value of another one, as a number."""
+    if compared(wide, "string") is not False:
+        return False
+    if compared(narrow, "bool") is True:
+        return True  # each type of numbers has 0 and 1
+    wides, narrows = _names(wide), _names(narrow)
+    return bool(wides and narrows) and all(_holds(a, b) for a in wides or () for b in narrows or ())
+
+
+# (bits of a number, the largest exponent)
+_FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    if wide == narrow:
+        return True
+    if wide in _FLOATS and narrow in _FLOATS:
+        return all(a >= b for a, b in zip(_FLOATS[wide], _FLOATS[narrow]))
+    inner = whole_numbers(narrow)
+    if inner is None:
+        return False
+    if wide in _FLOATS:
+        bits = max(inner[1], -inner[0] - 1).bit_length()  # -2ⁿ is a float as well
+        return bits <= min(_FLOATS[wide])
+    outer = whole_numbers(wide)
+    return outer is not None and wide != "bool" and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
 _OF_CLASS = {
@@ -181,7 +219,7 @@ def _numbers_in(classes: tuple[str, ...]) -> frozenset[str]:
 def takes(dtype: str | Dtype, classes: Collection[str]) -> bool | None:
     """True if an operator that takes these classes takes this element type; None where it is not known."""
     allowed = numbers_in(classes)
-    known = _settled(dtype)
+    known = settled(dtype)
     if known is not None:
         return known in allowed
     return True if not isinstance(dtype, Dtype) or dtype.root().kinds <= allowed else None
@@ -196,7 +234,7 @@ def compared(a: Any, b: Any) -> bool | None:
     left, right = (z.name if isinstance(z, Dtype) else z for z in (x, y))
     if left is not None and right is not None:
         return bool(left == right)
-    numbers = _settled(x), _settled(y)
+    numbers = settled(x), settled(y)
     if None not in numbers and numbers[0] != numbers[1]:
         return False
     if not all(_may_be(one, other) for one, other in ((x, y), (y, x))):

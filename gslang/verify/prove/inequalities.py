@@ -7,11 +7,13 @@ round.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import insort
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import gcd
 from typing import Any
 
+from gslang.verify.prove.models import Models
 from gslang.verify.prove.paths import Choices
 from gslang.verify.prove.sizes import (
     Knowledge,
@@ -33,15 +35,21 @@ _DEPTH = 5
 
 
 class _Found:
-    """Conclusions from the known facts, valid until these change."""
+    """Conclusions from the known facts, valid until these change.
 
-    __slots__ = ("about", "least", "long", "nonnegative", "normal", "proved")
+    A new quantity that is defined by others says nothing new about these: its facts are added to the index,
+    and every conclusion stays. `indexed`: how many of the known facts are in the index.
+    """
+
+    __slots__ = ("about", "indexed", "least", "long", "nonnegative", "normal", "proved", "seen")
 
     def __init__(self) -> None:
+        self.indexed = 0
+        self.seen: set[str] = set()
         self.normal: dict[str, Any] = {}
         self.proved: dict[str, bool] = {}
         self.nonnegative: dict[str, bool] = {}
-        self.about: dict[str, list[Any]] | None = None  # quantity → short inequalities that mention it
+        self.about: dict[str, list[Any]] = {}  # quantity → short inequalities that mention it
         self.long: list[Any] = []  # the other inequalities
         self.least: dict[str, int] = {}  # text without its number → how small it can be
 
@@ -60,8 +68,12 @@ class Inequalities(Knowledge):
         self.order: dict[str, int] = {}
         # (assumed, at least 0), written down where a certificate asks for it
         self.proved: list[tuple[tuple[Any, ...], Size]] | None = None
-        self.version = 0
         self._found = _Found()
+        # what is assumed → conclusions, and what was proved once: more knowledge does not make that untrue
+        self._under: dict[tuple[str, ...], _Found] = {(): self._found}
+        self._true: dict[tuple[str, ...], set[str]] = {}
+        self._models = Models(self.definition)
+        self._checked = 0  # how many of the known facts the models satisfy
         self._left = 0
 
     def _named(self, name: str) -> Any:
@@ -70,40 +82,45 @@ class Inequalities(Knowledge):
 
     def _changed(self) -> None:
         """Something is known that was not: what was found before may be found to be more now."""
-        self.version += 1
-        self._found = _Found()
+        self._under = {}
+        self._found = self._conclusions()
+        self._models.changed()
+        self._checked = 0
+
+    def _conclusions(self) -> _Found:
+        """What was concluded under what is assumed now."""
+        return self._under.setdefault(self._assumptions(), _Found())
+
+    def _assumptions(self) -> tuple[str, ...]:
+        return tuple([value.text for values in self.assumed for value in values]) if self.assumed else ()
 
     # ── what is known ──
 
     @contextmanager
     def _bare(self) -> Iterator[None]:
         """Without what is only assumed for the moment: what is learned holds beyond it."""
-        before, self.assumed = self.assumed, []
-        if before:
-            self._found = _Found()
+        before = self.assumed
+        if not before:
+            yield
+            return
+        self.assumed = []
+        self._found = self._conclusions()
         try:
             yield
         finally:
             self.assumed = before
-            if before:
-                self._found = _Found()
+            self._found = self._conclusions()
 
     @contextmanager
     def assuming(self, *values: Number) -> Iterator[None]:
         """Inside, each value is at least 0, too."""
-        before, found = self.version, self._found
         self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
-        self._found = _Found()
+        self._found = self._conclusions()
         try:
             yield
         finally:
             self.assumed.pop()
-            self._found = found if self.version == before else _Found()
-
-    def _all_known(self) -> Iterator[Any]:
-        for facts in reversed(self.assumed):
-            yield from facts
-        yield from self.known
+            self._found = self._conclusions()
 
     def _primitive(self, value: Size) -> Any:
         """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
@@ -120,14 +137,37 @@ class Inequalities(Knowledge):
             return value >= 0
         proved = self._found.proved
         if value.text not in proved:
+            here = self._assumptions()
+            if value.text in self._true.get((), ()) or value.text in self._true.get(here, ()):
+                proved[value.text] = True
+                return True
             proved[value.text] = self.choices.recalled(value.text, lambda: self._follows(value))
-            if self.proved is not None and proved[value.text]:
-                self.proved.append((tuple(fact for facts in self.assumed for fact in facts), value))
+            if proved[value.text]:
+                self._true.setdefault(here, set()).add(value.text)
+                if self.proved is not None:
+                    self.proved.append((tuple(fact for facts in self.assumed for fact in facts), value))
         return proved[value.text]
 
     def _follows(self, value: Size) -> bool:
+        if all(c >= 0 for c in value.terms.values()) and all(self._at_least_0(n) for n in names_in(value)):
+            return True
+        models = self._models
+        if self._checked < len(self.known):
+            new = [self.replaced_equations(fact) for fact in self.known[self._checked :]]
+            self._checked = len(self.known)
+            models.know(new)
+        assumed = [self.replaced_equations(fact) for facts in self.assumed for fact in facts]
+        if models.refute(value, assumed):
+            return False
         self._left = _STEPS
-        return self._proves(value, _DEPTH, set())
+        if self._proves(value, _DEPTH, set()):
+            return True
+        models.seek(value, assumed)
+        return False
+
+    def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
+        """How a quantity is made of others (`models.Definition`)."""
+        return "", ()
 
     def replaced_equations(self, value: Number) -> Any:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
@@ -206,23 +246,27 @@ class Inequalities(Knowledge):
     def _about(self, name: str) -> list[Any]:
         """Known inequalities that mention a quantity, the shortest first."""
         found = self._found
-        if found.about is None:
-            found.about = {}
-            seen: set[str] = set()
-            for fact in self._all_known():
-                fact = self.replaced_equations(fact)
-                if isinstance(fact, Size) and fact.text not in seen:
-                    seen.add(fact.text)
-                    rest, number = _apart(fact)
-                    found.least[rest] = max(found.least.get(rest, -number), -number)
-                    if len(fact.terms) > _LONGEST:
-                        found.long.append(fact)
-                        continue
-                    for other in sorted(names_in(fact)):
-                        found.about.setdefault(other, []).append(fact)
-            for facts in found.about.values():
-                facts.sort(key=lambda f: len(f.terms))
+        if not found.indexed:
+            for facts in reversed(self.assumed):
+                self._index(found, facts)
+        if found.indexed <= len(self.known):
+            self._index(found, self.known[max(found.indexed - 1, 0) :])
+            found.indexed = len(self.known) + 1
         return found.about.get(name, [])
+
+    def _index(self, found: _Found, facts: Sequence[Any]) -> None:
+        for fact in facts:
+            fact = self.replaced_equations(fact)
+            if not isinstance(fact, Size) or fact.text in found.seen:
+                continue
+            found.seen.add(fact.text)
+            rest, number = _apart(fact)
+            found.least[rest] = max(found.least.get(rest, -number), -number)
+            if len(fact.terms) > _LONGEST:
+                found.long.append(fact)
+                continue
+            for name in names_in(fact):
+                insort(found.about.setdefault(name, []), fact, key=lambda f: len(f.terms))
 
     def _at_least_0(self, name: str) -> bool:
         """True if a quantity is at least 0 by a fact of its own."""

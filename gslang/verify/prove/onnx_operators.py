@@ -13,13 +13,16 @@ from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
 from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_movement import MOVEMENT
+from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
-ONNX: dict[str, Meaning] = {**MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **COMPOSED, **ATTENTION}
+ONNX: dict[str, Meaning] = {
+    **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **COMPOSED, **ATTENTION, **QUANTISED,
+}  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2),
@@ -30,6 +33,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Pad": (None, 1, 0, 1),
 }
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
+_QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
     "keepdims", "transA", "transB", "transBatchA", "transBatchB", "allowzero", "training_mode",
     "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate",
@@ -48,6 +52,8 @@ def onnx_attribute(
         if operator == "Flatten":
             axis = choices.choose(rank + 1)
             return axis if axis == rank else Written(choices, axis, [lambda: axis, lambda: axis - rank])
+        if operator in _QUANTIZING and has_one_scale(world, operands):  # it says nothing then
+            return Written(choices, 1, [lambda: choices.choose(2 * rank + 1) - rank], anywhere=True)
         axis = choices.choose(rank)
         return Written(choices, axis, [lambda: axis, lambda: axis - rank])
     if name == "perm":
@@ -75,6 +81,9 @@ def onnx_attribute(
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if name in _TRUTHS:
         return choices.choose(2)
+    if name in ("block_size", "output_dtype", "precision"):
+        world.notes.add("quantized numbers have no blocks, and the type of their zero point")
+        return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name in ("stash_type", "momentum", "seed"):
         return spec.default  # says nothing about values over real numbers
     if bases == {"float"} and not any(t.depth for t in spec.types):
@@ -82,7 +91,7 @@ def onnx_attribute(
         return Real.named(f"{name}#{world.facts.count}", choices)
     if "dtype" in bases:
         return Dtype(choices)
-    if bases == {"str"} and operator in ("Gelu", "Cast"):
+    if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
         world.facts.count += 1
         return Token(f"{name}#{world.facts.count}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")

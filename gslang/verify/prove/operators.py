@@ -14,6 +14,7 @@ from gslang.verify.prove.domains import Attributes, attribute
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family, Sums, joined_family, split_family
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
+from gslang.verify.prove.onnx_quantised import cast
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Number, as_term
 from gslang.verify.prove.relay_arithmetic import ARITHMETIC, collapse, elementwise
@@ -38,6 +39,10 @@ RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "matrix_set_diag": (2, 1),
     "nn.pad": (None, 0), **ONNX_RANKS,
 }
+# The same for the largest ranks.
+LARGEST_RANKS: dict[str, tuple[int | None, ...]] = {
+    "QuantizeLinear": (None, 1, 1), "DequantizeLinear": (None, 1, 1),
+}  # fmt: skip
 _SAME = frozenset(
     {"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"}
 )
@@ -59,11 +64,9 @@ def meaning_of(
             return ONNX[operator](world, operands, attrs)
         if (
             "elementwise" in signature.traits and "stateful" not in signature.traits
-            and operator not in ("Cast", "PRelu")
+            and operator != "PRelu"
         ):
             return unknown_function(world, operator, operands, attrs)
-        if operator == "Cast":
-            return cast(world, operands[0], attrs["to"], f" {attrs['saturate']} {attrs['round_mode']}")
         raise NotProved(f"`{operator}` has no meaning for all shapes")
     if dialect.name != "relay":
         raise NotProved(f"operators of {dialect.name}")
@@ -163,15 +166,3 @@ def unknown_function(
     return elementwise(
         world, function, [*present, *[constant(as_term(v), (), None) for v in numbers.values()]], dtype
     )
-
-
-def cast(world: World, x: Tensor, dtype: object, how: str = "") -> Tensor:
-    """Nothing where the element type is the same, else an unknown function of it."""
-    if dtype == x.dtype:
-        return x
-    root = dtype.root() if isinstance(dtype, Dtype) else dtype
-    source = x.dtype.root() if isinstance(x.dtype, Dtype) else x.dtype
-    name = (
-        f"cast {getattr(source, 'name', source) or id(source)} {getattr(root, 'name', root) or id(root)}{how}"
-    )
-    return elementwise(world, name, [x], dtype)

@@ -25,6 +25,7 @@ from gslang.verify.prove.watched import Watched, watched
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
 STEPS = 60_000  # about four seconds
+_MANY = 4  # axes: more of them are looked at only where that takes little
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()),
                 most if found.limited and most == enough else None,
             )
-        if not found.limited:
+        if not found.limited or best is not None and most >= _MANY and budget.left < steps // 2:
             break
         below = -1 if record else most
     if best is None:

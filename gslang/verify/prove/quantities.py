@@ -54,7 +54,6 @@ class Quantities(Inequalities):
         result = self._named(f"{name}.{self.count}")
         if least is not None:
             self.known.append(result - least)
-            self._changed()
         return result
 
     def position(self, size: Number, bound: bool = False) -> Any:
@@ -78,7 +77,6 @@ class Quantities(Inequalities):
             self.bounds.add(name)
         self.known += [result, size - 1 - result]
         self.ranges[name] = size
-        self._changed()
         return result
 
     def within(self, position: Number, size: Number) -> Any:
@@ -112,7 +110,6 @@ class Quantities(Inequalities):
             self.withins[name] = (position, size)
             result = self._named(name)
             self.known += [result, position - result, size - 1 - result]
-            self._changed()
         return self._named(name)
 
     def floor(self, a: Number, b: Number) -> Any:
@@ -143,7 +140,6 @@ class Quantities(Inequalities):
         result = self._named(name)
         if new:
             self.known += [rest - b * result, b * result + b - 1 - rest]
-            self._changed()
         if not self._at_least_0(name) and self.proves(rest):
             (self.assumed[-1] if self.assumed else self.known).append(result)
             self._changed()
@@ -170,7 +166,6 @@ class Quantities(Inequalities):
             self.clips[name] = (value, size, low)
             result = self._named(name)
             self.known += [result - low, high - result]
-            self._changed()
         return self._named(name)
 
     def _divided(self, a: Number, b: Number) -> tuple[Any, Any]:
@@ -207,7 +202,6 @@ class Quantities(Inequalities):
         result = self._named(name)
         if new:
             self.known += [result - part for part in self.joins[name]]
-            self._changed()
         return result
 
     def fits(self, small: Number, big: Number, met: frozenset[str] = frozenset()) -> bool:
@@ -222,6 +216,13 @@ class Quantities(Inequalities):
 
     def _known(self, value: Number) -> Any:
         return self.replaced_equations(value)
+
+    def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
+        """How a quantity is made of others (`models.Definition`)."""
+        for kind, made_of in (("floor", self.floors), ("within", self.withins), ("join", self.joins)):
+            if name in made_of:
+                return kind, made_of[name]
+        return ("below", (self.ranges[name],)) if name in self.ranges else ("", ())
 
     def mentions_bound(self, value: Number) -> bool:
         """True if a position that a sum runs over occurs in it, also inside quotients."""
@@ -251,6 +252,8 @@ class Quantities(Inequalities):
         return found[value.text]
 
     def _normal(self, value: Size) -> Any:
+        if not self.products and _is_plain(value, self.equations):
+            return value
         self.choices.spend()
         current: Any = value
         for _ in range(40):
@@ -264,7 +267,7 @@ class Quantities(Inequalities):
 
     def replaced(self, value: Number, what: Mapping[str, object]) -> Any:
         """The value with quantities replaced, also inside quotients and joins, which are simplified."""
-        if not isinstance(value, Size):
+        if not isinstance(value, Size) or _is_plain(value, what):
             return value
         again = self.normal if what is self.equations else lambda part: self.replaced(part, what)
         result: Any = 0
@@ -303,3 +306,8 @@ class Quantities(Inequalities):
             else:
                 result = result + made({p: c}, self)
         return result
+
+
+def _is_plain(value: Size, what: Mapping[str, object]) -> bool:
+    """True if no quantity is replaced, or made of others: only the names of these have parentheses."""
+    return not any(name in what or name[-1] == ")" for names in value.terms for name in names)

@@ -77,7 +77,12 @@ class Real(Opaque):
             return False
         self.choices.bounds += [(difference, False), (-difference, False)]
         alone = self.term.alone
-        if alone is None or alone[1] != 1 or isinstance(other, Real):
+        if alone is None or alone[1] != 1:
+            return True
+        if isinstance(other, Real):  # both are elements of constants: one stands for the other
+            twin = other.term.alone
+            if twin is not None and twin[1] == 1 and alone[0].kind == twin[0].kind == "read":
+                self.choices.fixed[alone[0].key] = other.term
             return True
         if alone[0].kind == "read" or not alone[0].args:
             self.choices.fixed[alone[0].key] = as_term(other)

@@ -18,7 +18,7 @@ from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.families import Family
-from gslang.verify.prove.operators import RANKS_OF_OPERANDS, meaning_of, open_attribute
+from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
@@ -42,6 +42,7 @@ class Source:
         self.case, self.rule, self.world, self.graph, self.scope = (
             case, case.rule, case.world, case.graph, case.scope,
         )
+        self.early = list(case.watched.early)  # conditions that were not asked yet
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -49,9 +50,7 @@ class Source:
         Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told.
         """
         outputs = [self.node(number_) for number_ in self.rule.outputs]
-        # these cut cases off before operators make more of them
-        if any(map(self.case.fails, self.case.watched.early)):
-            raise Impossible
+        self.cut_off(True)
         for slot in range(len(self.graph.op)):
             self.graph.tensor(slot)
         for number_, block in enumerate(self.rule.blocks):
@@ -72,6 +71,20 @@ class Source:
             )
             return [Family(self.rule.output_block, first, later)]
         return [self.graph.tensor(slot) for slot in outputs]
+
+    def cut_off(self, everything: bool = False) -> None:
+        """Ask the conditions on inputs as soon as these are bound, before operators make more cases.
+
+        Raises `Impossible` where one fails.
+        """
+        slots = self.scope.slots
+        ready = [
+            pair for pair in self.early if everything or all(slots[node] != UNBOUND for node in pair[1])
+        ]
+        if ready:
+            self.early = [pair for pair in self.early if pair not in ready]
+        if any(self.case.fails(condition) for condition, _ in ready):
+            raise Impossible
 
     def instances(self, number_: int, block: ir.Block) -> None:
         """The first instance of a block, and a later one."""
@@ -210,6 +223,11 @@ class Source:
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if rank is not None and isinstance(leaf, Leaf) and leaf.tensor is None and leaf.given is None:
                 leaf.demand(rank)
+        for slot, most in zip(slots, LARGEST_RANKS.get(operator, ())):
+            leaf = self.graph.values[slot] if slot != ABSENT else None
+            if most is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
+                leaf.most = most
+        self.cut_off()
         operands = Operands(self.graph, slots)
         attrs = self.attributes(call, operator, signature, operands)
 

@@ -27,6 +27,7 @@ class Leaf:
         self.world, self.name = world, name
         self.dtype = Dtype(world.facts.choices)
         self.rank: int | None = None  # where the rule fixes it
+        self.most: int | None = None  # the largest rank that operators take
         self.known: tuple[Any, ...] = ()  # sizes that the rule fixes, None for open ones
         self.given: tuple[Any, ...] | None = None
         self.value: Term | None = None  # of all elements
@@ -38,6 +39,7 @@ class Leaf:
         self.spelled: Callable[[], tuple[Any, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
         self.written: dict[int, int] = {}  # the same, as the rule sees them
+        self.like: Leaf | None = None  # another one with the same elements
 
     def demand(self, rank: int) -> None:
         """An operator takes tensors of this rank only."""
@@ -51,7 +53,7 @@ class Leaf:
             world = self.world
             shape = self.given
             if shape is None:
-                rank = self.rank if self.rank is not None else world.choose_rank()
+                rank = self.rank if self.rank is not None else world.choose_rank(most=self.most)
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones else size for size in known)
                 shape = tuple(
@@ -64,6 +66,8 @@ class Leaf:
                 restrict(self.dtype, frozenset({REAL}))  # no whole number is one half
 
             def at(index: tuple[Number, ...]) -> Term:
+                if self.like is not None:
+                    return self.like.resolved().at(index)  # type: ignore[no-any-return]
                 if self.value is not None:
                     return self.value
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
@@ -131,7 +135,25 @@ class ConstantValue(Opaque):
         exact = self.term if self.leaf.world.is_real(self.leaf.dtype) else apply("order", [self.term])
         return Real(self.term, self.leaf.world.facts.choices, exact)
 
+    def _is_like(self, other: ConstantValue) -> bool:
+        """True if two constants hold the same numbers: a case; then one stands for the other."""
+        if self.leaf is other.leaf and self.taken == other.taken:
+            return True
+        shapes = [value.leaf.resolved().shape[value.taken :] for value in (self, other)]
+        if any(shapes) and (self.taken or other.taken):
+            raise NotProved("parts of constants are compared")
+        if not any(shapes):
+            return self.real() == other.real()
+        if len(shapes[0]) != len(shapes[1]) or not all(map(self.leaf.world.facts.equal, *shapes)):
+            raise NotProved("constants of different shapes are compared")
+        if self.leaf.world.facts.choices.choose(2):
+            return False
+        other.leaf.like = self.leaf
+        return True
+
     def __eq__(self, other: object) -> bool:
+        if isinstance(other, ConstantValue):
+            return self._is_like(other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
         if self.taken < len(self.leaf.resolved().shape):

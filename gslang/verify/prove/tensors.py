@@ -36,6 +36,7 @@ class Tensor:
     splat: Term | None = None  # the value of all elements, where it is known
     items: tuple[Any, ...] | None = None  # of a constant vector: its elements
     leaf: Any = None  # the input of the source that this is
+    converted: Any = None  # the tensor that was converted to this one's type
 
 
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
@@ -66,12 +67,13 @@ class World:
         self.record: CaseRecord | None = None  # where a certificate is asked for
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
-    def choose_rank(self, least: int = 0) -> int:
+    def choose_rank(self, least: int = 0, most: int | None = None) -> int:
         """The rank of an open tensor."""
-        self.ranks_limited = True
-        if least > self.most:
+        self.ranks_limited = self.ranks_limited or most is None or most > self.most
+        limit = self.most if most is None else min(most, self.most)
+        if least > limit:
             raise Impossible
-        rank = self.facts.choices.choose(self.most + 1 - least) + least
+        rank = self.facts.choices.choose(limit + 1 - least) + least
         self.highest = max(self.highest, rank)
         return rank
 

@@ -1,0 +1,143 @@
+"""Sizes at which everything known is true: what is negative there does not follow.
+
+Most questions about sizes have the answer "that does not follow", and it takes a search to find that out. A
+few assignments of numbers to the quantities, which satisfy each known inequality, answer most of them at
+once. They are found by repair: a quantity of an inequality that does not hold is moved until it does. An
+assignment only ever says what cannot be proved, so nothing rests on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import Any
+
+from gslang.verify.prove.sizes import Number, Size, names_in
+
+_REPAIRS = 16  # steps from an assignment to one that satisfies all
+_MOST = 5  # assignments that are kept
+_LARGEST = 10**9
+
+Definition = Callable[[str], tuple[str, tuple[Any, ...]]]
+"""How a quantity is made of others: ("floor", (a, b)), ("below", (size,)) for a position, ("", ()) for what
+is not made of others.
+"""
+
+
+class Models:
+    """`found`: assignments that satisfy `facts`."""
+
+    def __init__(self, definition: Definition) -> None:
+        self.definition = definition
+        self.random = Random(14)
+        self.facts: list[Size] = []
+        self.found: list[dict[str, int]] = []
+        self.tried = False
+
+    def changed(self) -> None:
+        """The facts are others from now on; assignments that satisfy them, too, stay."""
+        self.facts, self.tried = [], False
+
+    def know(self, facts: Sequence[Any]) -> None:
+        """More facts."""
+        new = [fact for fact in facts if isinstance(fact, Size)]
+        self.facts += new
+        kept = []
+        for values in self.found:
+            if (fixed := self.repaired(values, new, self.facts)) is not None:
+                kept.append(fixed)
+        self.found = kept
+        if not kept and not self.tried:
+            self.tried = True
+            for _ in range(2):
+                if (fixed := self.repaired({}, self.facts, self.facts)) is not None:
+                    self.found.append(fixed)
+
+    def refute(self, value: Size, assumed: Sequence[Size]) -> bool:
+        """True if an assignment that satisfies what is known and assumed makes a value negative."""
+        for values in self.found:
+            if self.at(value, values) < 0 and all(self.at(fact, values) >= 0 for fact in assumed):
+                return True
+        return False
+
+    def seek(self, value: Size, assumed: Sequence[Size]) -> None:
+        """Look for an assignment that makes a value negative, for the next question of its kind."""
+        wanted = [-1 - value, *assumed]
+        for values in self.found[:2]:
+            found = self.repaired(values, wanted, [*self.facts, *wanted])
+            if found is not None:
+                self.found = [found, *self.found[: _MOST - 1]]
+                return
+
+    # ── assignments ──
+
+    def at(self, value: Number, values: dict[str, int]) -> int:
+        """A polynomial at an assignment, which is completed where it says nothing of a quantity."""
+        if not isinstance(value, Size):
+            return value
+        total = 0
+        for names, c in value.terms.items():
+            for name in names:
+                known = values.get(name)
+                c *= self.complete(name, values) if known is None else known
+            total += c
+        return total
+
+    def complete(self, name: str, values: dict[str, int]) -> int:
+        """A number for a quantity: what it is made of says which, or any."""
+        kind, parts = self.definition(name)
+        numbers = [self.at(part, values) for part in parts]
+        if kind == "floor" and numbers[1] > 0:
+            result = numbers[0] // numbers[1]
+        elif kind == "within":
+            result = max(0, min(numbers[0], numbers[1] - 1))
+        elif kind == "join":
+            result = max(numbers)
+        elif kind == "below":
+            result = self.random.randrange(max(numbers[0], 1))
+        else:
+            result = self.random.randint(1, 6)
+        values[name] = result
+        return result
+
+    def repaired(
+        self, start: dict[str, int], new: Iterable[Size], facts: Sequence[Size]
+    ) -> dict[str, int] | None:
+        """An assignment near another one that satisfies all facts; None where none is found.
+
+        `new`: those that the other one may not satisfy.
+        """
+        broken = next((fact for fact in new if self.at(fact, start) < 0), None)
+        if broken is None:
+            return start
+        values = dict(start)
+        for _ in range(_REPAIRS):
+            if not self.move(broken, values):
+                return None
+            broken = next((fact for fact in facts if self.at(fact, values) < 0), None)
+            if broken is None:
+                return values
+        return None
+
+    def move(self, fact: Size, values: dict[str, int]) -> bool:
+        """Move a quantity until a fact holds; False where none can be."""
+        now = self.at(fact, values)
+        ways = []
+        for name in sorted(names_in(fact)):
+            before = values[name]
+            values[name] = before + 1
+            slope = self.at(fact, values) - now
+            values[name] = before
+            if slope > 0:
+                ways.append((name, before - now // slope))
+            elif slope < 0 and before + now // -slope >= 0:
+                ways.append((name, before + now // -slope))
+        if not ways:
+            return False
+        name, number = ways[self.random.randrange(len(ways))]
+        if number > _LARGEST:
+            return False
+        values[name] = number
+        for other in [o for o in values if self.definition(o)[0] in ("floor", "within", "join")]:
+            del values[other]
+        return True

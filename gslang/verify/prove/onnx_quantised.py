@@ -1,0 +1,249 @@
+"""Conversions between element types, quantization, and ONNX operators on quantized numbers: what they compute
+with real numbers in between.
+
+A whole number taken as a real one is `number T(x)`, where T is its type: sums of whole numbers wrap, so they
+are not the sums of what they stand for. A conversion to a type that holds every value of the one before
+changes no value, so that what converts its result converts the value itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, settled
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import concatenated, plain_axis
+from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.terms import ZERO, Term, inverse, unknown
+
+_SMALL = 127  # whole numbers up to this stand for themselves in each type
+
+
+def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
+    """The conversion to an element type: nothing where it is the same, the number itself for truth values and
+    whole numbers that become real ones, else an unknown function of the value.
+    """
+    if dtype == x.dtype:
+        return x
+
+    def at(index: Index) -> Term:
+        origin = _origin(x) if compared(dtype, "string") is False else x
+        value = origin.at(index)
+        if compared(dtype, origin.dtype) is True:
+            return value
+        before, after = settled(origin.dtype), settled(dtype)
+        if after == REAL and before not in (None, REAL) and compared(origin.dtype, "string") is False:
+            return value if before == TRUTH else number_of(value, origin.dtype)
+        way = "" if holds(dtype, origin.dtype) else how  # nothing is rounded then
+        return unknown(f"cast {_name_of(origin.dtype)} {_name_of(dtype)}{way}", value)
+
+    return Tensor(x.shape, dtype, at, converted=x)
+
+
+def _origin(x: Tensor) -> Tensor:
+    """The tensor that was converted to this one, in types that hold each of its values."""
+    while x.converted is not None and holds(x.dtype, x.converted.dtype):
+        x = x.converted
+    return x
+
+
+def number_of(value: Term, dtype: Any) -> Term:
+    """A whole number of a type as a real one."""
+    constant = value.constant
+    if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
+        return value
+    return unknown(f"number {_name_of(dtype)}", value)
+
+
+def _name_of(dtype: Any) -> Any:
+    root = dtype.root() if isinstance(dtype, Dtype) else dtype
+    return root if isinstance(root, str) else root.name or id(root)
+
+
+# ── quantization ──
+
+
+def numbers_of_elements(x: Tensor, dtype: Any) -> Tensor:
+    """Whole numbers taken as real ones."""
+
+    return Tensor(x.shape, dtype, lambda index: number_of(x.at(index), x.dtype))
+
+
+def has_one_scale(world: World, operands: Operands) -> bool:
+    """True if all elements are quantized with the same scale."""
+    scale = operands[1]
+    return isinstance(scale, Tensor) and (
+        not scale.shape or len(scale.shape) == 1 and world.facts.equal(scale.shape[0], 1)
+    )
+
+
+def _along(world: World, x: Tensor, small: Tensor, axis: int) -> Callable[[Index], Term]:
+    """The element of a scale or zero point that belongs to an element of x: one for all, or for each place
+    along an axis.
+    """
+    if not small.shape:
+        return lambda index: small.at(())
+    if len(small.shape) != 1:
+        raise NotProved("blocked scales")
+    if world.facts.equal(small.shape[0], 1):
+        return lambda index: small.at((0,))
+    place = plain_axis(world, axis, len(x.shape))
+    world.need_equal(small.shape[0], x.shape[place], "a scale for each place along an axis")
+    return lambda index: small.at((index[place],))
+
+
+def _alike(world: World, scale: Tensor, zero: Tensor) -> None:
+    world.need_true(len(scale.shape) == len(zero.shape), "the ranks of scale and zero point")
+    for a, b in zip(scale.shape, zero.shape):
+        world.need_equal(a, b, "scale and zero point differ in length")
+
+
+def dequantised(world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: Any) -> Tensor:
+    """(x − zero) · scale."""
+    factor, value = _along(world, x, scale, axis), numbers_of_elements(x, dtype)
+    if zero is None:
+        return Tensor(x.shape, dtype, lambda index: value.at(index) * factor(index))
+    world.need_same_dtype(x.dtype, zero.dtype)
+    shift = _along(world, x, numbers_of_elements(zero, dtype), axis)
+    return Tensor(x.shape, dtype, lambda index: (value.at(index) - shift(index)) * factor(index))
+
+
+def quantised(
+    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: Any, how: str = ""
+) -> Tensor:
+    """x / scale, rounded, moved by the zero point and limited to what the type holds: an unknown function,
+    which gives back what was quantized already.
+    """
+    factor = _along(world, x, scale, axis)
+    shift = None if zero is None else _along(world, x, numbers_of_elements(zero, "float32"), axis)
+
+    def at(index: Index) -> Term:
+        divisor = factor(index)
+        world.need_defined("!=0", divisor)
+        zero_point = ZERO if shift is None else shift(index)
+        ratio = x.at(index) * inverse(divisor)
+        alone = (ratio + zero_point).alone
+        if alone is not None and alone[1] == 1 and alone[0].name == f"number {_name_of(dtype)}":
+            return alone[0].args[0]  # type: ignore[no-any-return]
+        way = "" if settled(dtype) == WHOLE else how  # only floats of 8 bits saturate or not
+        return unknown(f"quantized {_name_of(dtype)}{way}", ratio, zero_point)
+
+    return Tensor(x.shape, dtype, at)
+
+
+def _dequantize(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, scale, zero = operands[0], operands[1], operand(operands, 2)
+    if zero is not None:
+        _alike(world, scale, zero)
+    _plain(attrs)
+    return dequantised(world, x, scale, zero, attrs["axis"], scale.dtype)
+
+
+def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, scale, zero = operands[0], operands[1], operand(operands, 2)
+    if zero is not None:
+        _alike(world, scale, zero)
+    _plain(attrs)
+    dtype = "uint8" if zero is None else zero.dtype
+    how = f" {attrs['saturate']} {attrs['precision']}"
+    return quantised(world, x, scale, zero, attrs["axis"], dtype, how)
+
+
+def _plain(attrs: Attrs) -> None:
+    if attrs["block_size"] or attrs["output_dtype"]:
+        raise NotProved("blocked scales, or a result of another type")
+
+
+# ── operators on quantized numbers ──
+
+
+def _parts(world: World, operands: Sequence[Any], axis: int = 0) -> Tensor:
+    """The real numbers that (numbers, scale, zero point) stand for."""
+    x, scale, zero = operands
+    if zero is not None:
+        _alike(world, scale, zero)
+    return dequantised(world, x, scale, zero, axis, "float32")
+
+
+def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: Any) -> Tensor:
+    for small in (scale, zero):
+        for size in () if small is None else small.shape:
+            world.need_equal(size, 1, "a single scale for the result")
+    return quantised(world, y, _one(scale), None if zero is None else _one(zero), 0, dtype, " 1 0")
+
+
+def _one(x: Tensor) -> Tensor:
+    return Tensor((), x.dtype, lambda index: x.at((0,) * len(x.shape)), None, x.splat)
+
+
+def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
+    bias = operand(operands, 8)
+    if bias is not None:
+        raise NotProved("the bias of QLinearConv")
+    x, w = _parts(world, operands[0:3]), _parts(world, operands[3:6], 0)
+    y = ARITHMETIC["Conv"](world, [x, w], attrs)
+    return _result(world, y, operands[6], operands[7], operands[7].dtype)
+
+
+def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
+    for scale in (operands[1], operands[4]):
+        for size in scale.shape:
+            world.need_equal(size, 1, "a single scale for each factor")
+    y = ARITHMETIC["MatMul"](world, [_parts(world, operands[0:3]), _parts(world, operands[3:6])], attrs)
+    return _result(world, y, operands[6], operands[7], operands[7].dtype)
+
+
+def _of_two(name: str) -> Meaning:
+    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
+        a, b = _whole(world, operands[0:3]), _whole(world, operands[3:6])
+        world.need_same_dtype(operands[0].dtype, operands[3].dtype)
+        y = ARITHMETIC[name](world, [a, b], attrs)
+        return _result(world, y, operands[6], operand(operands, 7), operands[0].dtype)
+
+    return meaning
+
+
+def _whole(world: World, operands: Sequence[Any]) -> Tensor:
+    """The same with one scale and zero point of any rank."""
+    x, scale, zero = operands
+    for small in (scale, zero):
+        for size in () if small is None else small.shape:
+            world.need_equal(size, 1, "a single scale")
+    return dequantised(world, x, _one(scale), None if zero is None else _one(zero), 0, "float32")
+
+
+def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
+    if attrs["channels_last"]:
+        raise NotProved("channels behind each other")
+    y = ARITHMETIC["GlobalAveragePool"](world, [_whole(world, operands[0:3])], {})
+    return _result(world, y, operands[3], operands[4], operands[0].dtype)
+
+
+def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
+    parts = [_whole(world, operands[k : k + 3]) for k in range(2, len(operands), 3)]
+    for k in range(5, len(operands), 3):
+        world.need_same_dtype(operands[2].dtype, operands[k].dtype)
+    return _result(
+        world, concatenated(world, parts, attrs["axis"]), operands[0], operands[1], operands[2].dtype
+    )
+
+
+def _cast_like(world: World, operands: Operands, attrs: Attrs) -> Value:
+    return cast(world, operands[0], operands[1].dtype, f" {attrs['saturate']} {attrs['round_mode']}")
+
+
+QUANTISED: dict[str, Meaning] = {
+    "Cast": lambda w, o, a: cast(w, o[0], a["to"], f" {a['saturate']} {a['round_mode']}"),
+    "CastLike": _cast_like,
+    "DequantizeLinear": _dequantize,
+    "QuantizeLinear": _quantize,
+    "QLinearConv": _conv,
+    "QLinearMatMul": _matmul,
+    "com.microsoft.QLinearAdd": _of_two("Add"),
+    "com.microsoft.QLinearMul": _of_two("Mul"),
+    "com.microsoft.QLinearGlobalAveragePool": _global_average,
+    "com.microsoft.QLinearConcat": _concat,
+}
