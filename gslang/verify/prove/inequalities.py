@@ -30,8 +30,8 @@ from gslang.verify.prove.sizes import (
 )
 
 _LONGEST = 5  # terms of an inequality that is tried
-_STEPS = 12  # of one attempt to prove an inequality
-_DEPTH = 5
+_STEPS = 16  # of one attempt to prove an inequality
+_DEPTH = 6
 
 
 class _Found:
@@ -239,7 +239,7 @@ class Inequalities(Knowledge):
         if type(k) is int:
             if k <= 0:
                 return None
-        elif not self._proves(k, min(depth - 1, 3), set()):
+        elif all(c < 0 for c in k.terms.values()) or not self._proves(k, min(depth - 1, 3), set()):
             return None
         return add(value, multiply(k, -fact, self), self)
 
