@@ -62,7 +62,7 @@ class Models:
 
     def seek(self, value: Size, assumed: Sequence[Size]) -> None:
         """Look for an assignment that makes a value negative, for the next question of its kind."""
-        wanted = [-1 - value, *assumed]
+        wanted = [fact for fact in (-1 - value, *assumed) if isinstance(fact, Size)]
         for values in self.found[:2]:
             found = self.repaired(values, wanted, [*self.facts, *wanted])
             if found is not None:

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, settled
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
-from gslang.verify.prove.onnx_operands import Attrs, Meaning, Operands, operand
+from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
-from gslang.verify.prove.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Term, inverse, unknown
 
 _SMALL = 127  # whole numbers up to this stand for themselves in each type
