@@ -166,7 +166,7 @@ class Inequalities(Knowledge):
         return False
 
     def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
-        """How a quantity is made of others (`models.Definition`)."""
+        """The way in which a quantity is made of others (`models.Definition`)."""
         return "", ()
 
     def replaced_equations(self, value: Number) -> Any:

@@ -19,8 +19,8 @@ _MOST = 5  # assignments that are kept
 _LARGEST = 10**9
 
 Definition = Callable[[str], tuple[str, tuple[Any, ...]]]
-"""How a quantity is made of others: ("floor", (a, b)), ("below", (size,)) for a position, ("", ()) for what
-is not made of others.
+"""The way in which a quantity is made of others: ("floor", (a, b)), ("below", (size,)) for a position,
+("", ()) for what is not made of others.
 """
 
 

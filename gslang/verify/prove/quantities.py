@@ -218,7 +218,7 @@ class Quantities(Inequalities):
         return self.replaced_equations(value)
 
     def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
-        """How a quantity is made of others (`models.Definition`)."""
+        """The way in which a quantity is made of others (`models.Definition`)."""
         for kind, made_of in (("floor", self.floors), ("within", self.withins), ("join", self.joins)):
             if name in made_of:
                 return kind, made_of[name]
