@@ -88,7 +88,7 @@ class Inequalities(Knowledge):
         self._checked = 0
 
     def _conclusions(self) -> _Found:
-        """What was concluded under what is assumed now."""
+        """The conclusions under what is assumed now."""
         return self._under.setdefault(self._assumptions(), _Found())
 
     def _assumptions(self) -> tuple[str, ...]:
