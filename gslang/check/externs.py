@@ -16,7 +16,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import values
 from gslang.check.context import Denotation, Lowering, ValueOf
-from gslang.check.definite import walk
+from gslang.check.walks import walk
 from gslang.syntax import nodes as n
 
 TYPES: Final = ("any", "array", "bool", "dtype", "float", "int", "str", "tuple")

@@ -3,12 +3,12 @@ rejected here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Sequence
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.definite import children, targets_in, walk
+from gslang.check.walks import children, heights, targets_below, walk
 
 DEEPEST_VALUE = 200  # named values that read one another
 DEEPEST_CHOICE = 100  # choices of a target inside one another
@@ -17,7 +17,7 @@ DEEPEST_CHOICE = 100  # choices of a target inside one another
 def check_levels(lowering: Lowering, span: Span) -> None:
     """Report named values that read one another, and choices of the target, in too many levels."""
     reads = [tuple({part.let for part in walk(value) if isinstance(part, ir.Let)}) for value in lowering.lets]
-    deep = _heights(range(len(reads)), lambda number: reads[number])
+    deep = heights(range(len(reads)), lambda number: reads[number])
     if max(deep.values(), default=0) > DEEPEST_VALUE:
         lowering.error(
             "E0107", f"named values refer to one another more than {DEEPEST_VALUE} levels deep", span,
@@ -32,8 +32,8 @@ def check_levels(lowering: Lowering, span: Span) -> None:
 
 def levels(rule: ir.CheckedRule) -> int:
     """The longest way down in the source or the target."""
-    below = _heights(range(len(rule.nodes)), lambda node: children(rule.nodes[node]))
-    made = _heights(range(len(rule.target.targets)), lambda number: _below(rule.target.targets[number]))
+    below = heights(range(len(rule.nodes)), lambda node: children(rule.nodes[node]))
+    made = heights(range(len(rule.target.targets)), lambda number: targets_below(rule.target.targets[number]))
     return max([*below.values(), *made.values()], default=0)
 
 
@@ -43,35 +43,14 @@ def choice_levels(rule: ir.CheckedRule) -> int:
 
 
 def _choices(targets: Sequence[ir.Target]) -> int:
-    heights = _heights(
-        range(len(targets)), lambda number: _below(targets[number]), lambda number: _chooses(targets[number])
+    nesting = heights(
+        range(len(targets)), lambda number: targets_below(targets[number]),
+        lambda number: _chooses(targets[number]),
     )
-    return max(heights.values(), default=0)
-
-
-def _below(target: ir.Target) -> tuple[int, ...]:
-    if isinstance(target, ir.SelectTarget):
-        return tuple(arm for arm in target.arms if arm is not None)
-    return targets_in(target)[0]
+    return max(nesting.values(), default=0)
 
 
 def _chooses(target: ir.Target) -> int:
     return isinstance(target, (ir.ChooseTarget, ir.SelectTarget, ir.Repeat))
 
 
-def _heights(
-    numbers: Iterable[int],
-    below: Callable[[int], Iterable[int]],
-    own: Callable[[int], int] = lambda number: 1,
-) -> dict[int, int]:
-    """Number → the largest sum of `own` on a way down, itself included. There are no circles."""
-    found: dict[int, int] = {}
-    for number in numbers:
-        stack = [number]
-        while stack:
-            top = stack[-1]
-            if missing := [other for other in below(top) if other not in found]:
-                stack += missing
-                continue
-            found[stack.pop()] = own(top) + max([found[other] for other in below(top)], default=0)
-    return found

@@ -17,16 +17,8 @@ from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
-from gslang.check.definite import (
-    Read,
-    Reads,
-    children,
-    found_before,
-    found_with,
-    parts,
-    reverse_post_order,
-    walk,
-)
+from gslang.check.definite import Read, Reads, found_before, found_with
+from gslang.check.walks import children, parts, reverse_post_order, walk
 from gslang.syntax import nodes as n
 
 

@@ -12,13 +12,14 @@ from gslang.check import chains, patterns, rule_annotations, targets, templates,
 from gslang.check import checked as ir
 from gslang.check.attached import read_attached
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
-from gslang.check.definite import children, new_nodes_read
+from gslang.check.definite import new_nodes_read
 from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
 from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
+from gslang.check.walks import children, targets_below
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
@@ -400,15 +401,7 @@ def _needed_targets(lowering: Lowering, outputs: list[int]) -> set[int]:
             continue
         found.add(number)
         stack += new_nodes_read(lowering.targets[number], lowering.lets)
-        match lowering.targets[number]:
-            case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
-                stack.extend(parts)
-            case ir.MakeProj(base, _) | ir.Projections(base) | ir.Repeat(base, _, _, _, _):
-                stack.append(base)
-            case ir.ChooseTarget(_, then, otherwise):
-                stack += (then, otherwise)
-            case ir.SelectTarget(_, _, arms):
-                stack.extend(a for a in arms if a is not None)
+        stack += targets_below(lowering.targets[number])
     return found
 
 

@@ -79,7 +79,7 @@ def rule_with_tests(program: CheckedProgram, name: str) -> str:
     """
     from gslang.base.shown_file import shown_file
     from gslang.check.checked import Const
-    from gslang.check.definite import walk
+    from gslang.check.walks import walk
     from gslang.dialect.domain_text import value_text
     from gslang.syntax.item_texts import rule_text, test_texts
 

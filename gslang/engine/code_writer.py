@@ -14,7 +14,7 @@ from dataclasses import field, replace
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled

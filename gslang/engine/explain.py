@@ -15,7 +15,7 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.definite import walk
+from gslang.check.walks import walk
 from gslang.engine import program as mp
 from gslang.engine.backtracking import FAILED, Outcome, Todo, before
 from gslang.engine.build import build

@@ -21,7 +21,7 @@ from typing import Any
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
 from gslang.check.checked import CheckedProgram, CheckedRule, Extern
-from gslang.check.definite import walk
+from gslang.check.walks import walk
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.limits import RuleFailed, bounded
 

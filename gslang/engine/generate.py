@@ -20,8 +20,8 @@ from functools import cache, partial
 from typing import Any, Literal
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
 from gslang.check.levels import choice_levels, levels
+from gslang.check.walks import children
 from gslang.engine import machine
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine.code_writer import Place, Rest, Step, Writer
 from gslang.engine.generate_forward import conjuncts
 from gslang.engine.generate_outline import outlined_layout

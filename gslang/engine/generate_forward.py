@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine.code_writer import Place, Site, Writer, loop
 from gslang.engine.value_code import NotCompiled, code_of
 from gslang.graph.graph import PROJ, TUPLE

@@ -13,7 +13,7 @@ from itertools import groupby
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.constraint_code import constraint_code

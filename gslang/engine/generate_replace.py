@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from gslang.check import checked as ir
-from gslang.check.definite import children, new_nodes_read, targets_in
+from gslang.check.definite import new_nodes_read
+from gslang.check.walks import children, targets_in
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped

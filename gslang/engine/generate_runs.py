@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.generate_nodes import match_step

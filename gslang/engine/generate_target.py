@@ -14,6 +14,7 @@ from dataclasses import field
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
+from gslang.check.walks import targets_below
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
@@ -56,7 +57,7 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         if number not in seen:
             seen.add(number)
             parts = [
-                *_parts(target.targets[number]),
+                *targets_below(target.targets[number]),
                 *new_nodes_read(target.targets[number], writer.plan.rule.lets),
             ]
             references.update(parts)
@@ -77,19 +78,6 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
             position, "    " * place.indent + " = ".join(f"t{k}" for k in sorted(state.guarded)) + " = -3"
         )
     return result, single
-
-
-def _parts(target: ir.Target) -> list[int]:
-    match target:
-        case ir.MakeCall(_, parts, _, _) | ir.MakeTuple(parts):
-            return list(parts)
-        case ir.MakeProj(base, _) | ir.Projections(base) | ir.Repeat(base, _, _, _, _):
-            return [base]
-        case ir.ChooseTarget(_, then, otherwise):
-            return [then, otherwise]
-        case ir.SelectTarget(_, _, arms):
-            return [arm for arm in arms if arm is not None]
-    return []
 
 
 def stands_for_several(target: ir.TargetGraph, number: int) -> bool:

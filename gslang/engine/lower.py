@@ -10,7 +10,8 @@ from collections.abc import Collection, Iterator
 from functools import cache
 
 from gslang.check import checked as ir
-from gslang.check.definite import Reads, children, found_before, found_with, parts, reverse_post_order, walk
+from gslang.check.definite import Reads, found_before, found_with
+from gslang.check.walks import children, parts, reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
     Apart,

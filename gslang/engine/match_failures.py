@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.definite import walk
+from gslang.check.walks import walk
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.scope import Scope, evaluate, holds
 from gslang.engine.values import FAILURES, call_attribute, read_attribute

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 from gslang.check import checked as ir
-from gslang.check.definite import children, reverse_post_order, walk
+from gslang.check.walks import children, reverse_post_order, walk
 
 
 @cache

@@ -11,7 +11,7 @@ from itertools import islice
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.lower import operators_of

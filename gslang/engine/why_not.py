@@ -10,8 +10,8 @@ operator is another one.
 from __future__ import annotations
 
 from gslang.check.checked import AltNode
-from gslang.check.definite import children
 from gslang.check.opsets import why_unfit
+from gslang.check.walks import children
 from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.explain import Miss as Miss
 from gslang.engine.generate import compile_matcher

@@ -17,7 +17,7 @@ from functools import cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.definite import children, walk
+from gslang.check.walks import children, walk
 from gslang.engine.generate_forward import operators_of
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import DEAD, Graph

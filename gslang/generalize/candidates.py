@@ -16,6 +16,7 @@ import numpy as np
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import children
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain import Exactly, Layout, OneOf
 from gslang.dialect.domain_text import value_text
@@ -60,10 +61,10 @@ def _matching_order(rule: ir.CheckedRule) -> list[int]:
     """Operands first, left to right."""
     order: dict[int, None] = {}
 
-    def visit(number: int | None) -> None:
-        if number is None or number in order:
+    def visit(number: int) -> None:
+        if number in order:
             return
-        for below in _below(rule.nodes[number]):
+        for below in children(rule.nodes[number]):
             visit(below)
         order[number] = None
 
@@ -72,25 +73,12 @@ def _matching_order(rule: ir.CheckedRule) -> list[int]:
     return list(order)
 
 
-def _below(node: ir.Pattern) -> Sequence[int | None]:
-    match node:
-        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-            return [p.node if isinstance(p, ir.Splice) else p for p in parts]
-        case ir.ProjNode(base=base):
-            return [base]
-        case ir.AltNode(branches=branches):
-            return branches
-    return ()
-
-
 def _always(rule: ir.CheckedRule) -> set[int]:
     """Pattern nodes that are part of every match: in each branch of an alternation, if they are below one."""
 
-    def reach(number: int | None) -> set[int]:
-        if number is None:
-            return set()
+    def reach(number: int) -> set[int]:
         node = rule.nodes[number]
-        below = [reach(k) for k in _below(node)]
+        below = [reach(k) for k in children(node)]
         joined = set.intersection(*below) if isinstance(node, ir.AltNode) else set().union(*below)
         return {number, *joined}
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.lint.generality import roots_of
 from gslang.lint.linted_file import Finding, LintedFile, finding
 

@@ -4,7 +4,7 @@ the graph."""
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.lint.generality import roots_of
 
 _MOST_NODES = 200

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from gslang.check import checked as ir
-from gslang.check.definite import children
+from gslang.check.walks import children
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of
 from gslang.lsp.document import Document

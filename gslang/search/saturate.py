@@ -14,6 +14,7 @@ from dataclasses import field
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule
+from gslang.check.walks import children, heights
 from gslang.engine.build import BuildError, build
 from gslang.engine.conditions import output_slots
 from gslang.engine.lower import program_of
@@ -228,7 +229,7 @@ def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
     if isinstance(node, ir.LeafNode) or not deep:
         return type(node).__name__
     kind = node.operators if isinstance(node, ir.CallNode) else type(node).__name__
-    return kind, tuple([_form(rule, below, deep - 1) for below in _below(node)])
+    return kind, tuple([_form(rule, below, deep - 1) for below in children(node)])
 
 
 def _is_several(rule: CheckedRule) -> bool:
@@ -237,31 +238,5 @@ def _is_several(rule: CheckedRule) -> bool:
 
 def _depth(rule: CheckedRule) -> int:
     """The longest way from an output to a leaf of the pattern."""
-    known: dict[int, int] = {}
-    for number in range(len(rule.nodes)):
-        _measure(rule, number, known)
-    return max(known.values(), default=0)
-
-
-def _measure(rule: CheckedRule, start: int, known: dict[int, int]) -> None:
-    stack = [start]
-    while stack:
-        number = stack[-1]
-        below = _below(rule.nodes[number])
-        waiting = [b for b in below if b not in known]
-        if waiting and number not in known:
-            stack += waiting
-            continue
-        known[number] = 1 + max((known[b] for b in below), default=-1)
-        stack.pop()
-
-
-def _below(node: ir.Pattern) -> list[int]:
-    match node:
-        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-            return [p.node if isinstance(p, ir.Splice) else p for p in parts if p is not None]
-        case ir.ProjNode(base=base):
-            return [base]
-        case ir.AltNode(branches=branches):
-            return list(branches)
-    return []
+    lengths = heights(range(len(rule.nodes)), lambda number: children(rule.nodes[number]))
+    return max(lengths.values(), default=1) - 1
