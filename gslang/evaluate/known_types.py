@@ -109,7 +109,7 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
         result = stated
         if graph.dialect == "onnx" and (more := _symbolic(graph, dialect, node, parts, equal)) is not None:
             result = _together(result, more, equal)
-        if not _is_named(result):
+        if not _is_named(result) or (not is_settled(result) and _are_settled(graph, node)):
             try:
                 result = _together(result, infer_node(graph, dialect, node, looked_at), equal)
             except TypeInferenceError:
@@ -250,6 +250,11 @@ def _is_named(type_: Type | None) -> bool:
         isinstance(type_, TensorType) and type_.dtype is not None and type_.shape is not None
         and UNKNOWN not in type_.shape
     )
+
+
+def _are_settled(graph: Graph, node: int) -> bool:
+    """True if nothing is left to be known of the operands: a name in the result is one from before that."""
+    return all([is_settled(graph.types[o]) for o in graph.operands[node] if o >= 0])
 
 
 def _is_read_settled(graph: Graph, node: int) -> bool:
