@@ -222,6 +222,59 @@ NETWORKS: dict[str, Network] = {
     "gemma": Network(
         from_transformers("gemma", ENCODER, model="AutoModelForCausalLM", **LLAMA_LIKE, head_dim=8), BOTH
     ),
+    "qwen3": Network(
+        from_transformers("qwen3", ENCODER, model="AutoModelForCausalLM", **LLAMA_LIKE, head_dim=8), BOTH
+    ),
+    "gemma3": Network(
+        from_transformers(
+            "gemma3_text", ENCODER, model="AutoModelForCausalLM", **LLAMA_LIKE, head_dim=8, sliding_window=6,
+            layer_types=["sliding_attention", "full_attention"],
+        ),
+        BOTH,
+    ),
+    "cohere": Network(
+        from_transformers("cohere", ENCODER, model="AutoModelForCausalLM", **LLAMA_LIKE, pad_token_id=0), BOTH
+    ),
+    "gptneo": Network(
+        from_transformers(
+            "gpt_neo", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, hidden_size=32,
+            num_layers=2, num_heads=4, intermediate_size=64, max_position_embeddings=64, window_size=6,
+            attention_types=[[["global", "local"], 1]],
+        ),
+        BOTH,
+    ),
+    "gptj": Network(
+        from_transformers(
+            "gptj", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, n_embd=32, n_layer=2,
+            n_head=4, rotary_dim=4, n_positions=64,
+        ),
+        BOTH,
+    ),
+    "mpt": Network(
+        from_transformers(
+            "mpt", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, d_model=32, n_layers=2,
+            n_heads=4, max_seq_len=64, expansion_ratio=2,
+        ),
+        BOTH,
+    ),
+    "xglm": Network(
+        from_transformers(
+            "xglm", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, d_model=32, num_layers=2,
+            attention_heads=4, ffn_dim=64, max_position_embeddings=64,
+        ),
+        BOTH,
+    ),
+    "roformer": Network(from_transformers("roformer", ENCODER, **TEXT, max_position_embeddings=64), BOTH),
+    "conformer": Network(
+        from_transformers(
+            "wav2vec2-conformer", ("input_values",), hidden_size=32, num_hidden_layers=2,
+            num_attention_heads=4, intermediate_size=64, conv_dim=[16, 16], conv_kernel=[8, 4],
+            conv_stride=[4, 2], num_feat_extract_layers=2, num_conv_pos_embeddings=8,
+            num_conv_pos_embedding_groups=4, position_embeddings_type="rotary",
+            conv_depthwise_kernel_size=5,
+        ),
+        (("x", "f", ("b", 320)),),
+    ),
     "swin": Network(
         from_transformers(
             "swin", ("pixel_values",), image_size=32, patch_size=2, embed_dim=16, depths=[2, 2],

@@ -21,6 +21,9 @@ LEFT = {
     "llamakv.dy18.dynamic.sdpa.mask.f32": (130, {"attention": 2, "norm": 5, "activation": 2}),
     "whisperdec.dy20.static.eager.nomask.f32": (28, {"attention": 4, "norm": 7, "activation": 2}),
     "gpt2.ts17.static.eager.nomask.f32": (22, {"attention": 2, "norm": 5, "activation": 2}),
+    "torchenc.ts17.static.eager": (22, {"attention": 2, "norm": 4, "activation": 2}),
+    "gptneo.ts17.static.eager": (24, {"attention": 2, "norm": 5, "activation": 2}),
+    "roformer.ts17.static.eager": (30, {"attention": 2, "norm": 5, "activation": 2, "rotary": 4}),
     "resnet.ts17.static.f32.qdq": (25, {}),
     "mobilenetv2.ts18.dynamic.f32": (65, {}),
 }
