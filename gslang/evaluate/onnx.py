@@ -21,6 +21,7 @@ from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_contrib import contrib_function
+from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
 from gslang.graph.graph import PROJ, Graph
 
@@ -35,6 +36,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
+        if (own := corrected(graph.op[node], operands)) is not None:
+            return own(operands, graph.attrs[node])
         if graph.op[node] == "Shape":
             return _shape(operands[0], **graph.attrs[node])
         if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:

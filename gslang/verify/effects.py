@@ -8,13 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.compare import flat, inputs_for
+from gslang.verify.compare import flat
+from gslang.verify.inputs import inputs_for
+from gslang.verify.reads import parts
 
 Attribute = tuple[str, str]
 """An operator and the name of an attribute."""
@@ -62,3 +65,49 @@ def _with_default(graph: Graph, dialect: Dialect, attribute: Attribute) -> Graph
         if changed and graph.op[node] not in (INPUT, PARAM, CONST):
             plain.types[node] = infer_node(plain, dialect, node)
     return plain if changed else None
+
+
+def unread(rule: ir.CheckedRule) -> set[Attribute]:
+    """Attributes of the source's calls, by operator, that may have any value and that the rule looks at
+    nowhere: its target cannot depend on them.
+    """
+    found: set[Attribute] = set()
+    for number, node in enumerate(rule.nodes):
+        if isinstance(node, ir.CallNode):
+            looked_at = _read(rule, number) | {
+                c.field
+                for c in node.constraints
+                if isinstance(c, ir.Constraint) and not isinstance(c.test, ir.Anything)
+            }
+            for operator in node.operators:
+                names = rule.dialect.operators[operator].attributes
+                found |= {(operator, name) for name in names if name not in looked_at}
+    return found
+
+
+def _read(rule: ir.CheckedRule, number: int) -> set[str]:
+    """The attributes of a node that any value, constraint or target reads; all of them where it is built
+    again."""
+    node, names = rule.nodes[number], set[str]()
+    assert isinstance(node, ir.CallNode)
+    everything = {name for o in node.operators for name in rule.dialect.operators[o].attributes}
+    copied = [(number, c) for c in node.constraints if isinstance(c, ir.SameAttributes)]
+    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
+        match part:
+            case ir.NodeAttr(_, read, name) if _stands_for(rule, read, number):
+                names.add(name)
+            case ir.SameAttributes(_, read, without) if _stands_for(rule, read, number):
+                names |= everything - set(without)
+            case ir.SourceNode(_, read) if read == number:
+                names |= everything
+    for _, constraint in copied:  # they are those of a node that may be read instead
+        names |= everything - set(constraint.without)
+    return names
+
+
+def _stands_for(rule: ir.CheckedRule, read: int, number: int) -> bool:
+    """True if what is read of one node may be what another one has: itself, or a branch of it."""
+    node = rule.nodes[read]
+    return read == number or isinstance(node, ir.AltNode) and any(
+        _stands_for(rule, branch, number) for branch in node.branches
+    )

@@ -11,15 +11,17 @@ from time import thread_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
-from gslang.graph.graph import CONST, Graph
+from gslang.evaluate.index_ranges import bounds_of
+from gslang.graph.graph import INPUT, PARAM
 from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types
 from gslang.verify.decisions import goals
-from gslang.verify.effects import Attribute, matters
+from gslang.verify.effects import Attribute, matters, unread
 from gslang.verify.instances import (
     Instance,
     Search,
     instances,
     instances_on,
+    on_unknown_ranks,
     stressing,
     towards,
     without_ranks,
@@ -110,6 +112,7 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         _seek_decisions(rule, settings, evidence, search, until)
         _seek_effects(rule, settings, evidence, search, until)
         evidence.unvaried += _constant_attributes(rule, evidence)
+        evidence.unvaried += _idle_attributes(rule, evidence)
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
     if evidence.unfit and not evidence.good and not evidence.bad:  # then it can never be applied
@@ -131,7 +134,10 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
         return finding, refutes(finding)
 
     for wide in (False, True):
-        for known, loose in without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS, wide):
+        pairs = without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS, wide)
+        if not wide:  # where only its shape kept the target from being put there
+            pairs = chain(on_unknown_ranks(rule, evidence.unfit[:_MOST_WITHOUT_RANKS]), pairs)
+        for known, loose in pairs:
             finding, why = differs(loose)
             if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
                 continue
@@ -175,6 +181,7 @@ def _seek_effects(
         ):
             if instance.after is None or matters(instance.before, rule.dialect, attribute, settings.seed):
                 evidence.coverage[f"made for `{attribute[1]}` of `{attribute[0]}` to matter"] += 1
+                evidence.effective.add(attribute)
                 _look_at(rule, instance, settings, evidence)
                 break
             idle = idle or instance
@@ -196,6 +203,22 @@ def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     ]
 
 
+def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
+    """Notes on attributes that the rule looks at nowhere, though they have made no difference in any instance
+    in which they had another value than the default.
+    """
+    varied_ = {
+        (operator, name)
+        for operator, name, value in evidence.attributes
+        if value != repr(rule.dialect.operators[operator].attributes[name].default)
+    }
+    return [
+        f"attribute `{name}` of `{operator}` never made a difference"
+        for operator, name in sorted((varied_ & unread(rule)) - evidence.effective)
+        if name not in _SAY_NOTHING
+    ]
+
+
 _MOST_WITHOUT_RANKS = 8
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
@@ -205,7 +228,7 @@ _SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results t
 
 def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
     if instance.after is None:
-        if _has_only_float32(instance.before) and can_be_computed(
+        if _is_about_floats(instance) and can_be_computed(
             instance.before, rule.dialect, settings.seed
         ):
             evidence.bad.append((instance, None, _misfit(instance)))
@@ -262,7 +285,7 @@ def integer_types(instance: Instance) -> frozenset[str]:
     given = [
         value
         for attrs in instance.before.attrs
-        for name, value in (attrs or {}).items() if name in ("out_dtype", "dtype", "output_dtype", "to")
+        for name, value in (attrs or {}).items() if name in _TYPE_ATTRIBUTES
     ]
     return frozenset(d for d in (*drawn, *given) if isinstance(d, str) and d.startswith(("int", "uint")))
 
@@ -278,8 +301,15 @@ def refutes(finding: Finding, special: bool = False) -> str:
     return ""
 
 
-def _has_only_float32(graph: Graph) -> bool:
-    return all(
-        getattr(graph.types[n], "dtype", None) in (None, "float32")
-        for n in graph.nodes() if graph.op[n] is not CONST
+def _is_about_floats(instance: Instance) -> bool:
+    """True if all inputs are float32, or positions in something else, and no call asks for another type."""
+    graph = instance.before
+    return not any(
+        name in _TYPE_ATTRIBUTES and value for attrs in graph.attrs for name, value in (attrs or {}).items()
+    ) and all(
+        getattr(graph.types[n], "dtype", None) in (None, "float32") or bounds_of(graph, n, {}) is not None
+        for n in graph.nodes() if graph.op[n] in (INPUT, PARAM)
     )
+
+
+_TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")

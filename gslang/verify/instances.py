@@ -98,9 +98,18 @@ def without_ranks(
 
     `wide`: literal numbers may have more dimensions than inputs.
     """
-    for k in range(attempts):
-        found = _attempt(rule, Search(), seed * 1_000_003 + k, None, wide)
-        if found is not None and (loose := _without_shapes(rule, found)) is not None:
+    drawn = (_attempt(rule, Search(), seed * 1_000_003 + k, None, wide) for k in range(attempts))
+    yield from on_unknown_ranks(rule, (found for found in drawn if found is not None))
+
+
+def on_unknown_ranks(
+    rule: ir.CheckedRule, drawn: Iterable[Instance]
+) -> Iterator[tuple[Instance, Instance]]:
+    """Instances with what the same ones become where no rank of an input is known; those to which the rule is
+    applied then.
+    """
+    for found in drawn:
+        if (loose := _without_shapes(rule, found)) is not None:
             yield found, loose
 
 

@@ -214,7 +214,7 @@ class Leaves:
             shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
         if value is None:
             count = int(np.prod(shape))
-            if rng.random() < 0.6:  # numbers like those of a model
+            if rng.random() < 0.5:  # numbers like those of a model
                 value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)]
             else:
                 value = [rng.choice(_NUMBERS) for _ in range(count)]
@@ -226,8 +226,9 @@ class Leaves:
         elif splat:
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
+            alone = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
             array = np.full(
-                shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else (), value
+                shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else alone, value
             )
         array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))

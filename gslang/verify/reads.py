@@ -4,7 +4,7 @@ that suits a declared operator."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
@@ -36,8 +36,14 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
 
 
 def names_types(rule: ir.CheckedRule) -> bool:
-    """True if a rule names an element type of whole numbers: then it is meant for them."""
-    everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
+    """True if a rule names an element type of whole numbers: then it is meant for them.
+
+    The types of new constants do not count: axes and shapes are whole numbers in any rule.
+    """
+    given = tuple([
+        replace(t, dtype=None) if isinstance(t, ir.MakeConst) else t for t in rule.target.targets
+    ])
+    everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, given))
     return any(
         isinstance(p, ir.Const)
         and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value))

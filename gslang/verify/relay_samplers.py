@@ -228,7 +228,14 @@ def _reduction(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = _one(known, rng, min(need, 5))
     axes = tuple(sorted(rng.sample(range(len(shape)), rng.randint(1, len(shape))))) if shape else None
     choice = rng.choice((axes, axes, None, (axes[-1] - len(shape),) if axes else None))
-    return [shape], {"axis": choice, "keepdims": rng.random() < 0.5, "exclude": rng.random() < 0.1}
+    means = tuple(
+        1 if choice is None or k in choice or k - len(shape) in choice else d for k, d in enumerate(shape)
+    )
+    return [shape, *[s if s is not None else means for s in known[1:]]], {
+        "axis": choice,
+        "keepdims": rng.random() < 0.5,
+        "exclude": rng.random() < 0.1,
+    }
 
 
 def _expand_dims(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -362,6 +369,20 @@ def _strided_slice(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     }
 
 
+def _slice_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """What it is cut to is no longer along any axis."""
+    shape = known[0] if known[0] is not None else tuple(d + 1 for d in some_shape(rng, rng.choice((1, 2, 3))))
+    return [shape, known[1] or tuple(rng.randint(1, max(1, d)) for d in shape)], {}
+
+
+def _gather_nd(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """The first dimension of the indices says how many axes they choose from, behind those of the batch."""
+    shape = _one(known, rng, 2)
+    batch = attrs.get("batch_dims", rng.choice((0, 0, 1)))
+    depth = rng.randint(1, max(1, len(shape) - batch))
+    return [shape, known[1] or (depth, *shape[:batch], rng.choice((1, 2, 3)))], {"batch_dims": batch}
+
+
 def _clip(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     low = rng.choice((-1.0, 0.0, -0.5))
     return [_one(known, rng)], {"a_min": low, "a_max": low + rng.choice((1.0, 6.0, 0.5))}
@@ -370,6 +391,70 @@ def _clip(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 def _concatenate(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = known[0] or ()
     return [shape], {"axis": _axis(rng, len(shape))}
+
+
+def _blocks(to_space: bool) -> Sampler:
+    """An image whose channels (or rows and columns) are so many that the order of the parts shows."""
+
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+        layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
+        block = attrs.get("block_size", 2)
+        sizes = (
+            {"C": block * block * rng.choice((2, 2, 3)), "H": 2, "W": 3} if to_space
+            else {"C": 2, "H": block * 2, "W": block * 3}
+        )
+        shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
+        return [shape], {"layout": layout, "block_size": block}
+
+    return sample
+
+
+def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """To a size that is larger or smaller, by a whole factor or not."""
+    layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
+    shape = (
+        known[0] if known[0] is not None
+        else _place(rng, layout, {"C": 2, "H": rng.choice((3, 4)), "W": rng.choice((4, 5))})
+    )
+    return [shape], {
+        "layout": layout,
+        "size": (rng.choice((2, 4, 6, 7)), rng.choice((3, 5, 8))),
+        "method": rng.choice(("nearest_neighbor", "nearest_neighbor", "linear", "cubic")),
+    }
+
+
+def _upsampling(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
+    shape = known[0] if known[0] is not None else _place(rng, layout, {"C": 2, "H": 3, "W": 4})
+    return [shape], {"layout": layout, "scale_h": rng.choice((1.0, 2.0)), "scale_w": rng.choice((2.0, 3.0))}
+
+
+def _image(rank: int) -> Sampler:
+    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
+
+    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+        layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
+        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 4 + k for k, s in enumerate(letters)}}
+        return [known[0] if known[0] is not None else _place(rng, layout, sizes)], {"layout": layout}
+
+    return sample
+
+
+def _backward_weight(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """A gradient of the size of the convolution's result."""
+    own = dict(attrs)
+    own.setdefault("strides", rng.choice(((1, 1), (2, 2))))
+    own.setdefault("dilation", rng.choice(((1, 1), (1, 1), (2, 2))))
+    own.setdefault("padding", rng.choice(((0, 0), (1, 1))))
+    window = own.get("kernel_size") or (rng.choice((1, 2, 3)), rng.choice((2, 3)))
+    data = known[1] or (rng.choice((1, 2)), rng.choice((2, 4)), 6, 7)
+    results = [
+        (size + 2 * pad - (k - 1) * spread - 1) // step + 1
+        for size, pad, k, spread, step in zip(
+            data[2:], (own["padding"] * 2)[:2], window, (own["dilation"] * 2)[:2], (own["strides"] * 2)[:2]
+        )
+    ]
+    return [known[0] or (data[0], rng.choice((2, 4)), *results), data], {**own, "kernel_size": window}
 
 
 def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -419,5 +504,13 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "strided_slice": _strided_slice,
     "clip": _clip,
     "cast": _cast,
+    "nn.depth_to_space": _blocks(True),
+    "nn.space_to_depth": _blocks(False),
+    "image.resize2d": _resize2d,
+    "nn.upsampling": _upsampling,
+    **{f"nn.adaptive_{m}_pool{k}d": _image(k) for m in ("max", "avg") for k in (1, 2, 3)},
+    "nn.conv2d_backward_weight": _backward_weight,
+    "slice_like": _slice_like,
+    "gather_nd": _gather_nd,
     "concatenate": _concatenate,
 }

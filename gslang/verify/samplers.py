@@ -53,6 +53,11 @@ def fill(known: Shapes, *proposed: Shape) -> list[Shape]:
     return [s if s is not None else proposed[k] if k < len(proposed) else () for k, s in enumerate(known)]
 
 
+def nested(shape: Shape, value: Callable[[], Any]) -> Any:
+    """Values in tuples of this shape."""
+    return tuple(nested(shape[1:], value) for _ in range(shape[0])) if shape else value()
+
+
 def any_axis(rng: Random, rank: int) -> int:
     return rng.randrange(-rank, rank) if rank else 0
 

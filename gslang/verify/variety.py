@@ -60,7 +60,7 @@ def _differences(written: list[list[str]]) -> list[list[str]]:
 
 
 def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
-    """The form of attributes and whole-number operands of each call: which text, a default, with 0 or
+    """The form of attributes and constant operands of each call: which text, a default, with 0 or
     negative numbers."""
     found: list[str] = []
     calls: Counter[str] = Counter()
@@ -78,7 +78,7 @@ def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
         for k, operand in enumerate(graph.operands[node]):
             if (
                 operand >= 0 and graph.op[operand] is CONST
-                and (value := np.asarray(graph.value(operand))).dtype.kind == "i" and value.size <= 16
+                and (value := np.asarray(graph.value(operand))).dtype.kind in "if" and value.size <= 16
             ):
                 found.append(f"{name} {k} {_way(tuple(value.reshape(-1).tolist()), None)}")
     return found

@@ -1,0 +1,62 @@
+"""ONNX operators that the reference implementation lacks, or computes otherwise than the standard says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from gslang.base.open_types import Attrs
+
+Operands = Sequence[Any]
+
+
+def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], Any] | None:
+    """The function that computes an operator for these operands; None where the reference is right."""
+    pads = operands[1] if operator == "Pad" and len(operands) > 1 else None
+    if operator == "Pad" and (pads is None or (np.asarray(pads) >= 0).all()):
+        return None
+    return _FUNCTIONS.get(operator)
+
+
+def _unique(operands: Operands, attrs: Attrs) -> Any:
+    """Values, the places where each comes first, the inverse, counts. The reference sorts the values even
+    where it is told not to."""
+    values, first, inverse, counts = np.unique(
+        operands[0], return_index=True, return_inverse=True, return_counts=True, axis=attrs.get("axis")
+    )
+    inverse = inverse.reshape(-1)
+    if attrs.get("sorted", 1) == 0:
+        order = np.argsort(first, kind="stable")
+        values = values.take(order, attrs.get("axis") or 0)
+        first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
+    return values, first.astype(np.int64), inverse.astype(np.int64), counts.astype(np.int64)
+
+
+def _global_lp_pool(operands: Operands, attrs: Attrs) -> Any:
+    x, p = operands[0], attrs.get("p", 2)
+    return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+
+
+def _pad(operands: Operands, attrs: Attrs) -> Any:
+    """With pads below 0, which cut elements off before anything is added; the reference refuses them."""
+    x, pads = operands[0], [int(p) for p in np.asarray(operands[1]).reshape(-1)]
+    axes = operands[3] if len(operands) > 3 and operands[3] is not None else range(x.ndim)
+    widths = [(0, 0)] * x.ndim
+    for k, axis in enumerate(axes):
+        before, behind = pads[k], pads[k + len(pads) // 2]
+        x = x.take(range(max(-before, 0), x.shape[axis] - max(-behind, 0)), int(axis))
+        widths[int(axis)] = max(before, 0), max(behind, 0)
+    mode: Any = attrs.get("mode", "constant")
+    if mode != "constant":
+        return np.pad(x, widths, mode=mode)
+    value = operands[2] if len(operands) > 2 and operands[2] is not None else 0
+    return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
+
+
+_FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
+    "Unique": _unique,
+    "GlobalLpPool": _global_lp_pool,
+    "Pad": _pad,
+}

@@ -1,0 +1,132 @@
+"""The inputs that both sides of an instance are computed for: several kinds of numbers, so that clips, ties,
+thresholds, overflows and divisions by zero show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gslang.evaluate.index_ranges import bounds_of
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.graph.graph import INPUT, PARAM, Graph
+
+
+def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
+    """Random values by name: normal; from a half to two; normal, times eight (so that clips and saturations
+    show); with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
+    the graph's constants; whole numbers of all sizes; with infinities and NaN among them.
+    """
+    values = random_inputs(graph, seed)
+    if kind == "normal":
+        return values
+    changed = {}
+    if kind == "wide":
+        return _widely(graph, values, seed)
+    if kind == "beyond":
+        return _beyond(graph, values, seed)
+    for name, value in values.items():
+        if value.dtype.kind != "f":
+            changed[name] = value
+        elif kind in ("zeros", "special"):
+            changed[name] = _sprinkled(value, seed, kind)
+        elif kind == "halves":
+            changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
+        elif kind == "positive":
+            changed[name] = (0.5 + np.abs(value) % 1.5).astype(value.dtype)
+        else:
+            changed[name] = (value * 8).astype(value.dtype)
+    return changed
+
+
+def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no
+    counts; positions in every way of counting them.
+    """
+    changed = dict(values)
+    for node in graph.reverse_post_order():
+        name = str(graph.names[node])
+        value = values.get(name)
+        if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu":
+            continue
+        rng = np.random.default_rng([seed, value.size, 7])
+        bounds = bounds_of(graph, node, {})
+        if bounds is not None:
+            changed[name] = _positions(graph, node, value, bounds[1], rng)
+            continue
+        if any(
+            graph.op[user] in _SHIFTS and graph.operands[user][1:2] == (node,) for user in graph.users[node]
+        ):
+            changed[name] = rng.integers(0, 40, value.shape).astype(value.dtype)
+            continue
+        limits = np.iinfo(value.dtype)
+        ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], value.dtype)
+        whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
+        changed[name] = np.where(rng.random(value.shape) < 0.3, rng.choice(ends, value.shape), whole).astype(
+            value.dtype
+        )
+    return changed
+
+
+def _positions(graph: Graph, node: int, value: Any, size: int, rng: Any) -> Any:
+    """Positions, some of them counted from the end, or outside where what reads them allows it."""
+    users = graph.users[node]
+    if value.dtype.kind != "i" or not users:
+        return value
+    places = {user: _COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
+    if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
+        return np.where(rng.random(value.shape) < 0.5, value - size, value).astype(value.dtype)
+    if all(
+        graph.op[user] == "take" and graph.operands[user][1] == node
+        and graph.attrs[user].get("mode", "clip") != "fast"
+        for user in users
+    ):
+        return rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
+    return value
+
+
+# operator → the operand in which −1 is the last place
+_COUNT_FROM_THE_END = {
+    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1, "OneHot": 0,
+}  # fmt: skip
+
+
+def _beyond(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
+    """Numbers near those that the graph compares with or adds: each constant, what is on either side of it,
+    twice as large, or of the other sign.
+    """
+    known = constants_in(graph)
+    near = np.concatenate([known, -known, 2 * known, known / 2, known + 0.5, known - 0.5])
+    changed = dict(values)
+    for name, value in values.items():
+        if value.dtype.kind == "f" and near.size:
+            most = float(np.finfo(value.dtype).max)
+            rng = np.random.default_rng([seed, value.size, 11])
+            drawn = rng.choice(near, value.shape).clip(-most, most).astype(value.dtype)
+            changed[name] = np.where(rng.random(value.shape) < 0.5, drawn, value)
+    return changed
+
+
+def constants_in(graph: Graph) -> Any:
+    """The numbers in constants that hold floats, each once."""
+    constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
+    floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
+    known = np.concatenate(floats) if floats else np.zeros(0)
+    return np.unique(known[np.isfinite(known)])
+
+
+_MOST_CONSTANTS = 16  # of one array
+_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
+
+
+def _sprinkled(value: Any, seed: int, kind: str) -> Any:
+    """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
+    small = (
+        np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")
+        else 0.0
+    )
+    numbers = (0.0, -0.0, small, -small) if kind == "zeros" else (np.inf, -np.inf, np.nan)
+    rng = np.random.default_rng([seed, value.size])
+    return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(
+        value.dtype
+    )

@@ -1,0 +1,225 @@
+"""Samplers of ONNX operators with weights or states: convolutions, products, normalisations, attention,
+recurrence."""
+
+from __future__ import annotations
+
+from random import Random
+
+from gslang.base.open_types import Attrs
+from gslang.verify.samplers import (
+    Answer,
+    Sampler,
+    Shape,
+    Shapes,
+    any_axis,
+    data_shape,
+    fill,
+    least_rank,
+    some_shape,
+)
+
+
+def convolution(transposed: bool) -> Sampler:
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        attrs = dict(given)
+        data, weight = known[0], known[1] if len(known) > 1 else None
+        rank = (
+            len(data) - 2 if data
+            else len(weight) - 2 if weight
+            else len(attrs["kernel_shape"]) if attrs.get("kernel_shape")
+            else rng.choice((1, 2, 2, 2))
+        )
+        rank = max(1, rank)
+        group = attrs.setdefault("group", rng.choice((1, 1, 2)))
+        window = tuple(attrs.get("kernel_shape") or [rng.choice((1, 2, 3)) for _ in range(rank)])
+        if weight is None:
+            channels = data[1] if data else rng.choice((1, 2, 3)) * group
+            inner = max(1, channels // max(1, group))
+            # now and then as many outputs as inputs, so that factors along the wrong axis fit
+            outputs = inner * group if rng.random() < 0.3 else rng.choice((1, 2, 3)) * group
+            weight = (
+                (channels, max(1, outputs // group), *window) if transposed else (outputs, inner, *window)
+            )
+        channels = weight[0] if transposed else weight[1] * group
+        outputs = weight[1] * group if transposed else weight[0]
+        data = data or (rng.choice((1, 2)), channels, *[rng.choice((4, 5, 6)) + k for k in range(rank)])
+        padded = attrs.get("auto_pad") in (None, "NOTSET")  # else there are no pads to give
+        attrs.setdefault(
+            "pads",
+            rng.choice((None, (1,) * 2 * rank, tuple(rng.randrange(2) for _ in range(2 * rank)))) if padded
+            else None,
+        )
+        attrs.setdefault("strides", rng.choice((None, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1)))))
+        attrs.setdefault("dilations", rng.choice((None, None, (1,) * rank, (2,) * rank)))
+        if transposed and attrs["strides"] is not None and rng.random() < 0.4:
+            attrs.setdefault("output_padding", tuple(rng.randrange(max(1, s)) for s in attrs["strides"]))
+        return fill(known, data, weight, (outputs,)), attrs
+
+    return sample
+
+
+def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    attrs = dict(given)
+    stated = attrs.get("kernel_shape")
+    rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2))
+    rank = max(1, rank)
+    window = attrs.setdefault(
+        "kernel_shape", rng.choice(((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2))))
+    )
+    attrs.setdefault("strides", rng.choice((None, (1,) * rank, (2,) * rank)))
+    attrs.setdefault(
+        "pads",
+        rng.choice((
+            None, tuple(w // 2 for w in window) * 2,
+            tuple(rng.randrange(2) if w > 1 else 0 for w in window * 2),
+        )),
+    )
+    attrs.setdefault("count_include_pad", rng.choice((0, 1)))
+    attrs.setdefault("ceil_mode", rng.choice((0, 0, 0, 1)))
+    return fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *[5 + k for k in range(rank)])), attrs
+
+
+def image(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    return fill(known, (rng.choice((1, 2)), 3, *rng.choice(((4,), (4, 5), (3, 4))))), {}
+
+
+def gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    ta, tb = given.get("transA", rng.choice((0, 0, 1))), given.get("transB", rng.choice((0, 1)))
+    a, b = known[0], known[1]
+    inner = (a[0] if ta else a[-1]) if a else (b[-1] if tb else b[0]) if b else rng.choice((3, 4))
+    rows, columns = rng.choice((2, 5)), rng.choice((2, 3, 6))
+    a = a or ((inner, rows) if ta else (rows, inner))
+    b = b or ((columns, inner) if tb else (inner, columns))
+    rows, columns = a[-1] if ta else a[0], b[0] if tb else b[-1]
+    bias = rng.choice(((columns,), (columns,), (rows, columns), (1, columns), (rows, 1), (1,), ()))
+    factor = rng.choice((1.0, 1.0, 0.5, 2.0))
+    return fill(known, a, b, bias), {
+        "transA": ta,
+        "transB": tb,
+        "alpha": factor,
+        "beta": rng.choice((1.0, 1.0, 0.25)),
+    }
+
+
+def matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Matrices, stacks of them, and now and then a vector on either side."""
+    a, b = known[0], known[1]
+    inner = a[-1] if a else b[0 if len(b) == 1 else -2] if b else rng.choice((3, 4))
+    batch: Shape = rng.choice(((), (), (), (2,), (2, 3)))
+    if a is None:
+        if b is not None and len(b) > 2:
+            batch = rng.choice((b[:-2], b[:-2], ()))
+        a = (
+            (inner,) if rng.random() < 0.1
+            else (*batch, inner if rng.random() < 0.2 else rng.choice((2, 5)), inner)
+        )
+    if b is None:
+        columns = inner if rng.random() < 0.2 else rng.choice((2, 3, 6))
+        b = (inner,) if rng.random() < 0.15 else (*rng.choice((a[:-2], a[:-2], ())), inner, columns)
+    return fill(known, a, b), {}
+
+
+def channels(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Data with channels second, and vectors along them."""
+    length = next((s[0] for s in known[1:] if s), None)
+    data = known[0] or (
+        rng.choice((1, 2)), length or rng.choice((2, 3)), *rng.choice(((), (4,), (3, 4), (3, 4))),
+    )
+    size = data[1] if len(data) > 1 else 1
+    return fill(known, data, *[(size,)] * 4), {"epsilon": rng.choice((1e-5, 0.125)), "training_mode": 0}
+
+
+def group_norm(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    groups = given.get("num_groups", rng.choice((1, 2)))
+    data = known[0] or (rng.choice((1, 2)), groups * 2, *rng.choice(((3,), (3, 4))))
+    return fill(known, data, *[(data[1] if len(data) > 1 else 1,)] * 2), {
+        "num_groups": groups,
+        "epsilon": 1e-5,
+    }
+
+
+def last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    axis = given.get("axis")
+    kept = next((s for s in known[1:] if s), None)
+    if known[0] is None and kept is not None:
+        axis = axis if axis is not None else -len(kept)
+        data = (*some_shape(rng, max(least_rank(axis), len(kept) + 1) - len(kept)), *kept)
+    else:
+        data = data_shape(rng, known, 2 if axis is None else least_rank(axis))
+    axis = axis if axis is not None else rng.choice((-1, -1, any_axis(rng, len(data))))
+    start = axis % len(data) if data else 0
+    return fill(known, data, *[data[start:]] * 2), {"axis": axis, "epsilon": rng.choice((1e-5, 0.125))}
+
+
+def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Queries, keys and values of four dimensions: batch, heads, length, size."""
+    batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
+    keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
+    queries = known[0] or (batch, heads, 2, size)
+    return fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {
+        "scale": rng.choice((None, 0.5, 2.0, 0.25))
+    }
+
+
+def rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Four dimensions (batch, heads, length, size), with angles for each place and half of the size."""
+    angles = known[1] or known[2]
+    batch, length, half = (
+        angles if angles and len(angles) == 3
+        else (rng.choice((1, 2)), rng.choice((2, 5)), rng.choice((1, 2, 4)))
+    )
+    x = known[0] or (batch, rng.choice((1, 3)), length, half * 2)
+    if len(x) != 4:
+        return fill(known, x, (batch, length, half), (batch, length, half)), {}
+    angles = (x[0], x[2], max(1, x[3] // 2))
+    return fill(known, x, angles, angles), {"interleaved": rng.choice((0, 0, 1))}
+
+
+def recurrent(gates: int) -> Sampler:
+    """Of some steps, in one direction or both: data, weights, recurrent weights, biases, lengths, states."""
+
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        direction = given.get("direction", rng.choice(("forward", "reverse", "bidirectional")))
+        ways, hidden = 2 if direction == "bidirectional" else 1, given.get("hidden_size") or 3
+        layout = given.get("layout", 0)
+        steps, batch, width = rng.choice((2, 3)), rng.choice((1, 2)), 2
+        data = known[0] or ((batch, steps, width) if layout else (steps, batch, width))
+        batch, width = data[0 if layout else 1], data[-1]
+        state = (batch, ways, hidden) if layout else (ways, batch, hidden)
+        return fill(
+            known, data, (ways, gates * hidden, width), (ways, gates * hidden, hidden),
+            (ways, 2 * gates * hidden), (batch,), state, state, (ways, 3 * hidden),
+        ), {"direction": direction, "hidden_size": hidden, "layout": layout}  # fmt: skip
+
+    return sample
+
+
+def dropout(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    return fill(known, data_shape(rng, known)), {"%1": 0.5, "%2": rng.random() < 0.3}
+
+
+def einsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Letters have sizes of their own; operands that are there decide about theirs."""
+    equation = given.get("equation") or rng.choice(_EQUATIONS[min(len(known), len(_EQUATIONS)) - 1])
+    terms = str(equation).replace(" ", "").split("->")[0].split(",")
+    sizes = {letter: 2 + k % 4 for k, letter in enumerate(sorted(set("".join(terms))))}
+    for term, shape in zip(terms, known):
+        if shape is not None:
+            sizes.update(zip(term, shape))
+    return [
+        s if s is not None else tuple(sizes[c] for c in terms[k]) if k < len(terms) else ()
+        for k, s in enumerate(known)
+    ], {"equation": equation}
+
+
+# of one operand, of two, of three
+_EQUATIONS = (
+    ("ij->ji", "ii->i", "ij->i", "ijk->ik"),
+    ("ij,jk->ik", "ij,kj->ik", "bij,bjk->bik", "ij,ij->ij", "i,j->ij"),
+    ("ij,jk,kl->il", "i,j,k->ijk", "bi,ij,bj->b"),
+)
+
+
+def square(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    size = rng.choice((2, 3))
+    return fill(known, (*rng.choice(((), (2,))), size, size)), {}
