@@ -176,14 +176,9 @@ def _fused(
         for a, b in zip(extra.shape, wide):
             world.need_equal(world.joined(a, b), b, "a mask of scores")
     scale = attrs["scale"]
-    if (
-        scale is not None
-        and not isinstance(scale, (int, float))
-        and not scale > 0
-        or isinstance(scale, (int, float))
-        and scale <= 0
-    ):
-        world.need_true(False, "a scale that is not positive")
+    if scale is not None and not scale > 0:
+        world.need_true(scale >= 0, "a scale below 0")
+        scale = None  # 0 asks for the usual one
 
     def weigh(b: Any, h: Any, i: Any, j: Any, score: Term) -> Term:
         if padding is not None:
