@@ -8,6 +8,7 @@ from random import Random
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import (
     Answer,
+    Only,
     Sampler,
     Shape,
     Shapes,
@@ -152,13 +153,49 @@ def last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Queries, keys and values of four dimensions: batch, heads, length, size."""
+    """Queries, keys and values of four dimensions (batch, heads, length, size), or of three, with the heads
+    side by side in the last one.
+    """
+    in_rows = any(s is not None and len(s) == 3 for s in known[:3])
+    if in_rows or not any(known[:3]) and (given.get("q_num_heads") or rng.random() < 0.2):
+        heads = given.get("q_num_heads") or 2
+        shared = given.get("kv_num_heads") or rng.choice((heads, 1))
+        batch, length = (known[0] or known[1] or (rng.choice((1, 2)), 3))[:2]
+        return fill(
+            known, (batch, length, heads * 2), (batch, 5, shared * 2), (batch, 5, shared * 3), (length, 5)
+        ), {"q_num_heads": heads, "kv_num_heads": shared}
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
     queries = known[0] or (batch, heads, 2, size)
     return fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {
         "scale": rng.choice((None, 0.5, 2.0, 0.25))
     }
+
+
+def regions(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Of an image, as rows and columns of their corners; each in one image of the batch."""
+    data, count = known[0] or (rng.choice((1, 2)), 2, 5, 6), rng.choice((1, 2))
+    corners = tuple((0.0, float(rng.randrange(2)), 3.0, 2.0 + rng.randrange(3)) for _ in range(count))
+    return fill(known, data, (count, 4), (count,)), {
+        "%1": Only(corners), "%2": (0,) * count,
+        "output_height": rng.choice((1, 2)), "output_width": rng.choice((2, 3)),
+        "sampling_ratio": rng.choice((0, 1, 2)), "spatial_scale": rng.choice((1.0, 0.5)),
+    }  # fmt: skip
+
+
+def blocks_to_image(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Columns of blocks, as many as there are places for one."""
+    image, block = (rng.choice((4, 5)), 5), (rng.choice((1, 2)), 2)
+    pads = given.get("pads") or rng.choice((None, (1, 1, 1, 1), (0, 1, 1, 0)))
+    strides = given.get("strides") or rng.choice((None, (1, 2), (2, 2)))
+    spread = given.get("dilations") or rng.choice((None, None, (2, 1)))
+    places = 1
+    for k in (0, 1):
+        whole = image[k] + (pads[k] + pads[k + 2] if pads else 0)
+        places *= (whole - (spread or (1, 1))[k] * (block[k] - 1) - 1) // (strides or (1, 1))[k] + 1
+    return fill(known, (1, 2 * block[0] * block[1], places), (2,), (2,)), {
+        "%1": image, "%2": block, "pads": pads, "strides": strides, "dilations": spread,
+    }  # fmt: skip
 
 
 def rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:

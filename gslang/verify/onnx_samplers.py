@@ -13,8 +13,10 @@ from random import Random
 
 from gslang.base.open_types import Attrs
 from gslang.verify.onnx_coded_samplers import quantize, quantized_convolution, quantized_matmul
+from gslang.verify.onnx_contrib_samplers import CONTRIB_SAMPLERS
 from gslang.verify.onnx_layer_samplers import (
     attention,
+    blocks_to_image,
     channels,
     convolution,
     dropout,
@@ -26,6 +28,7 @@ from gslang.verify.onnx_layer_samplers import (
     matmul,
     pool,
     recurrent,
+    regions,
     rotary,
     square,
 )
@@ -323,6 +326,7 @@ def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 ONNX_SAMPLERS: dict[str, Sampler] = {
+    **CONTRIB_SAMPLERS,
     "Conv": convolution(False),
     "ConvTranspose": convolution(True),
     "MaxPool": pool,
@@ -368,6 +372,8 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "TopK": top_k,
     "Einsum": einsum,
     "Det": square,
+    "RoiAlign": regions,
+    "Col2Im": blocks_to_image,
     "Resize": _resize,
     "RotaryEmbedding": rotary,
     "QuantizeLinear": quantize,

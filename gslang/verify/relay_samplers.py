@@ -74,6 +74,12 @@ def _convolution(rank: int) -> Sampler:
     return sample
 
 
+def _quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """The same with zero points and scales of one number."""
+    shapes, attrs = _convolution(2)(rng, known[:2], given)
+    return [*shapes, *[s or () for s in known[2:]]], attrs
+
+
 def _transposed_convolution(rank: int) -> Sampler:
     """Like a convolution, whose kernel has the channels of the data first."""
     letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
@@ -284,15 +290,20 @@ def _l2_normalize(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 
 def _layout_transform(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    source = attrs.get("src_layout") or rng.choice(("NCHW", "NHWC", "CNHW"))
+    source = attrs.get("src_layout") or rng.choice(_LAYOUTS)
     shape = (
         known[0] if known[0] is not None
         else some_shape(rng, len(source)) if source.isalpha()
+        else (*some_shape(rng, 4), 4) if source == "NCHW4c"
         else some_shape(rng)
     )
-    letters = list(source)
+    letters = [c for c in source if c.isupper()]
+    alike = [other for other in _LAYOUTS if {c for c in other if c.isupper()} == set(letters)]
     rng.shuffle(letters)
-    return [shape], {"src_layout": source, "dst_layout": rng.choice(("".join(letters), "NHWC", "NCHW"))}
+    return [shape], {"src_layout": source, "dst_layout": rng.choice(("".join(letters), *alike))}
+
+
+_LAYOUTS = ("NCHW", "NCHW", "NHWC", "NHWC", "CNHW", "NCHW4c", "NCW", "NWC", "NCDHW", "NDHWC")
 
 
 def _pool(rank: int) -> Sampler:
@@ -466,6 +477,7 @@ def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 RELAY_SAMPLERS: dict[str, Sampler] = {
     **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
+    "qnn.conv2d": _quantized_convolution,
     **{f"nn.conv{k}d_transpose": _transposed_convolution(k) for k in (1, 2, 3)},
     **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg", "global_max", "global_avg") for k in (1, 2, 3)},
     "nn.dense": _dense,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
-from gslang.dialect.domain import Anything, Exactly, Interval, Layout, OneOf
+from gslang.dialect.domain import Anything, Exactly, Interval, Layout, OneOf, is_declared
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
 from gslang.verify.instances import Search, instances, stressing
@@ -27,7 +27,7 @@ def rule_of(dialect: str, signature: Signature) -> CheckedRule:
             inputs.append(f"x{k}: any?" if spec.optional else f"x{k}")
             operands.append(f"x{k}")
     several = not isinstance(signature.results, str) and len(signature.results) > 1
-    projected = ".0" if several or signature.results == "tuple" else ""
+    projected = ".0" if several else ""
     call = f"{signature.name}({', '.join(operands)}"
     text = (
         f"dialect {dialect};\nrule t({', '.join(inputs)}) {{ c = {call}); c{projected} => "
@@ -65,7 +65,7 @@ def missing(dialect: str, name: str, attempts: int = 400) -> dict[str, set[str]]
     signature = load_dialect(dialect).operators[name]
     rule = rule_of(dialect, signature)
     wanted = {k: v for k, v in listed(signature).items() if v}
-    others = {n for n in signature.attributes if n not in wanted}
+    others = {n for n, spec in signature.attributes.items() if n not in wanted and is_declared(spec.domain)}
     seen: dict[str, set[str]] = {n: set() for n in signature.attributes}
 
     def left() -> dict[str, set[str]]:

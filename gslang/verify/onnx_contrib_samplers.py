@@ -1,0 +1,121 @@
+"""Shapes, attributes and constant operands for onnxruntime's own operators (as `onnx_samplers`)."""
+
+from __future__ import annotations
+
+from random import Random
+
+from gslang.base.open_types import Attrs
+from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
+from gslang.verify.samplers import Answer, Sampler, Shapes, data_shape, fill, some_shape
+
+
+def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """The last two axes of either side may be turned, and the first ones moved behind them."""
+    a, b = known[0], known[1]
+    ta, tb = given.get("transA", rng.choice((0, 1))), given.get("transB", rng.choice((0, 1)))
+    left, right = a or (3, 3), b or (3, 3)
+    inner = (left[-2:][0] if ta else left[-1]) if a else right[-1] if tb else right[-2:][0]
+    batch = a[:-2] if a else b[:-2] if b else rng.choice(((), (2,), (2, 1)))
+    rows, columns = rng.choice((2, 3, 5)), rng.choice((2, 4))
+    return fill(
+        known, (*batch, inner, rows) if ta else (*batch, rows, inner),
+        (*batch, columns, inner) if tb else (*batch, inner, columns),
+    ), {"transA": ta, "transB": tb, "alpha": rng.choice((1.0, 0.5, -2.0))}  # fmt: skip
+
+
+def _fused_gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    shapes, extra = gemm(rng, known, given)
+    return shapes, {**extra, "activation": rng.choice(_ACTIVATIONS)}
+
+
+def _fused_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    shapes, extra = convolution(False)(rng, known[:3], given)
+    return [*shapes, *[s if s is not None else () for s in known[3:]]], {
+        **extra, "activation": rng.choice(("Relu", "Tanh", "Sigmoid")),
+    }  # fmt: skip
+
+
+_ACTIVATIONS = (None, "Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid")
+
+
+def _biased(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """A vector along the last axis."""
+    width = next((s[-1] for s in known[1:] if s), None)
+    data = known[0] or ((*some_shape(rng, 2), width) if width else data_shape(rng, known, 1))
+    return fill(known, data, data[-1:], data), {}
+
+
+def _skipping(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Two operands of one shape, then vectors along the last axis."""
+    data = known[0] or known[1] or (rng.choice((1, 2)), rng.choice((2, 3)), 4)
+    return fill(known, data, data, *[data[-1:]] * 3), {"epsilon": rng.choice((1e-5, 0.125))}
+
+
+def _last_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    data = data_shape(rng, known, 2)
+    return fill(known, data, data[-1:]), {"axis": -1, "epsilon": rng.choice((1e-5, 0.125))}
+
+
+def _group_norm(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Images with channels last, or second."""
+    last, groups = given.get("channels_last", rng.choice((1, 1, 0))), given.get("groups", 2)
+    channels = groups * 2
+    data = known[0] or ((1, 3, 2, channels) if last else (1, channels, 3, 2))
+    size = data[-1] if last else data[1] if len(data) > 1 else 1
+    return fill(known, data, (size,), (size,), data, (size,)), {
+        "channels_last": last, "groups": groups, "activation": rng.choice((0, 1)),
+    }  # fmt: skip
+
+
+def _multi_head(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Rows with the heads side by side; keys and values of another length than queries."""
+    heads = given.get("num_heads", 2)
+    queries = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)), heads * rng.choice((2, 3)))
+    batch, length, width = queries if len(queries) == 3 else (1, 2, heads * 2)
+    keys = known[1] or (batch, rng.choice((3, 4)), width)
+    values = (batch, keys[1] if len(keys) == 3 else 3, width)
+    count = keys[1] if len(keys) == 3 else 3
+    return fill(
+        known, queries, keys, values, (2 * width + values[2],),
+        rng.choice(((batch, count), (batch, length, count))),
+        rng.choice(((batch, heads, length, count), (1, heads, length, count), (1, 1, length, count))),
+    ), {
+        "num_heads": heads, "scale": rng.choice((None, None, 0.5, 0.0, 2.0)),
+        "unidirectional": rng.choice((0, 0, 1)), "mask_filter_value": rng.choice((None, -2.0)),
+    }  # fmt: skip
+
+
+def _packed_attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Queries, keys and values by one product."""
+    heads = given.get("num_heads", 2)
+    data = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)), rng.choice((3, 4)))
+    batch, length, width = data if len(data) == 3 else (1, 2, 4)
+    sizes = given.get("qkv_hidden_sizes") or (heads * 2,) * 3
+    return fill(
+        known, data, (width, sum(sizes)), (sum(sizes),), (batch, length), (), (1, heads, length, length)
+    ), {
+        "num_heads": heads, "qkv_hidden_sizes": tuple(sizes), "scale": rng.choice((None, 0.5, 0.0, 2.0)),
+        "unidirectional": rng.choice((0, 1)), "mask_filter_value": rng.choice((None, -2.0)),
+    }  # fmt: skip
+
+
+_OWN: dict[str, Sampler] = {
+    "FusedMatMul": _fused_matmul,
+    "TransposeMatMul": _fused_matmul,
+    "FusedGemm": _fused_gemm,
+    "FusedConv": _fused_convolution,
+    "MatMulInteger16": matmul,
+    "BiasGelu": _biased,
+    "FastGelu": _biased,
+    "BiasAdd": _biased,
+    "SkipLayerNormalization": _skipping,
+    "SkipSimplifiedLayerNormalization": _skipping,
+    "GroupNorm": _group_norm,
+    "SkipGroupNorm": _group_norm,
+    "MultiHeadAttention": _multi_head,
+    "Attention": _packed_attention,
+}
+CONTRIB_SAMPLERS: dict[str, Sampler] = {
+    "SimplifiedLayerNormalization": _last_axis,
+    **{f"com.microsoft.{name}": sampler for name, sampler in _OWN.items()},
+}
