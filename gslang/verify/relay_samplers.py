@@ -381,7 +381,7 @@ def _strided_slice(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 
 def _slice_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    """What it is cut to is no longer along any axis."""
+    """An operand that is cut to one that is no longer along any axis."""
     shape = known[0] if known[0] is not None else tuple(d + 1 for d in some_shape(rng, rng.choice((1, 2, 3))))
     return [shape, known[1] or tuple(rng.randint(1, max(1, d)) for d in shape)], {}
 

@@ -60,8 +60,8 @@ def _named(domain: object) -> Iterator[object]:
 
 
 def missing(dialect: str, name: str, attempts: int = 400) -> dict[str, set[str]]:
-    """The values that no instance has: those that are named one by one, and `other` where an attribute with a declared
-    domain only ever has its default."""
+    """Values that no instance has: those that are named one by one, and `other` where an attribute with a
+    declared domain only ever has its default."""
     signature = load_dialect(dialect).operators[name]
     rule = rule_of(dialect, signature)
     wanted = {k: v for k, v in listed(signature).items() if v}
