@@ -1,4 +1,4 @@
-"""Each value of an attribute that its declaration names, and some other value of each attribute with a declared
+"""Each value of an attribute that its declaration names, and some other value of each with a declared
 domain, occurs in an instance of a call that leaves it open.
 
 `UNREACHED` says which do not, and why: a verdict on a rule that leaves these open names them.
