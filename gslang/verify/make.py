@@ -205,11 +205,11 @@ class Making(CallAttributes):
         rank = self.inner_operands(number, call, operator, slots)
         given, _ = self.attributes(number, call, operator, {})
         shapes, proposed = self.leaf_operands(call, operator, slots, given, rank, rng)
+        splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
+        if splices and self.attributes(number, call, operator, proposed)[1]:
+            self.operands(call.operands, splices)  # the attributes read what the instances hang on
         attrs = self.call_attributes(number, call, operator, slots, proposed, given, rng)
-        operands = self.operands(
-            call.operands,
-            {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)},
-        )
+        operands = self.operands(call.operands, splices)
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
         for name, spec in self.rule.dialect.operators[operator].attributes.items():

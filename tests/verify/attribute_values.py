@@ -81,7 +81,7 @@ def missing(dialect: str, name: str, attempts: int = 400) -> dict[str, set[str]]
         if not left() or k == ENOUGH * 4:
             break
     for attribute in sorted(left()):
-        for instance in stressing(rule, (name, attribute), Search(), 0, 60):
+        for instance in stressing(rule, (name, attribute), Search(), 0, 240):
             for _, other, value in instance.attributes:
                 seen[other].add(value)
     return left()

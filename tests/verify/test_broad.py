@@ -1,0 +1,54 @@
+"""Rules over all families of operators and constructs, as a user who wants to fool the verifier would write
+them: no wrong one is accepted, no right one refuted.
+
+A wrong one is refuted, or `unknown`, or `tested` with what was not varied named (`test_unseen`).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from gslang.check.checked import CheckedRule
+from gslang.verify.verdict import Settings, verify_now
+from tests.shipped import rule_names, rules_in
+from tests.verify.test_unseen import is_accepted
+
+FILES = sorted((Path(__file__).parent / "broad").glob("*.gsl"))
+RULES = [(file.name, name) for file in FILES for name in rule_names(file)]
+WRONG = [(file, name) for file, name in RULES if name.endswith("_wrong")]
+RIGHT = [(file, name) for file, name in RULES if name.endswith("_right")]
+QUICK = Settings(seconds=5, wanted=8, proof_steps=0)
+
+
+def refuted(rules: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(file, name) for file, name in rules if verify_now(rule(file, name), QUICK).verdict == "refuted"]
+
+
+def rule(file: str, name: str) -> CheckedRule:
+    return rules_in(FILES[0].parent / file)[name]
+
+
+def test_there_are_many() -> None:
+    assert len(WRONG) >= 400 and len(RIGHT) >= 150 and len(WRONG) + len(RIGHT) == len(RULES)
+
+
+def test_some_wrong_ones_are_not_accepted() -> None:
+    assert [(file, name) for file, name in WRONG[::60] if is_accepted(rule(file, name))] == []
+
+
+def test_some_right_ones_are_not_refuted() -> None:
+    assert refuted(RIGHT[::60]) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", sorted({file for file, _ in RULES}))
+def test_no_wrong_one_is_accepted(file: str) -> None:
+    assert [name for f, name in WRONG if f == file and is_accepted(rule(f, name))] == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", sorted({file for file, _ in RULES}))
+def test_no_right_one_is_refuted(file: str) -> None:
+    assert refuted([item for item in RIGHT if item[0] == file]) == []
