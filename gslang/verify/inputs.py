@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
@@ -68,7 +69,7 @@ def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
     return changed
 
 
-def _positions(graph: Graph, node: int, value: Any, size: int, rng: Any) -> Any:
+def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.Generator) -> Array:
     """Positions, some of them counted from the end, or outside where what reads them allows it."""
     users = graph.users[node]
     if value.dtype.kind != "i" or not users:
@@ -107,7 +108,7 @@ def _beyond(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
     return changed
 
 
-def constants_in(graph: Graph) -> Any:
+def constants_in(graph: Graph) -> Array:
     """The numbers in constants that hold floats, each once."""
     constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
     floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
@@ -119,7 +120,7 @@ _MOST_CONSTANTS = 16  # of one array
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
-def _sprinkled(value: Any, seed: int, kind: str) -> Any:
+def _sprinkled(value: Array, seed: int, kind: str) -> Array:
     """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
     small = (
         np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")
