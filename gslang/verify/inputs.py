@@ -82,7 +82,8 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
         and graph.attrs[user].get("mode", "clip") != "fast"
         for user in users
     ):
-        return rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
+        anywhere: Array = rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
+        return anywhere
     return value
 
 
