@@ -215,7 +215,7 @@ def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     return [
         f"attribute `{name}` of `{operator}` never made a difference"
         for operator, name in sorted((varied_ & unread(rule)) - evidence.effective)
-        if name not in _SAY_NOTHING
+        if name not in _SAY_NOTHING | _REPEAT_SHAPES
     ]
 
 
@@ -223,6 +223,8 @@ _MOST_WITHOUT_RANKS = 8
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
+# of an operand: another value is an error
+_REPEAT_SHAPES = frozenset({"units", "channels", "kernel_size", "kernel_shape", "hidden_size"})
 _SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results that rules are about
 
 

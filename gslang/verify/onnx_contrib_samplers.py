@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from gslang.base.open_types import Attrs
-from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
+from gslang.verify.onnx_layer_samplers import convolution, gemm
 from gslang.verify.samplers import Answer, Sampler, Shapes, data_shape, fill, some_shape
 
 
@@ -104,7 +104,6 @@ _OWN: dict[str, Sampler] = {
     "TransposeMatMul": _fused_matmul,
     "FusedGemm": _fused_gemm,
     "FusedConv": _fused_convolution,
-    "MatMulInteger16": matmul,
     "BiasGelu": _biased,
     "FastGelu": _biased,
     "BiasAdd": _biased,
