@@ -200,6 +200,7 @@ class Lowering:
     overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
     in_a_rule: str | None = None  # the same on this side of a rule
+    below: frozenset[str] = frozenset()  # names that later statements bind
 
     # ── findings ──
 
@@ -303,7 +304,8 @@ class Lowering:
         """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
         guess = did_you_mean(name, self.visible())
         hint = (
-            f"did you mean `{guess}`?" if guess
+            "the statement that names it comes later: put it first" if name in self.below
+            else f"did you mean `{guess}`?" if guess
             else f'data types are strings: `"{name}"`' if dtype_exists(name)
             else self.if_unknown or self.in_a_rule
         )

@@ -96,7 +96,11 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
             kind = first.type if first.type == second.type else "any"
             return ValueOf(ir.IfValue(test, first.value, second.value), kind)
         case n.Walrus(name, value):
-            what = resolve(lowering, value, ordered=ordered)
+            try:
+                what = resolve(lowering, value, ordered=ordered)
+            except Stop:
+                lowering.names.setdefault(name.id, Lost())
+                raise
             lowering.name_it(name, what)
             return what
         case n.TupleExpr(items):

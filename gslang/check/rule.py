@@ -163,8 +163,9 @@ def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
     """Lower the statements of a side; one that has an error leaves its name `Lost`. Returns the targets that
     each has created."""
     made: dict[str, range] = {}
-    for statement in side.statements:
+    for k, statement in enumerate(side.statements):
         before = len(lowering.targets)
+        lowering.below = frozenset(later.name.id for later in side.statements[k + 1 :])
         try:
             if isinstance(statement, n.Chain):
                 chains.chain(lowering, statement)
@@ -176,6 +177,7 @@ def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
             lowering.bound_at.setdefault(statement.name.id, statement.name.span)
             lowering.names.setdefault(statement.name.id, Lost())
         made[statement.name.id] = range(before, len(lowering.targets))
+    lowering.below = frozenset()
     return made
 
 
