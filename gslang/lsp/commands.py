@@ -52,7 +52,7 @@ def register(server: Server) -> None:
 
     # pygls makes arguments what their annotation says: of `object` it would make empty ones
     @server.command(code_lenses.RUN)
-    async def run_tests(*given: object) -> dict[str, Any]:
+    async def run_tests(*given: Any) -> dict[str, Any]:
         uri, rule, title = (*map(str, given), "", "", "")[:3]
         document = server.document(uri)
         if document is None:
@@ -65,7 +65,7 @@ def register(server: Server) -> None:
         return {"passed": sum(o.passed for o in outcomes), "failed": sum(not o.passed for o in outcomes)}
 
     @server.command(code_lenses.VERIFY)
-    async def verify(*given: object) -> dict[str, Any]:
+    async def verify(*given: Any) -> dict[str, Any]:
         uri, name = (*map(str, given), "", "")[:2]
         document = server.document(uri)
         if document is None:
@@ -78,7 +78,7 @@ def register(server: Server) -> None:
         return {"verdict": verdict.verdict, "reason": verdict.reason}
 
     @server.command(code_lenses.ADD_TEST)
-    async def add_test(*given: object) -> str:
+    async def add_test(*given: Any) -> str:
         uri, name = (*map(str, given), "", "")[:2]
         document = server.document(uri)
         analysis = store.analysis(document) if document is not None else None
@@ -97,7 +97,7 @@ def register(server: Server) -> None:
         return text
 
     @server.command(code_lenses.CONDITIONS)
-    async def find_conditions(*given: object) -> str:
+    async def find_conditions(*given: Any) -> str:
         uri, name = (*map(str, given), "", "")[:2]
         document = server.document(uri)
         if document is None or name not in store.analysis(document).program.own_rules:
@@ -112,7 +112,7 @@ def register(server: Server) -> None:
         return found.text
 
     @server.command(code_lenses.MATCHES)
-    async def count(*given: object) -> str:
+    async def count(*given: Any) -> str:
         uri, name, model = (*map(str, given), "", "", "")[:3]
         text = await _counted(server, uri, name, Path(model))
         _say(server, f"{name}: {text}", True)
