@@ -55,39 +55,7 @@ def check_meaning(
                 parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types))
             )
     lowering.side = "target"
-    found: dict[str, ir.Value] = {}
-    output: tuple[int, ...] = ()
-    seen: set[str] = set()
-    for part, expr in decl.meaning:
-        if part.id not in PARTS:
-            guess = did_you_mean(part.id, PARTS)
-            lowering.error(
-                "E0308", f"a declared operator has no field `{part.id}`", part.span,
-                f"did you mean `{guess}`?" if guess else "its fields are `shape`, `dtype` and `value`",
-            )
-            continue
-        if part.id in seen:
-            lowering.error("E0308", f"`{part.id}` is given twice", part.span, "remove one")
-            continue
-        seen.add(part.id)
-        if part.id != "value" and signature.results != "tensor":
-            lowering.error(
-                "E0308", f"`{part.id}` describes one tensor, `{signature.name}` has other results", part.span,
-                "give `value`, a tuple; types follow from it",
-            )
-            continue
-        try:
-            if part.id == "value":
-                output = (targets.target_of(lowering, expr, lowering.resolve(expr)),)
-            else:
-                what = values.value(lowering, expr)
-                if what.type not in _EXPECTED[part.id]:
-                    lowering.stop(
-                        "E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span
-                    )
-                found[part.id] = what.value
-        except Stop:
-            pass
+    output, found = _lower_parts(lowering, decl, signature)
     settle_constants(lowering)
     refuse(lowering, "a declaration", (*lowering.lets, *lowering.targets, *found.values()), decl.name.span)
     if lowering.diagnostics:
@@ -106,6 +74,49 @@ def check_meaning(
     return ir.Meaning(
         rule, any(o.variadic for o in signature.operands[-1:]), found.get("shape"), found.get("dtype")
     ), []
+
+
+def _lower_parts(
+    lowering: Lowering, decl: n.OpDecl, signature: Signature
+) -> tuple[tuple[int, ...], dict[str, ir.Value]]:
+    """The target that `value` is, and what `shape` and `dtype` say."""
+    found: dict[str, ir.Value] = {}
+    output: tuple[int, ...] = ()
+    seen: set[str] = set()
+    for part, expr in decl.meaning:
+        if not _is_possible(lowering, part, signature, seen):
+            continue
+        seen.add(part.id)
+        try:
+            if part.id == "value":
+                output = (targets.target_of(lowering, expr, lowering.resolve(expr)),)
+            else:
+                what = values.value(lowering, expr)
+                if what.type not in _EXPECTED[part.id]:
+                    lowering.stop(
+                        "E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span
+                    )
+                found[part.id] = what.value
+        except Stop:
+            pass
+    return output, found
+
+
+def _is_possible(lowering: Lowering, part: n.Name, signature: Signature, seen: set[str]) -> bool:
+    """True if a declaration can have this field, once; else an error is reported."""
+    if part.id not in PARTS:
+        guess = did_you_mean(part.id, PARTS)
+        message = f"a declared operator has no field `{part.id}`"
+        hint = f"did you mean `{guess}`?" if guess else "its fields are `shape`, `dtype` and `value`"
+    elif part.id in seen:
+        message, hint = f"`{part.id}` is given twice", "remove one"
+    elif part.id != "value" and signature.results != "tensor":
+        message = f"`{part.id}` describes one tensor, `{signature.name}` has other results"
+        hint = "give `value`, a tuple; types follow from it"
+    else:
+        return True
+    lowering.error("E0308", message, part.span, hint)
+    return False
 
 
 def _is_operand(parameter: n.Parameter) -> bool:

@@ -54,47 +54,19 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
         case n.Unary("keep", operand):
             return patterns.keep(lowering, expr, resolve(lowering, operand))
         case n.Unary("-", operand):
-            what = resolve(lowering, operand)
-            if is_tensor(what):
-                return calls.make_call(
-                    lowering, expr, lowering.dialect.infix["neg"],
-                    (n.Positional(operand, span=operand.span),), [what]
-                )
-            return values.unary(lowering, expr, "-", what)
+            return _negation(lowering, expr, operand)
         case n.Unary(operator, operand):
             return values.unary(lowering, expr, operator, resolve(lowering, operand))
         case n.Binary("|", _, _):
             return patterns.alternatives(lowering, expr)
-        case n.Binary(operator, left, right) if operator in ("+", "-", "*", "/"):
-            a, b = resolve(lowering, left), resolve(lowering, right)
-            if is_tensor(a) or is_tensor(b):
-                arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
-                return calls.make_call(
-                    lowering, expr, lowering.dialect.infix[operator], arguments, [a, b], ordered
-                )
-            return values.binary(lowering, expr, operator, a, b)
         case n.Binary(("and" | "or") as operator, _, _):
             return values.logical(lowering, expr, operator)
-        case n.Binary(operator, left, right):
-            a, b = resolve(lowering, left), resolve(lowering, right)
-            if is_tensor(a) or is_tensor(b):
-                known = [
-                    name for name in _OPERATORS_OF_VALUES.get(operator, ())
-                    if name in lowering.dialect.operators
-                ]
-                hint = f"call the operator: `{known[0]}(x, y)`" if known else None
-                lowering.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, hint)
-            return values.binary(lowering, expr, operator, a, b)
+        case n.Binary():
+            return _binary(lowering, expr, ordered)
         case n.Comparison():
             return values.comparison(lowering, expr)
-        case n.Conditional(then, condition, otherwise):
-            test = values.condition(lowering, condition)
-            a, b = resolve(lowering, then), resolve(lowering, otherwise)
-            if is_tensor(a) or is_tensor(b):
-                return targets.choose(lowering, expr, test, (then, a), (otherwise, b))
-            first, second = values.force(lowering, then, a), values.force(lowering, otherwise, b)
-            kind = first.type if first.type == second.type else "any"
-            return ValueOf(ir.IfValue(test, first.value, second.value), kind)
+        case n.Conditional():
+            return _conditional(lowering, expr)
         case n.Walrus(name, value):
             try:
                 what = resolve(lowering, value, ordered=ordered)
@@ -119,6 +91,42 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
         case n.Range():
             lowering.stop("E0607", "`..` is only allowed in `each` and in comprehensions", expr.span)
     raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
+
+
+def _negation(lowering: Lowering, expr: n.Unary, operand: n.Expr) -> Denotation:
+    what = resolve(lowering, operand)
+    if not is_tensor(what):
+        return values.unary(lowering, expr, "-", what)
+    arguments = (n.Positional(operand, span=operand.span),)
+    return calls.make_call(lowering, expr, lowering.dialect.infix["neg"], arguments, [what])
+
+
+def _binary(lowering: Lowering, expr: n.Binary, ordered: bool) -> Denotation:
+    """Arithmetic on values, or a call of the dialect's operator on tensors."""
+    operator, left, right = expr.operator, expr.left, expr.right
+    a, b = resolve(lowering, left), resolve(lowering, right)
+    if not is_tensor(a) and not is_tensor(b):
+        return values.binary(lowering, expr, operator, a, b)
+    if operator in ("+", "-", "*", "/"):
+        arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
+        return calls.make_call(lowering, expr, lowering.dialect.infix[operator], arguments, [a, b], ordered)
+    known = [
+        name for name in _OPERATORS_OF_VALUES.get(operator, ()) if name in lowering.dialect.operators
+    ]
+    hint = f"call the operator: `{known[0]}(x, y)`" if known else None
+    lowering.stop("E0505", f"`{operator}` is for values, not for nodes", expr.span, hint)
+
+
+def _conditional(lowering: Lowering, expr: n.Conditional) -> Denotation:
+    """A choice of the target between tensors, or a value."""
+    then, otherwise = expr.then, expr.otherwise
+    test = values.condition(lowering, expr.condition)
+    a, b = resolve(lowering, then), resolve(lowering, otherwise)
+    if is_tensor(a) or is_tensor(b):
+        return targets.choose(lowering, expr, test, (then, a), (otherwise, b))
+    first, second = values.force(lowering, then, a), values.force(lowering, otherwise, b)
+    kind = first.type if first.type == second.type else "any"
+    return ValueOf(ir.IfValue(test, first.value, second.value), kind)
 
 
 def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:

@@ -35,40 +35,22 @@ def check_rule(
     inputs = [node for item in rule.inputs if (node := lower_input(lowering, item)) is not None]
     lower_statements(lowering, rule.source)
     outputs, output_block = source_outputs(lowering, rule.source)
-    where: list[ir.Value] = []
-    spans = []
-    for condition in rule.source.where:
-        try:
-            where.append(values.condition(lowering, condition))
-            spans.append(condition.span)
-        except Stop:
-            pass
+    where = _conditions(lowering, rule)
     source_names = set(lowering.used_inputs)
-    results: list[int] = []
-    if not _has_error(lowering):
-        lowering.side = "target"
-        lowering.in_a_rule = "a target uses inputs, and what the source names"
-        made = lower_statements(lowering, rule.target)
-        results = target_outputs(lowering, rule.target)
-        read_attached(lowering, rule, made)
-        for condition in rule.target.where:
-            lowering.error(
-                "E0601", "conditions belong to the source", condition.span,
-                "move it after the source's outputs",
-            )
+    results = [] if _has_error(lowering) else _lower_target(lowering, rule)
     if _has_error(lowering):
         return None, lowering.diagnostics
     variables.settle_calls(lowering)
     chains.let_instances_choose(lowering)
     _check_inputs(lowering, rule, outputs, output_block, source_names)
     _check_counts(lowering, rule, outputs, output_block, results)
-    check_replaced(lowering, outputs, results, (*where, *lowering.lets))
+    check_replaced(lowering, outputs, results, (*(value for _, value in where), *lowering.lets))
     settle_constants(lowering)
     check_operand_types(lowering)
     blocks = _finish_blocks(lowering, outputs, output_block, rule)
     check_levels(lowering, rule.name.span)
     check_order(
-        lowering, rule, outputs, output_block, blocks, list(zip(rule.source.where, where)), results,
+        lowering, rule, outputs, output_block, blocks, where, results,
         marks.disconnected,
     )
     if _has_error(lowering):
@@ -84,8 +66,8 @@ def check_rule(
         variables=tuple(lowering.variables.values()),
         lets=tuple(lowering.lets),
         captures=tuple(lowering.captures),
-        where=tuple(where),
-        where_spans=tuple(spans),
+        where=tuple(value for _, value in where),
+        where_spans=tuple(condition.span for condition, _ in where),
         interior=_interior(lowering, outputs, blocks, output_block, results),
         target=ir.TargetGraph(
             tuple(lowering.targets), tuple(lowering.target_names), tuple(lowering.target_spans),
@@ -105,6 +87,32 @@ def check_rule(
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
     return None if promised else checked, [*lowering.diagnostics, *promised]
+
+
+def _conditions(lowering: Lowering, rule: n.Rule) -> list[tuple[n.Expr, ir.Value]]:
+    """The conditions of the source without those that have an error, as written and as values."""
+    found = []
+    for condition in rule.source.where:
+        try:
+            found.append((condition, values.condition(lowering, condition)))
+        except Stop:
+            pass
+    return found
+
+
+def _lower_target(lowering: Lowering, rule: n.Rule) -> list[int]:
+    """The target's outputs, after its statements and annotations."""
+    lowering.side = "target"
+    lowering.in_a_rule = "a target uses inputs, and what the source names"
+    made = lower_statements(lowering, rule.target)
+    results = target_outputs(lowering, rule.target)
+    read_attached(lowering, rule, made)
+    for condition in rule.target.where:
+        lowering.error(
+            "E0601", "conditions belong to the source", condition.span,
+            "move it after the source's outputs",
+        )
+    return results
 
 
 def _has_error(lowering: Lowering) -> bool:

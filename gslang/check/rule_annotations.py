@@ -31,55 +31,16 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
                     lowering.error("E0702", f"`@{name}` takes no argument", annotation.span)
                 setattr(marks, name, True)
             case "tags":
-                texts = [
-                    a.value.value
-                    for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)
-                ]
-                if len(texts) != len(arguments) or not texts:
-                    lowering.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
-                marks.tags += tuple(texts)
+                marks.tags += _tags(lowering, annotation)
             case "approximate":
-                value = arguments[0].value if len(arguments) == 1 else None
-                named = (
-                    isinstance(arguments[0], n.Keyword) and arguments[0].name == "rtol" if arguments
-                    else False
-                )
-                if not named or not isinstance(value, n.Literal) or type(value.value) not in (int, float):
-                    lowering.error(
-                        "E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`",
-                        annotation.span,
-                    )
-                else:
-                    marks.approximate = float(value.value)  # type: ignore[arg-type]
+                if (tolerance := _tolerance(lowering, annotation)) is not None:
+                    marks.approximate = tolerance
             case "attach":
                 pass  # it is about the target: `attached`
             case "changes":
-                value = (
-                    arguments[0].value if len(arguments) == 1 and isinstance(arguments[0], n.Positional)
-                    else None
-                )
-                if (
-                    not isinstance(value, n.Literal) or not isinstance(value.value, str)
-                    or not value.value.strip()
-                ):
-                    lowering.error(
-                        "E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`',
-                        annotation.span,
-                    )
-                elif marks.changes is not None:
-                    lowering.error(
-                        "E0702", "`@changes` is given twice", annotation.span, "merge the reasons into one"
-                    )
-                else:
-                    marks.changes = " ".join(value.value.split())
+                _read_changes(lowering, annotation, marks)
             case "opset":
-                value = arguments[0].value if len(arguments) == 1 else None
-                if isinstance(value, n.Range):
-                    marks.opset = (value.lower, value.upper)
-                elif isinstance(value, n.Literal) and type(value.value) is int:
-                    marks.opset = (value.value, value.value)
-                else:
-                    lowering.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+                marks.opset = _versions(lowering, annotation) or marks.opset
             case "extern":
                 lowering.error(
                     "E0702", "`@extern` annotates a `fn`", annotation.span,
@@ -100,3 +61,52 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
             "`@approximate` promises equality up to rounding, `@changes` none: keep one of them",
         )  # fmt: skip
     return marks
+
+
+def _tags(lowering: Lowering, annotation: n.Annotation) -> tuple[str, ...]:
+    arguments = annotation.arguments
+    texts = [
+        a.value.value
+        for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)
+    ]
+    if len(texts) != len(arguments) or not texts:
+        lowering.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
+    return tuple(texts)
+
+
+def _tolerance(lowering: Lowering, annotation: n.Annotation) -> float | None:
+    match annotation.arguments:
+        case (n.Keyword(name="rtol", value=n.Literal(value=int() | float() as value)),) if (
+            type(value) is not bool
+        ):
+            return float(value)
+    lowering.error(
+        "E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`", annotation.span
+    )
+    return None
+
+
+def _read_changes(lowering: Lowering, annotation: n.Annotation, marks: Marks) -> None:
+    match annotation.arguments:
+        case (n.Positional(value=n.Literal(value=str() as reason)),) if reason.strip():
+            if marks.changes is not None:
+                lowering.error(
+                    "E0702", "`@changes` is given twice", annotation.span, "merge the reasons into one"
+                )
+            else:
+                marks.changes = " ".join(reason.split())
+        case _:
+            lowering.error(
+                "E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`',
+                annotation.span,
+            )
+
+
+def _versions(lowering: Lowering, annotation: n.Annotation) -> tuple[int | None, int | None] | None:
+    value = annotation.arguments[0].value if len(annotation.arguments) == 1 else None
+    if isinstance(value, n.Range):
+        return value.lower, value.upper
+    if isinstance(value, n.Literal) and type(value.value) is int:
+        return value.value, value.value
+    lowering.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+    return None

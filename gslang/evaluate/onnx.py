@@ -7,10 +7,12 @@ in the newest.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.arrays import Array
+from gslang.base.open_types import Attrs
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
@@ -24,6 +26,9 @@ from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
 from gslang.graph.graph import PROJ, Graph
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 
 def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) -> Any:
@@ -135,12 +140,46 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     ):
         schema, places = now, {f.name: k for k, f in enumerate(now.inputs)}
     message = NodeProto(op_type=type, domain=domain)
+    feeds = _fed(message, operator, formal)
+    _add_attributes(message, attrs, schema, places, operands, feeds)
+    for name, value in zip(captures, operands[len(formal) :]):
+        feeds[name] = value
+    names, several = _outputs(graph, node, schema)
+    message.output.extend(names)
+    version = meant or (1 if schema is None else schema.since_version)
+    feeds = {
+        name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value)
+        for name, value in feeds.items()
+    }
+    refuse_loops([message], feeds, MOST_ROUNDS_OF_REFERENCE)
+    functions, imports = _surroundings(graph, message, domain, version)
+    stated = tuple(sorted(map(_stated, feeds.items())))
+    return (
+        names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports),
+        feeds,
+    )
+
+
+def _fed(message: NodeProto, operator: str, operands: Sequence[Any]) -> dict[str, Any]:
+    """Values by the names that the node's inputs get, in element types that the operator is declared for."""
     feeds: dict[str, Any] = {}
-    for k, value in enumerate(formal):
+    for k, value in enumerate(operands):
         message.input.append("" if value is None else f"x{k}")
         if value is not None:
             dtype = fitting_dtype(operator, k, value.dtype.name) if hasattr(value, "dtype") else None
             feeds[f"x{k}"] = value if dtype is None or dtype == value.dtype.name else value.astype(dtype)
+    return feeds
+
+
+def _add_attributes(
+    message: NodeProto,
+    attrs: Attrs,
+    schema: Any,  # an `OpSchema` or None: the package's type stubs do not know its parts
+    places: Mapping[str, int],
+    operands: Sequence[Any],
+    feeds: dict[str, Any],
+) -> None:
+    """Add attributes to the node; those that are operands in this version are fed, at their `places`."""
     for name, value in attrs.items():
         if schema is not None and name not in schema.attributes and name in places:
             from onnx import numpy_helper
@@ -158,9 +197,11 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
                 schema.attributes[name].type.name if schema is not None and name in schema.attributes
                 else None
             )
-            message.attribute.append(attribute_message(name, value, type, kind))
-    for name, value in zip(captures, operands[len(formal) :]):
-        feeds[name] = value
+            message.attribute.append(attribute_message(name, value, message.op_type, kind))
+
+
+def _outputs(graph: Graph, node: int, schema: Any) -> tuple[list[str], bool]:
+    """Names for the node's outputs, and whether they are a tuple's fields."""
     type_ = graph.types[node]
     projected = [graph.attrs[user]["index"] + 1 for user in graph.users[node] if graph.op[user] is PROJ]
     several = isinstance(type_, TupleType) or bool(projected)
@@ -170,20 +211,7 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
         and any(f.option == f.option.Variadic for f in schema.outputs)
     ):
         count = max(count, len(type_.fields))
-    names = [f"y{k}" for k in range(count)]
-    message.output.extend(names)
-    version = meant or (1 if schema is None else schema.since_version)
-    feeds = {
-        name: value if isinstance(value, (numpy.ndarray, list)) else numpy.asarray(value)
-        for name, value in feeds.items()
-    }
-    refuse_loops([message], feeds, MOST_ROUNDS_OF_REFERENCE)
-    functions, imports = _surroundings(graph, message, domain, version)
-    stated = tuple(sorted(map(_stated, feeds.items())))
-    return (
-        names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports),
-        feeds,
-    )
+    return [f"y{k}" for k in range(count)], several
 
 
 def _surroundings(
