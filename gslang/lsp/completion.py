@@ -18,8 +18,8 @@ from gslang.dialect.load import dialect_names
 from gslang.dialect.signature import Signature
 from gslang.lint.codes import LINTS
 from gslang.lsp import hover, signature_text, snippets, words
-from gslang.lsp.analysis import Analysis
-from gslang.lsp.context import Cursor, call_around, cursor
+from gslang.lsp.completion_items import ItemsAt
+from gslang.lsp.context import call_around, cursor
 from gslang.lsp.diagnostics import offset_of, range_of
 from gslang.lsp.document import Document, folder_of
 from gslang.lsp.hover import attribute_text, of_signature, signatures_of_call
@@ -149,13 +149,8 @@ def _paths(
     return found
 
 
-class _Places:
-    """The cursor in an item. `start`: where the piece begins in the document."""
-
-    def __init__(self, store: Store, document: Document, here: Cursor, start: int) -> None:
-        self.store, self.document, self.here, self.start = store, document, here, start
-        self.piece = here.piece
-        self.analysis: Analysis = store.analysis(document)
+class _Places(ItemsAt):
+    """The completions at each kind of location in an item."""
 
     def items(self) -> Iterator[lsp.CompletionItem]:
         here, t = self.here, self.piece.tokens
@@ -439,51 +434,3 @@ class _Places:
                     shown, _K.Operator, signature_text.operator(signature).label[len(f"op {name}") :],
                     {"what": "op", "name": name},
                 )
-
-    # ── items ──
-
-    def plain(
-        self,
-        label: str,
-        kind: lsp.CompletionItemKind,
-        detail: str = "",
-        doc: str = "",
-        data: dict[str, str] | None = None,
-    ) -> lsp.CompletionItem:
-        given = {"uri": self.document.uri, **data} if data else None
-        return lsp.CompletionItem(
-            label=label, kind=kind, detail=detail or None, documentation=doc or None, data=given
-        )
-
-    def dotted(
-        self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str]
-    ) -> lsp.CompletionItem:
-        """A name with dots: it replaces all that is typed of it, also before the last dot."""
-        item = self.plain(label, kind, detail, data=data)
-        place = range_of(self.document, self.start + self.here.start, self.start + self.here.offset)
-        item.text_edit, item.filter_text = lsp.TextEdit(place, label), label
-        return item
-
-    def field(
-        self, label: str, kind: lsp.CompletionItemKind, detail: str, data: dict[str, str] | None = None
-    ) -> lsp.CompletionItem:
-        """The completion after a dot: only the part behind it is replaced."""
-        item = self.plain(label, kind, detail, data=data)
-        typed = self.here.word.rpartition(".")[2]
-        place = range_of(
-            self.document, self.start + self.here.offset - len(typed), self.start + self.here.offset
-        )
-        item.text_edit = lsp.TextEdit(place, label)
-        return item
-
-    def argument(self, name: str, detail: str, data: dict[str, str]) -> lsp.CompletionItem:
-        item = self.plain(f"{name} =", _K.Field, detail, data=data)
-        item.filter_text, item.sort_text = name, f" {name}"
-        item.insert_text = f"{name} = "
-        return item
-
-    def snippet(self, label: str, detail: str, text: str) -> lsp.CompletionItem:
-        return lsp.CompletionItem(
-            label=label, kind=_K.Snippet, detail=detail, insert_text=text,
-            insert_text_format=lsp.InsertTextFormat.Snippet,
-        )
