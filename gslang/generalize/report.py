@@ -55,10 +55,10 @@ def differences_as_text(found: Found, dialect: str) -> str:
     lines = [f"dialect {dialect};", ""]
     explained, total = _counts(found)
     if total > 1:
-        lines += [f"# {total} differences, {explained} explained by {len(found.rules)} rules", ""]
+        lines += [f"# {total} differences, {explained} explained by {_counted(len(found.rules), 'rule')}", ""]
     for rule, places in found.rules:
         lines += [f"# {places} places" if places > 1 else "", _shown(rule)]
-    lines += [f"# {_places(places)}: no rule, {reason}" for reason, places in found.failed]
+    lines += [f"# {_counted(places, 'place')}: no rule, {reason}" for reason, places in found.failed]
     return "\n".join(line for k, line in enumerate(lines) if line or k == 1).rstrip("\n") + "\n"
 
 
@@ -78,8 +78,8 @@ def _counts(found: Found) -> tuple[int, int]:
     return explained, explained + sum(places for _, places in found.failed)
 
 
-def _places(number: int) -> str:
-    return "1 place" if number == 1 else f"{number} places"
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _json(value: object) -> str:
