@@ -109,21 +109,25 @@ def free_names(graph: Any) -> dict[str, None]:
     return free
 
 
+# types of attributes that hold numbers and texts only, by `AttributeProto.AttributeType`
+_PLAIN: Final = frozenset({1, 2, 3, 6, 7, 8})
+
+
 def graphs_of(node: Any) -> Iterator[Any]:
     """The graphs among a node's attributes, in order."""
-    for attribute in node.attribute:
-        if attribute.HasField("g"):
-            yield attribute.g
-        yield from attribute.graphs
+    for attribute in node.attribute[:]:
+        if attribute.type not in _PLAIN:
+            if attribute.HasField("g"):
+                yield attribute.g
+            yield from attribute.graphs
 
 
 def all_names(graph: Any) -> set[str]:
     """Every value name in a graph and its bodies."""
     names = {value.name for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
     names.update([sparse.values.name for sparse in graph.sparse_initializer])
-    for node in graph.node:
-        names.update(node.input)
-        names.update(node.output)
+    for node in graph.node[:]:
+        names.update(node.input[:], node.output[:])
         if node.attribute:
             for inner in graphs_of(node):
                 names |= all_names(inner)
@@ -147,6 +151,13 @@ def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
             rename_captures(inner, left)
     for value in graph.output:
         value.name = left.get(value.name, value.name)
+
+
+def rename_in_bodies(node: Any, now: Mapping[str, str]) -> None:
+    """Let the bodies among a node's attributes (in place) read other outer values."""
+    if now:
+        for body in graphs_of(node):
+            rename_captures(body, now)
 
 
 def captures_of(values: Iterable[object]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.load import load_dialect
-from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_captures
+from gslang.dialect.onnx.attributes import attribute_message, captures_of, rename_in_bodies
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.messages import messages, operator_set
 from gslang.dialect.onnx.schemas import split_name
@@ -86,7 +86,8 @@ class NodeMaker:
         operator = true_name(graph.op[node])
         form = self._forms.get(operator) or self._forms.setdefault(operator, self._form(operator))
         then = form.then
-        captures = captures_of(graph.attrs[node].values())
+        given = graph.attrs[node]
+        captures = captures_of(given.values()) if given else ()
         operands = graph.operands[node]
         if len(operands) < len(captures):
             raise InputError(
@@ -94,7 +95,7 @@ class NodeMaker:
                 f"{len(operands)} operands"
             )
         formal = list(operands[: len(operands) - len(captures)] if captures else operands)
-        attrs = {name: value for name, value in graph.attrs[node].items() if value is not None}
+        attrs = {name: value for name, value in given.items() if value is not None}
         inputs = [of[o] if o >= 0 else "" for o in formal]
         before: list[Any] = []
         if (
@@ -110,15 +111,15 @@ class NodeMaker:
         message.CopyFrom(self._head(form, operator, graph.op[node], attrs))
         message.name = self.names.node_name(form.type, results)
         message.output.extend(results)
-        renamed = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
-        for attribute in message.attribute:
-            for body in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                rename_captures(body, renamed)
+        if captures:
+            now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
+            rename_in_bodies(message, now)
         while inputs and not inputs[-1]:
             inputs.pop()
         message.input.extend(inputs)
-        state_origin(message, graph, node)
-        state_annotations(message, graph, node)
+        if node in graph.extras:
+            state_origin(message, graph, node)
+            state_annotations(message, graph, node)
         return before, message
 
     def _head(self, form: _Form, operator: str, given: str, attrs: dict[str, Any]) -> Any:

@@ -17,9 +17,9 @@ from gslang.graph.graph import Graph
 if TYPE_CHECKING:
     from onnx import NodeProto
 
-_PREFIX: Final = "gslang."
+PREFIX: Final = "gslang."
 _KEYS: Final = ("rule", "application", "from")
-_ATTACHED: Final = _PREFIX + "attached"
+_ATTACHED: Final = PREFIX + "attached"
 
 
 def state_origin(message: NodeProto, graph: Graph, node: int) -> None:
@@ -30,7 +30,7 @@ def state_origin(message: NodeProto, graph: Graph, node: int) -> None:
     for key in _KEYS:
         value = origin[key]
         message.metadata_props.add(
-            key=_PREFIX + key, value=value if key == "rule" else json.dumps(value, ensure_ascii=False)
+            key=PREFIX + key, value=value if key == "rule" else json.dumps(value, ensure_ascii=False)
         )
 
 
@@ -41,7 +41,7 @@ def stated_origin(message: NodeProto) -> dict[str, Any] | None:
         (entry.key, entry.value)
         for entry in message.metadata_props if type(entry.key) is type(entry.value) is str
     ]
-    found = {key[len(_PREFIX) :]: value for key, value in texts if key.startswith(_PREFIX)}
+    found = {key[len(PREFIX) :]: value for key, value in texts if key.startswith(PREFIX)}
     if not all(key in found for key in _KEYS):
         return None
     try:

@@ -38,7 +38,7 @@ from gslang.formats.onnx.normal_form import (
     spelled_type,
     unknown_at,
 )
-from gslang.formats.onnx.provenance import stated_annotations, stated_origin
+from gslang.formats.onnx.provenance import PREFIX, stated_annotations, stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.texts import refuse_bytes, refuse_bytes_among, refuse_bytes_in_attributes
 from gslang.formats.onnx.types import inferred_types, is_complete, merged, stated_types
@@ -152,6 +152,7 @@ class _Reader:
         self.model, self.path, self.folder, self.dialect = model, path, folder, dialect
         self.checks_texts = data is not None  # of a message in memory they are texts
         self.may_be_external = data is None or b"location" in data  # a key of what says where data are
+        self.may_be_ours = data is None or PREFIX.encode() in data  # so begin the keys of what gslang notes
         self.opsets = _opsets(model, path)
         self.graph = Graph("onnx", model.graph.name or "main")
         self.values: dict[str, int] = {}  # value name → node
@@ -162,7 +163,7 @@ class _Reader:
         self.types = stated_types(model) if self.own is not None else self._types()
         self.foreign = False
         self._leaves()
-        for position, node in enumerate(model.graph.node):
+        for position, node in enumerate(model.graph.node[:]):
             self._node(position, node)
         self.graph.set_outputs(
             [self._value(v.name, partial("output `{}`".format, v.name)) for v in model.graph.output]
@@ -247,29 +248,23 @@ class _Reader:
         )
 
     def _node(self, position: int, node: NodeProto) -> None:
-        type, domain, outputs, values, attributes = (
-            node.op_type,
-            node.domain,
-            list(node.output),
-            self.values,
-            node.attribute,
-        )
+        # slices: iterating over a repeated field of protobuf ends with an exception, which takes five times
+        # as long
+        names, outputs, attributes = node.input[:], node.output[:], node.attribute[:]
+        operator, domain, values = node.op_type, node.domain, self.values
         reader = partial(_shown, position, node)
-        operands: list[int] = []
-        for name in node.input:
-            operand = values.get(name) if name else ABSENT
-            operands.append(self._value(name, reader) if operand is None else operand)
-        refuse_bytes_among((type, domain, *outputs), self.path)
-        if not type:
-            raise self.fail("the node has no operator", f"node {position}")
+        operands: list[Any] = [values.get(name) for name in names]
+        if None in operands or "" in names:
+            operands = [self._value(name, reader) if name else ABSENT for name in names]
         for name in outputs:
-            if name and (name in values or name in self.parts):
+            if type(name) is not str or name and (name in values or name in self.parts):
+                refuse_bytes_among((name,), self.path)
                 raise self.fail(
                     f"{reader()} produces `{name}`, which already exists",
                     help="each value must be produced exactly once"
                 )
         if (
-            type == "Constant"
+            operator == "Constant"
             and domain in ("", "ai.onnx")
             and len(outputs) == 1
             and not operands
@@ -278,35 +273,44 @@ class _Reader:
             return
         while operands and operands[-1] == ABSENT:
             operands.pop()
-        key = (
-            type,
-            domain,
-            len(operands),
-            node.overload,
-            *([a.SerializeToString() for a in attributes] if attributes else ()),
-        )
+        key = (operator, domain, len(operands), node.overload, *[a.SerializeToString() for a in attributes])
         head = self.heads.get(key)
         if head is None:
-            head = self._head(node, operands, reader)
+            head = self._head(position, node, operands, reader)
             if head.recurs:
                 self.heads[key] = head
-        own: Type | None = None
-        if self.own is not None and not all([is_complete(self.types.get(name)) for name in outputs if name]):
-            types = self.graph.types
-            own = self.own.of(head.operator, [types[o] if o >= 0 else None for o in operands], head.attrs)
-            if own is None or len(outputs) != 1:
-                raise _Untyped
-        call = self._call(head, operands, outputs, own, reader)
-        extras: dict[str, Any] = {KEY: NodeRecord(position, node, head.attrs)}
-        self.graph.extras[call] = extras
+        call = self._call(head, operands, outputs, self._own_type(head, operands, outputs), reader)
+        self.graph.extras[call] = {KEY: NodeRecord(position, node, head.attrs)}
+        if self.may_be_ours:
+            self._provenance(node, self.graph.extras[call])
+
+    def _own_type(self, head: _Head, operands: list[int], outputs: list[str]) -> Type | None:
+        """The type of a call that the model does not state as a whole; None where it does, or the package was
+        asked.
+        """
+        stated = self.types
+        if self.own is None or all([is_complete(stated.get(name)) for name in outputs if name]):
+            return None
+        types = self.graph.types
+        own = self.own.of(head.operator, [types[o] if o >= 0 else None for o in operands], head.attrs)
+        if own is None or len(outputs) != 1:
+            raise _Untyped
+        return own
+
+    def _provenance(self, node: NodeProto, extras: dict[str, Any]) -> None:
         if node.metadata_props:
             if (origin := stated_origin(node)) is not None:
                 extras["origin"] = origin
             if attached := stated_annotations(node):
                 extras[ANNOTATIONS] = attached
 
-    def _head(self, node: NodeProto, operands: list[int], reader: Callable[[], str]) -> _Head:
+    def _head(
+        self, position: int, node: NodeProto, operands: list[int], reader: Callable[[], str]
+    ) -> _Head:
         """Operator and attributes of a node; `operands` get those that today's operator has besides."""
+        refuse_bytes_among((node.op_type, node.domain), self.path)
+        if not node.op_type:
+            raise self.fail("the node has no operator", f"node {position}")
         if self.checks_texts:
             refuse_bytes_in_attributes(node, self.path)
         type, domain = node.op_type, node.domain

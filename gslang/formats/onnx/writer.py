@@ -23,7 +23,7 @@ from gslang.dialect.onnx.attributes import (
     captures_of,
     free_names,
     graphs_of,
-    rename_captures,
+    rename_in_bodies,
 )
 from gslang.dialect.onnx.dtypes import element_type, type_message
 from gslang.dialect.onnx.infer import fitting_dtype
@@ -179,7 +179,7 @@ class _Writer:
         """New constants that nothing reads go: what the model's version has as attributes."""
         if not (self.may_be_unread or self.maker.drops_constants):
             return
-        read = {name for node in self.nodes for name in node.input} | {
+        read = {name for node in self.nodes for name in node.input[:]} | {
             self.names.of[n] for n in self.graph.outputs if n in self.names.of
         }
         for node in self.nodes:
@@ -195,11 +195,12 @@ class _Writer:
     def _emission(self) -> list[int]:
         """Calls and constants of nodes: old ones in their old order, new ones before their first user."""
         graph = self.graph
-        live = [n for n in graph.in_order() if graph.op[n] not in (INPUT, PARAM)]
+        op, operands = graph.op, graph.operands
+        live = [n for n in graph.in_order() if op[n] not in (INPUT, PARAM)]
         records = [(n, extra.get(KEY)) for n in live if (extra := graph.extras.get(n)) is not None]
         position = {n: r.position for n, r in records if isinstance(r, NodeRecord) and r.position >= 0}
         roots = sorted(position, key=position.__getitem__) + [n for n in live if n not in position]
-        done = bytearray(len(graph.op))
+        done = bytearray(len(op))
         result: list[int] = []
         for root in roots:
             stack = [root]
@@ -209,9 +210,13 @@ class _Writer:
                     result.append(~node)
                 elif not done[node]:
                     done[node] = 1
-                    stack.append(~node)
-                    stack.extend(o for o in reversed(graph.operands[node]) if o >= 0 and not done[o])
-        return [n for n in result if graph.op[n] not in (INPUT, PARAM, PROJ)]
+                    below = [o for o in operands[node] if o >= 0 and not done[o]]
+                    if below:
+                        stack.append(~node)
+                        stack += below[::-1]
+                    else:
+                        result.append(node)
+        return [n for n in result if op[n] not in (INPUT, PARAM, PROJ)]
 
     # ── nodes ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -233,53 +238,52 @@ class _Writer:
         ):
             self._old_node(node, record)
         else:
-            before, message = self.maker.make(node, self._results(node, None))
-            self.nodes += before
-            self.nodes.append(message)
+            self._made(node, None)
+
+    def _made(self, node: int, results: list[str] | None) -> None:
+        """Write a call as a new message; `results`: the names of its results before."""
+        before, message = self.maker.make(node, self._results(node, results))
+        self.nodes += [*before, message]
 
     def _old_node(self, node: int, record: Any) -> None:
         graph, of = self.graph, self.names.of
         message = record.message
         attrs = graph.attrs[node]
-        if attrs is not record.attrs and graph.attrs[node] != record.attrs:
-            message = _with_bodies(message, graph.attrs[node], record.attrs)
+        if attrs is not record.attrs and attrs != record.attrs:
+            message = _with_bodies(message, attrs, record.attrs)
             if message is None:
-                before, message = self.maker.make(node, self._results(node, record.message))
-                self.nodes += [*before, message]
+                self._made(node, record.message.output[:])
                 return
         captures = captures_of(attrs.values()) if attrs else ()
         operands = graph.operands[node]
         formal = operands[: len(operands) - len(captures)] if captures else operands
-        old_inputs = list(message.input)
+        old_inputs, old_outputs = message.input[:], message.output[:]
         inputs = [of[o] if o >= 0 and not _is_attribute(graph, o) else "" for o in formal]
         while len(inputs) > len(old_inputs) and not inputs[-1]:
             inputs.pop()
         inputs += [""] * (len(old_inputs) - len(inputs))
         if any(inputs[len(old_inputs) :]):  # what its version has as an attribute is another operand now
-            before, message = self.maker.make(node, self._results(node, record.message))
-            self.nodes += [*before, message]
+            self._made(node, old_outputs)
             return
-        outputs = self._results(node, record.message)
+        outputs = self._results(node, old_outputs)
         now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
-        if inputs != old_inputs or outputs != list(message.output) or now:
+        if inputs != old_inputs or outputs != old_outputs or now:
             changed = type(message)()
             changed.CopyFrom(message)
             changed.input[:], changed.output[:] = inputs, outputs
             if now:
-                for attribute in changed.attribute:
-                    for body in ([attribute.g] if attribute.HasField("g") else []) + list(attribute.graphs):
-                        rename_captures(body, now)
+                rename_in_bodies(changed, now)
             message = changed
         self.nodes.append(message)
 
-    def _results(self, node: int, message: Any) -> list[str]:
-        """Names of a call's results; those that nothing reads keep what they had."""
+    def _results(self, node: int, given: list[str] | None) -> list[str]:
+        """Names of a call's results; those that nothing reads keep what they had, which is `given`."""
         graph, of = self.graph, self.names.of
         if node not in self.names.several:
             return [of[node]]
-        results = [] if message is None else list(message.output)
+        results = [] if given is None else given[:]
         type_ = graph.types[node]
-        if message is None and isinstance(type_, TupleType):
+        if given is None and isinstance(type_, TupleType):
             signature_count = len(type_.fields) if self.maker.is_variadic(node) else 0
             results += [""] * signature_count
         for user in sorted(graph.users[node]):
@@ -287,7 +291,7 @@ class _Writer:
                 index = graph.attrs[user]["index"]
                 results += [""] * (index + 1 - len(results))
                 results[index] = of[user]
-        if message is None:
+        if given is None:
             required = self.maker.required(node)
             kept = self.maker.is_variadic(node) or not results
             results += [""] * (required - len(results))
@@ -304,7 +308,7 @@ class _Writer:
         old = record is not None and record.value is not None and (value is record.value or value is None)
         if old and record.message is not None:
             message = record.message
-            if list(message.output) != [name]:
+            if message.output[:] != [name]:
                 changed = type(message)()
                 changed.CopyFrom(message)
                 changed.output[:] = [name]
@@ -340,7 +344,7 @@ class _Writer:
             if tensor is None:
                 value = graph.value(node)
                 tensor = tensor_message(value, self._dtype(node, value), name)
-        if node_record(graph, node) is None:
+        if node in graph.extras and node_record(graph, node) is None:
             state_origin(tensor, graph, node)
         if as_node:
             attribute = attribute_message("value", OnnxTensor(tensor), "Constant")
@@ -392,7 +396,7 @@ class _Writer:
             if graph.op[node] is PARAM and node in graph.values:
                 changed[of[node]] = node
         live = {of[n] for n in graph.nodes() if graph.op[n] in (INPUT, PARAM)}
-        produced = {name for node in self.nodes for name in node.output if name}
+        produced = {name for node in self.nodes for name in node.output[:] if name}
         for field, value in old.ListFields():
             if field.name == "node":
                 pass
@@ -404,17 +408,11 @@ class _Writer:
                 written.input.extend(v for v in value if v.name in live or v.name in self.record.unused)
             elif field.name == "value_info":
                 known = produced | live | kept | {t.name for t in self.new_tensors}
-                before = (
-                    {name for node in old.node for name in node.output} | {v.name for v in old.input}
-                    | {t.name for t in old.initializer}
-                )
+                before = _own_names(old)
                 written.value_info.extend(v for v in value if v.name in known or v.name not in before)
             elif field.name == "quantization_annotation":
                 known = produced | live | kept
-                before = (
-                    {name for node in old.node for name in node.output} | {v.name for v in old.input}
-                    | {t.name for t in old.initializer}
-                )
+                before = _own_names(old)
                 written.quantization_annotation.extend(
                     v for v in value if v.tensor_name in known or v.tensor_name not in before
                 )
@@ -446,6 +444,12 @@ class _Writer:
         added = place.add()
         added.name = name
         added.type.CopyFrom(type_message(type))
+
+
+def _own_names(graph: Any) -> set[str]:
+    """The values that a graph defines."""
+    made = {name for node in graph.node[:] for name in node.output[:]}
+    return made | {v.name for v in graph.input} | {t.name for t in graph.initializer}
 
 
 def _with_bodies(message: Any, now: Any, before: Any) -> Any:
