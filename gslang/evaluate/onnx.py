@@ -1,4 +1,5 @@
-"""Evaluates ONNX operators with the `onnx` package's reference implementation, one node at a time.
+"""Evaluates ONNX operators, one node at a time: the commonest ones with NumPy (`onnx_kernels`), the others
+with the `onnx` package's reference implementation.
 
 A node is evaluated in the version of its operator that the model imports where its attributes fit that, else
 in the newest.
@@ -24,6 +25,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.onnx_corrections import corrected
+from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
 from gslang.graph.graph import PROJ, Graph
 
@@ -47,6 +49,9 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return _shape(operands[0], **graph.attrs[node])
         if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:
             _check_parts(graph, node, operands)
+        value = kernel_value(graph.op[node], operands, graph.attrs[node])
+        if value is not None:
+            return value
         if graph.op[node] == "Attention":
             _check_batches(graph, node, operands)
         names, several, evaluator, feeds = _prepared(graph, node, operands)

@@ -5,7 +5,7 @@ version.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -13,6 +13,7 @@ from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
 from gslang.dialect.onnx.dtypes import type_message, type_of
 from gslang.dialect.onnx.harmful import why_harmful
+from gslang.dialect.onnx.messages import compiled, messages
 from gslang.dialect.onnx.package_schemas import newest, package_installed
 from gslang.dialect.onnx.schemas import split_name
 from gslang.dialect.onnx.static_types import static_type
@@ -43,9 +44,6 @@ def _infer(
         and (own := static_type(signature.name, types, attrs, value_of)) is not None
     ):
         return own
-    import onnx
-    from onnx.shape_inference import InferenceError, infer_node_outputs
-
     if any(isinstance(v, (Body, Opaque)) for v in attrs.values()) or any(
         isinstance(t, TupleType) for t in types
     ):
@@ -57,7 +55,7 @@ def _infer(
     count = _results(signature, attrs, types, value_of)
     if schema is None or count is None:
         return None
-    node = onnx.NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(count)])
+    node = messages().NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(count)])
     known: dict[str, Any] = {}
     data: dict[str, Any] = {}
     for k, operand in enumerate(types):
@@ -80,17 +78,17 @@ def _infer(
         for k in wanted:
             node.input[k] = ""
     _add_attributes(node, signature, schema, attrs, types, known, data)
+    InferenceError = compiled().shape_inference.InferenceError
     try:
-        imports = [onnx.helper.make_opsetid(domain, max(schema.since_version, 1))]
         try:
-            found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
+            found = _inferred(schema, node, known, data)
         # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
         except InferenceError:
             needed = sum(f.option == f.option.Single for f in schema.outputs)
             if needed == count:
                 raise
             del node.output[needed:]
-            found = infer_node_outputs(schema, node, known, data, opset_imports=imports)
+            found = _inferred(schema, node, known, data)
     except InferenceError as error:
         raise TypeInferenceError(str(error).strip().splitlines()[-1]) from None
     except Exception:  # the package's checks of the node itself; a wrong node says nothing about its type
@@ -99,6 +97,17 @@ def _infer(
     results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
     results += [None] * (count - len(results))
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
+
+
+def _inferred(schema: Any, node: Any, types: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Result → `TypeProto`, as the package infers it. Raises what it raises."""
+    found = schema._infer_node_outputs(
+        node.SerializeToString(),
+        {name: type.SerializeToString() for name, type in types.items()},
+        {name: values[name].SerializeToString() for name in node.input if name in values},
+        {}, {schema.domain: max(schema.since_version, 1)}, messages().IR_VERSION,
+    )
+    return {name: messages().TypeProto.FromString(data) for name, data in found.items()}
 
 
 def _add_attributes(

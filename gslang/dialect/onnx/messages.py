@@ -1,16 +1,17 @@
-"""ONNX's protobuf classes without the rest of the `onnx` package, whose import takes longer than many a run.
+"""ONNX's protobuf classes and its compiled part, without the rest of the `onnx` package, whose import takes
+longer than many a run.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from functools import cache
+from importlib.machinery import EXTENSION_SUFFIXES
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
-from typing import Any, Final
-
-_CLASSES: Final = "onnx.onnx_ml_pb2"
-
+from types import ModuleType
+from typing import Any
 
 @cache
 def messages() -> Any:
@@ -19,19 +20,50 @@ def messages() -> Any:
 
     Raises `ImportError` where the package is missing.
     """
-    found = None if "onnx" in sys.modules else find_spec("onnx")
-    path = None if found is None or found.origin is None else Path(found.origin).with_name("onnx_ml_pb2.py")
-    spec = None if path is None or not path.is_file() else spec_from_file_location(_CLASSES, path)
-    if spec is not None and spec.loader is not None and _CLASSES not in sys.modules:
-        module = sys.modules[_CLASSES] = module_from_spec(spec)  # the package takes it from there
-        try:
-            spec.loader.exec_module(module)
-            return module
-        except Exception:  # a package that keeps its classes otherwise
-            del sys.modules[_CLASSES]
+    module = _alone("onnx_ml_pb2", [".py"])
+    if module is not None:
+        return module
     import onnx
 
     return onnx
+
+
+@cache
+def compiled() -> Any:
+    """The package's compiled part, with `defs` (schemas) and `shape_inference`, which take serialized
+    messages: the very module that `import onnx` gives, before or after.
+
+    Raises `ImportError` where the package is missing.
+    """
+    module = _alone("onnx_cpp2py_export", EXTENSION_SUFFIXES)
+    if module is not None:
+        return module
+    from onnx import onnx_cpp2py_export
+
+    return onnx_cpp2py_export
+
+
+def _alone(name: str, suffixes: Iterable[str]) -> ModuleType | None:
+    """A module of the package, loaded without the package, which takes it from `sys.modules` if it is loaded
+    later; None where that cannot be done.
+    """
+    full = f"onnx.{name}"
+    if full in sys.modules:
+        return sys.modules[full]
+    found = None if "onnx" in sys.modules else find_spec("onnx")
+    folder = None if found is None or found.origin is None else Path(found.origin).parent
+    paths = [] if folder is None else [folder / (name + suffix) for suffix in suffixes]
+    path = next((path for path in paths if path.is_file()), None)
+    spec = None if path is None else spec_from_file_location(full, path)
+    if spec is None or spec.loader is None:
+        return None
+    try:
+        module = sys.modules[full] = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module
+    except Exception:  # a package that keeps its parts otherwise
+        sys.modules.pop(full, None)
+        return None
 
 
 def operator_set(domain: str, version: int) -> Any:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from gslang.base.atomic_write import write_text
 from gslang.dialect.onnx.attributes import attribute_value
+from gslang.dialect.onnx.messages import compiled
 from gslang.dialect.onnx.schemas import operator_name, split_name
 from gslang.dialect.onnx.versions import SCHEMAS, history
 
@@ -44,12 +45,11 @@ def schema_at(operator: str, version: int) -> Any:
 
 @cache
 def _schema(operator: str, since: int) -> Any:
-    import onnx.defs
-
+    defs = compiled().defs
     domain, type = split_name(operator)
     try:
-        return onnx.defs.get_schema(type, since, domain)
-    except onnx.defs.SchemaError:  # the package is older than the operator
+        return defs.get_schema(type, since, domain)
+    except defs.SchemaError:  # the package is older than the operator
         return None
 
 

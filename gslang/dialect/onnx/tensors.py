@@ -181,11 +181,21 @@ def inside(folder: str, location: str, name: str) -> Path:
     return path
 
 
+_FIELDS: Final = {"float32": "float_data", "float64": "double_data", "int32": "int32_data", "int64": "int64_data"}
+"""Fields of a `TensorProto` with the elements as they are, one by one."""
+
+
 def _plain_array(tensor: OnnxTensor) -> Any:
-    """The array of a tensor whose elements are stored as NumPy has them; None for all others."""
+    """The array of a tensor whose elements are stored as NumPy has them, or one by one; None for all others.
+    """
     data = tensor.message.raw_data if tensor.element in PLAIN else b""
-    dtype = tensor.dtype
-    if not data or len(data) != math.prod(tensor.shape) * dtype.itemsize:
+    dtype, size = tensor.dtype, math.prod(tensor.shape)
+    if not data and tensor.element in _FIELDS:
+        import numpy
+
+        items = getattr(tensor.message, _FIELDS[tensor.element])[:]
+        return numpy.array(items, dtype).reshape(tensor.shape) if len(items) == size else None
+    if not data or len(data) != size * dtype.itemsize:
         return None
     import numpy
 

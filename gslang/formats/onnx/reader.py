@@ -5,7 +5,7 @@ Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -19,7 +19,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import attribute_value, captures_of
-from gslang.dialect.onnx.dtypes import type_of
+from gslang.dialect.onnx.dtypes import element_type, type_of
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.schemas import operator_name
@@ -375,8 +375,6 @@ class _Reader:
 
     def _constant(self, position: int, node: NodeProto) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
-        from onnx import TensorProto, helper
-
         if len(node.attribute) != 1 or not node.output[0]:
             return False
         attribute = node.attribute[0]
@@ -386,17 +384,13 @@ class _Reader:
                 if tensor.external:
                     self._check_place(tensor)
             case "value_float":
-                tensor = OnnxTensor(helper.make_tensor("", TensorProto.FLOAT, (), [attribute.f]))
+                tensor = _stated("float32", (), float_data=[attribute.f])
             case "value_floats":
-                tensor = OnnxTensor(
-                    helper.make_tensor("", TensorProto.FLOAT, (len(attribute.floats),), attribute.floats)
-                )
+                tensor = _stated("float32", (len(attribute.floats),), float_data=attribute.floats)
             case "value_int":
-                tensor = OnnxTensor(helper.make_tensor("", TensorProto.INT64, (), [attribute.i]))
+                tensor = _stated("int64", (), int64_data=[attribute.i])
             case "value_ints":
-                tensor = OnnxTensor(
-                    helper.make_tensor("", TensorProto.INT64, (len(attribute.ints),), attribute.ints)
-                )
+                tensor = _stated("int64", (len(attribute.ints),), int64_data=attribute.ints)
             case _:
                 return False
         name = node.output[0]
@@ -462,6 +456,11 @@ def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tupl
     if signature is None or isinstance(signature.results, str):
         return types
     return types + (None,) * (len(signature.results) - len(types))
+
+
+def _stated(dtype: str, shape: tuple[int, ...], **data: Sequence[float]) -> OnnxTensor:
+    """A tensor of numbers that stand in an attribute; `data`: the field of the message that they go to."""
+    return OnnxTensor(messages().TensorProto(dims=shape, data_type=element_type(dtype), **data))
 
 
 def _held(tensor: OnnxTensor) -> OnnxTensor | None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.onnx.harmful import harmful_nodes
+from gslang.dialect.onnx.messages import compiled, messages, operator_set
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
 if TYPE_CHECKING:
@@ -57,14 +58,19 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
 
 
 def _inferred(light: Any) -> Any:
-    from onnx.shape_inference import infer_shapes
-
-    first = infer_shapes(light, check_type=False, strict_mode=False, data_prop=False)
+    first = _with_types(light, data_prop=False)
     types = _types_in(first.graph)
     propagating = _PROPAGATES.union([function.name for function in light.functions])
     if _is_typed(first.graph, types) or _propagated(first.graph, types, propagating) > _MOST_ELEMENTS:
         return first
-    return infer_shapes(light, check_type=False, strict_mode=False, data_prop=True)
+    return _with_types(light, data_prop=True)
+
+
+def _with_types(model: Any, data_prop: bool) -> Any:
+    """The model with the types that the package infers. Raises what it raises."""
+    infer_shapes = compiled().shape_inference.infer_shapes
+    # neither a check of types nor an error for each contradiction
+    return messages().ModelProto.FromString(infer_shapes(model.SerializeToString(), False, False, data_prop))
 
 
 def _propagated(graph: GraphProto, types: dict[str, Type], propagating: frozenset[str]) -> int:
@@ -122,9 +128,7 @@ def _types_in(graph: GraphProto) -> dict[str, Type]:
 
 
 def _without_weights(model: ModelProto) -> Any:
-    import onnx
-
-    light = onnx.ModelProto(ir_version=max(model.ir_version, 4))
+    light = messages().ModelProto(ir_version=max(model.ir_version, 4))
     light.opset_import.extend(model.opset_import)
     light.functions.extend(model.functions)
     graph, whole = light.graph, model.graph
@@ -138,9 +142,11 @@ def _without_weights(model: ModelProto) -> Any:
         if math.prod(tensor.dims) <= _LARGE and tensor.data_location != tensor.EXTERNAL:
             graph.initializer.append(tensor)
         elif tensor.name not in given:
-            graph.input.append(
-                onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, list(tensor.dims))
-            )
+            value = graph.input.add(name=tensor.name)
+            value.type.tensor_type.elem_type = tensor.data_type
+            value.type.tensor_type.shape.SetInParent()
+            for size in tensor.dims:
+                value.type.tensor_type.shape.dim.add(dim_value=size)
     if not light.opset_import:
-        light.opset_import.append(onnx.helper.make_opsetid("", 1))
+        light.opset_import.append(operator_set("", 1))
     return light
