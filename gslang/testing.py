@@ -10,7 +10,7 @@ from gslang.check import checked as ir
 from gslang.dialect.load import require_inference
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.engine.build import BuildError, build
-from gslang.engine.externs import externs_of, with_externs
+from gslang.engine.externs import with_externs
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.limits import RuleFailed
 from gslang.engine.meaning import with_meanings
@@ -56,7 +56,7 @@ def run_tests(
         require_inference(program.dialect)
     outcomes = []
     program = with_meanings(program)
-    if any(extern.function is None for rule in program.rules.values() for extern in externs_of(rule)):
+    if any(extern.function is None for rule in program.rules.values() for extern in rule.externs):
         program = with_externs(program, allow=False)
     for test in program.tests:
         if rules is None or any(

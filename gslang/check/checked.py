@@ -20,7 +20,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_values import *
-from gslang.check.checked_values import Constraint, Place, SameAttributes, Value
+from gslang.check.checked_values import Constraint, Extern, Place, SameAttributes, Value
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 
@@ -319,6 +319,7 @@ class CheckedRule:
     family: str | None = None  # of which it is one
     opset: tuple[int | None, int | None] = (None, None)
     module: str = ""
+    externs: tuple[Extern, ...] = ()  # the Python functions that it rests on, each once
 
 
 def attaches(rule: CheckedRule) -> bool:

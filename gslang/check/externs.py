@@ -132,6 +132,12 @@ def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
     ]
 
 
+def externs_in(rule: ir.CheckedRule) -> tuple[ir.Extern, ...]:
+    """The Python functions that a rule rests on, each once, in order."""
+    parts = walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target.targets))
+    return tuple({part.reference: part for part in parts if isinstance(part, ir.Extern)}.values())
+
+
 def refuse(lowering: Lowering, where: str, items: object, span: Span) -> None:
     """Report a function in Python where no rule is run."""
     for part in walk(items):

@@ -13,6 +13,7 @@ from gslang.check import checked as ir
 from gslang.check.attached import read_attached
 from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
 from gslang.check.definite import new_nodes_read
+from gslang.check.externs import externs_in
 from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
@@ -84,6 +85,7 @@ def check_rule(
         family=None if rule.family is None else rule.family.id,
         opset=marks.opset,
     )
+    checked = replace(checked, externs=externs_in(checked))
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
     return None if promised else checked, [*lowering.diagnostics, *promised]

@@ -20,8 +20,7 @@ from typing import Any
 
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
-from gslang.check.checked import CheckedProgram, CheckedRule, Extern
-from gslang.check.walks import walk
+from gslang.check.checked import CheckedProgram, Extern
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.limits import RuleFailed, bounded
 
@@ -32,12 +31,6 @@ class ExternFailed(RuleFailed):
     """A Python function that a rule calls raised something, gave a value of another type, or may not be
     imported.
     """
-
-
-def externs_of(rule: CheckedRule) -> tuple[Extern, ...]:
-    """The Python functions that a rule rests on, each once, in order."""
-    parts = walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target.targets))
-    return tuple({part.reference: part for part in parts if isinstance(part, Extern)}.values())
 
 
 def caller(extern: Extern) -> Callable[..., Any]:
@@ -54,7 +47,7 @@ def with_externs(program: CheckedProgram, allow: bool) -> CheckedProgram:
     known: dict[str, Callable[..., Any]] = {}
     rules = dict(program.rules)
     for name, rule in program.rules.items():
-        if externs_of(rule):
+        if rule.externs:
             rules[name] = _bound(rule, allow, known)
     return replace(program, rules=rules) if known else program
 

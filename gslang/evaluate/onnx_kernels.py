@@ -130,24 +130,20 @@ def _where(condition: Any, x: Any, y: Any) -> Any:
     return np.where(condition, x, y)
 
 
+_UNARY: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "Abs": np.absolute, "Neg": np.negative, "Reciprocal": np.reciprocal, "Sqrt": np.sqrt,
+    "Not": np.logical_not, "Identity": np.copy,
+}  # fmt: skip
+_BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide,
+    "Equal": np.equal, "Less": np.less, "Greater": np.greater,
+    "LessOrEqual": np.less_equal, "GreaterOrEqual": np.greater_equal,
+    "And": np.logical_and, "Or": np.logical_or,
+    "Pow": lambda a, b: np.power(a, b).astype(a.dtype, copy=False),
+}  # fmt: skip
 _KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
-    **{
-        operator: _unary(function)
-        for operator, function in {
-            "Abs": np.absolute, "Neg": np.negative, "Reciprocal": np.reciprocal, "Sqrt": np.sqrt,
-            "Not": np.logical_not, "Identity": np.copy,
-        }.items()
-    },
-    **{
-        operator: _binary(function)
-        for operator, function in {
-            "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide,
-            "Equal": np.equal, "Less": np.less, "Greater": np.greater,
-            "LessOrEqual": np.less_equal, "GreaterOrEqual": np.greater_equal,
-            "And": np.logical_and, "Or": np.logical_or,
-            "Pow": lambda a, b: np.power(a, b).astype(a.dtype, copy=False),
-        }.items()
-    },
+    **{operator: _unary(function) for operator, function in _UNARY.items()},
+    **{operator: _binary(function) for operator, function in _BINARY.items()},
     "Cast": _cast, "Concat": _concat, "ConstantOfShape": _constant_of_shape, "Expand": _expand,
     "Gather": _gather, "Range": _range, "Reshape": _reshape, "Slice": _slice,
     "Size": lambda x: np.array(x.size, np.int64),

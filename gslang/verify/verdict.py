@@ -28,7 +28,6 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
 from gslang.dialect.load import require_inference
-from gslang.engine.externs import externs_of
 from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
@@ -89,7 +88,7 @@ def verify(
     """
     require_inference(rule.dialect)
     tests = [test for program in programs for test in program.tests if test.rule in (rule.name, rule.family)]
-    if externs_of(rule):
+    if rule.externs:
         return verify_now(rule, settings, programs)  # what Python code says may be another thing next time
     key = (content_of(rule), content_of(tests), repr(settings), own_code())
     alike = (content_of(replace(rule, name="", family=None)), *key[1:])
@@ -117,7 +116,7 @@ def verify_now(
             rule.name, "unknown", f"more than {DEEPEST} levels of operators are not judged", None, 0,
             perf_counter() - began,
         )
-    externs = externs_of(rule)
+    externs = rule.externs
     if any(extern.function is None for extern in externs):
         return Verdict(
             rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,

@@ -1,4 +1,6 @@
-"""Own kernels of ONNX operators give what the reference implementation of the `onnx` package gives, bit by bit."""
+"""Own kernels of ONNX operators give what the reference implementation of the `onnx` package gives, bit by
+bit.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
-
-onnx = pytest.importorskip("onnx")
 from onnx.reference import ReferenceEvaluator
 
 from gslang.dialect.onnx.attributes import attribute_message
@@ -37,13 +38,15 @@ def cases() -> list[Case]:
             found += [
                 (operator, [some(dtype, *a), some(dtype, *b)], {})
                 for operator in (
-                    "Add", "Sub", "Mul", "Div", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual", "Pow"
+                    "Add", "Sub", "Mul", "Div", "Equal", "Less", "Greater", "LessOrEqual", "GreaterOrEqual",
+                    "Pow",
                 )
             ]
         kinds = ("Abs", "Neg", "Identity") + (("Reciprocal", "Sqrt") if dtype.startswith("float") else ())
         found += [(operator, [some(dtype, *shape)], {}) for operator in kinds for shape in ((), (2, 3))]
         found += [
-            ("Cast", [some(dtype, 2, 3)], {"to": to}) for to in ("float16", "float32", "int64", "int8", "bool")
+            ("Cast", [some(dtype, 2, 3)], {"to": to})
+            for to in ("float16", "float32", "int64", "int8", "bool")
         ]
         found.append(("Range", [np.array(k, dtype) for k in (1, 9, 3)], {}))
         found.append(("Where", [some("bool", 2, 1), some(dtype, 3), some(dtype, 2, 3)], {}))
@@ -70,7 +73,8 @@ def cases() -> list[Case]:
     found += [
         ("Slice", [x, ints(0, 1), ints(high, 3)], {}), ("Slice", [x, ints(1), ints(high), ints(-1)], {}),
         ("Slice", [x, ints(-1), ints(low), ints(1), ints(-1)], {}),
-        ("Slice", [x, ints(3), ints(0), ints(2), ints(-2)], {}), ("Slice", [x, ints(0), ints(1), ints(7)], {}),
+        ("Slice", [x, ints(3), ints(0), ints(2), ints(-2)], {}),
+        ("Slice", [x, ints(0), ints(1), ints(7)], {}),
         ("Slice", [x, ints(2), ints(1), ints(0), ints(1)], {}),
     ]
     for value in (None, np.array([3], np.int64), np.array([0.5], np.float16), np.array([True])):

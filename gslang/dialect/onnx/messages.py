@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+
 @cache
 def messages() -> Any:
     """A module with `ModelProto`, `NodeProto` and so on: the very classes that `import onnx` gives, before or

@@ -181,7 +181,9 @@ def inside(folder: str, location: str, name: str) -> Path:
     return path
 
 
-_FIELDS: Final = {"float32": "float_data", "float64": "double_data", "int32": "int32_data", "int64": "int64_data"}
+_FIELDS: Final = {
+    "float32": "float_data", "float64": "double_data", "int32": "int32_data", "int64": "int64_data",
+}  # fmt: skip
 """Fields of a `TensorProto` with the elements as they are, one by one."""
 
 
