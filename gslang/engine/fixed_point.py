@@ -12,8 +12,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
+from functools import partial
 from time import perf_counter
-from typing import Any
 
 from gslang.base.collection import no_collection
 from gslang.base.quick_dataclass import dataclass
@@ -21,7 +21,8 @@ from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
-from gslang.engine.generate import Rewriter, compile_rewriter
+from gslang.engine.first_tries import lazy_rewriter
+from gslang.engine.generate import Rewriter
 from gslang.engine.limits import RuleFailed
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
@@ -159,18 +160,13 @@ def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
 
 
 class _Entry:
-    """A rule at work in a run. Its code is generated when it is first tried."""
+    """A rule at work in a run. Its code is generated when that is worth its time (`first_tries`)."""
 
-    __slots__ = ("_edits", "_plan", "_traced", "count", "name", "once", "rewrite")
+    __slots__ = ("count", "name", "once", "rewrite")
 
     def __init__(self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool) -> None:
         self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
-        self._plan, self._edits, self._traced = plan, edits, traced
-        self.rewrite: Rewriter = self._first
-
-    def _first(self, start: int, seeds: list[int]) -> Any:
-        self.rewrite = compile_rewriter(self._plan, self._traced)(self._edits)
-        return self.rewrite(start, seeds)
+        self.rewrite: Rewriter = lazy_rewriter(plan, traced, edits, partial(setattr, self, "rewrite"))
 
 
 _Starting = dict[str, "tuple[_Entry, ...] | Dispatch[_Entry]"]

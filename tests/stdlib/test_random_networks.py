@@ -31,8 +31,8 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
     progress = run_to_fixed_point(graph, rules, Limits(applications=300))
     with monkeypatch.context() as patched:
         patched.setattr(
-            fixed_point, "compile_rewriter",
-            lambda plan, traced=False: lambda edits: generate.readable_rewriter(plan, edits, traced),
+            fixed_point, "lazy_rewriter",
+            lambda plan, traced, edits, ready: generate.readable_rewriter(plan, edits, traced),
         )
         again = run_to_fixed_point(other, rules, Limits(applications=300))
     assert check_invariants(graph) == [], seed
