@@ -2,8 +2,8 @@
 code.
 
 A file names the classes that it needs. Only those that are data are made (`_maker`), with values that are
-data: whatever a file says, reading it runs nothing of its choosing. Equal texts and numbers, and one object
-in two places, are stored once.
+data: whatever a file says, reading it runs nothing of its choosing. One object in two places is stored once,
+and so are equal texts, numbers, and tuples, sets and frozen objects of nothing but these.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
     scalars: dict[tuple[type, str], int] = {}
     plain: list[Any] = []
     objects: list[list[int]] = []
+    simple: dict[tuple[int, ...], int] = {}  # kind and parts of an object made of scalars → its number
     # by identity; later, scalars count down from -1
     numbers: dict[int, int] = {id(known): k for k, known in enumerate(given)}
     begun: set[int] = set()
@@ -85,8 +86,13 @@ def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
             stack += [(part, None) for part in reversed(parts)]
         else:
             alive.append(parts)
-            objects.append([kinds.setdefault(kind, len(kinds)), *[numbers[id(part)] for part in parts]])
-            numbers[id(current)] = len(given) + len(objects) - 1
+            row = [kinds.setdefault(kind, len(kinds)), *[numbers[id(part)] for part in parts]]
+            number = len(given) + len(objects)
+            if _is_value(kind) and all([part < 0 for part in row[1:]]):
+                number = simple.setdefault(tuple(row), number)
+            if number == len(given) + len(objects):
+                objects.append(row)
+            numbers[id(current)] = number
     root = numbers[id(value)]
 
     def place(number: int) -> int:
@@ -114,6 +120,15 @@ def from_bytes(data: bytes, given: Sequence[object] = ()) -> Any:
         if collecting:
             gc.enable()
     return values[found["root"]]
+
+
+@cache
+def _is_value(kind: Any) -> bool:
+    """True for types whose objects of equal parts are equal and never change."""
+    return kind in (tuple, frozenset) or (
+        kind not in _FORMS and is_dataclass(kind) and kind.__hash__ is not None
+        and kind.__eq__ is not object.__eq__
+    )
 
 
 def _name(kind: type) -> str:

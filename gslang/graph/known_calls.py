@@ -101,19 +101,17 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     as such.
     """
     signatures = dialect.operators
-    for op, attrs, operands in zip(graph.op, graph.attrs, graph.operands):
+    calls = zip(graph.op, graph.attrs, graph.operands)
+    alike = {(op, id(attrs), len(operands)): attrs for op, attrs, operands in calls}  # most are
+    for (op, _, count), attrs in alike.items():
         signature = signatures.get(op)
-        if (
-            signature is None or (not attrs or attrs.keys() <= signature.attributes.keys())
-            and len(operands) <= len(signature.operands)
-        ):
+        if signature is None:
             continue
-        if (
-            len(operands) > len(signature.operands) and any(spec.variadic for spec in signature.operands)
-            and attrs.keys() <= signature.attributes.keys()
+        too_many = count > len(signature.operands)
+        if attrs.keys() - signature.attributes.keys() or (
+            too_many and not any(spec.variadic for spec in signature.operands)
         ):
-            continue
-        return False
+            return False
     return True
 
 

@@ -9,6 +9,7 @@ from typing import Final
 
 from gslang.base.cache import cached
 from gslang.base.diagnostics import InputError
+from gslang.base.lazy_mapping import LazyMapping
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 
@@ -17,17 +18,23 @@ INFIX: Final = {"+": "Add", "-": "Sub", "*": "Mul", "/": "Div", "neg": "Neg"}
 
 def onnx_dialect() -> Dialect:
     """The dialect; the declarations of contrib operators and the domains of attributes are remembered between
-    runs.
+    runs. The signature of an operator of ONNX's own is made when it is first asked for.
     """
     from gslang.dialect.onnx.admission import why_refused
     from gslang.dialect.onnx.contrib import contrib_inference, contrib_signatures, declarations
     from gslang.dialect.onnx.infer import inference
-    from gslang.dialect.onnx.schemas import declared_domains, read_domains, signatures
+    from gslang.dialect.onnx.schemas import declared_domains, read_domains, signature_of
+    from gslang.dialect.onnx.versions import history
 
-    own: list[Signature] = signatures(cached("domains", (declared_domains(),), read_domains))
-    contrib = cached("dialect", ("onnx", declarations()), contrib_signatures)
-    operators = {s.name: s for s in (*own, *contrib)}
-    standard = inference(own)
+    domains = cached("domains", (declared_domains(),), read_domains)
+    contrib = {s.name: s for s in cached("dialect", ("onnx", declarations()), contrib_signatures)}
+    own = history().operators.keys()
+
+    def signature(name: str, declared: Signature | None) -> Signature:
+        return signature_of(name, domains) if declared is None else declared
+
+    operators = LazyMapping({**dict.fromkeys(own), **contrib}, signature)
+    standard = inference(operators, own)
     return Dialect(
         "onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused
     )

@@ -5,7 +5,7 @@ version.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -26,19 +26,21 @@ _SMALL: Final = 64  # values with more elements say nothing about shapes
 _FLOATS: Final = frozenset({"Resize", "Upsample", "Range"})  # whose shape follows from float values
 
 
-def inference(signatures: list[Signature]) -> dict[str, Infer]:
+def inference(signatures: Mapping[str, Signature], names: Iterable[str]) -> dict[str, Infer]:
     """Operator → inference; of none without the package, so that all results are of unknown type."""
     if not package_installed():
         return {}
-    return {s.name: partial(_infer, s) for s in signatures}
+    return {name: partial(_infer, signatures, name) for name in names}
 
 
 def _infer(
-    signature: Signature,
+    signatures: Mapping[str, Signature],
+    name: str,
     types: tuple[Type | None, ...],
     attrs: Attrs,
     value_of: Callable[[int], object],
 ) -> Type | None:
+    signature = signatures[name]
     if (
         signature.results in ("tensor", "tuple")
         and (own := static_type(signature.name, types, attrs, value_of)) is not None

@@ -73,12 +73,10 @@ def read_domains() -> Domains:
     }
 
 
-def signatures(domains: Domains) -> list[Signature]:
-    known = history()
-    return [
-        _signature(name, versions, known.docs[name], domains.get(name, {}))
-        for name, versions in known.operators.items()
-    ]
+def signature_of(name: str, domains: Domains) -> Signature:
+    """The signature of an operator of ONNX's own. Raises `KeyError`."""
+    versions, doc = history().operators[name], history().docs[name]
+    return _signature(name, versions, doc, domains.get(name, {}))
 
 
 def _signature(

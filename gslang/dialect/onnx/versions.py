@@ -12,6 +12,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
+from gslang.base.lazy_mapping import LazyMapping
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 
@@ -93,11 +94,13 @@ class History:
 def history() -> History:
     data = json.loads(SCHEMAS.read_text(encoding="utf-8"))
     types = [None if names is None else frozenset(names.split()) for names in data["types"]]
-    operators = {
-        name: tuple([_version(said, types) for said in versions])
-        for name, (_, *versions) in data["operators"].items()
-    }
-    docs = {name: doc for name, (doc, *_) in data["operators"].items()}
+
+    def versions(name: str, said: list[Any]) -> tuple[Version, ...]:
+        return tuple([_version(one, types) for one in said[1:]])
+
+    stated = data["operators"]
+    docs = {name: doc for name, (doc, *_) in stated.items()}
+    operators = LazyMapping(stated, versions)
     return History(operators, docs, data["gone"], data["latest"], data["elements"], data["onnx"])
 
 
