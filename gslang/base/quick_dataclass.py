@@ -1,8 +1,8 @@
 """`dataclass` of the standard library, but its methods are written when they are first called.
 
-The library compiles up to six methods for each class when its module is imported. A short run imports
-hundreds of classes and calls the methods of few: compiling them was half of its start-up. Fields, slots and
-`__match_args__` are the library's own, so that `fields`, `replace` and `is_dataclass` work.
+The library compiles up to six methods for each class when its module is imported, and parses each
+annotation. A short run imports hundreds of classes and calls the methods of few: this was half of its
+start-up. Fields are the library's own objects, so that `fields`, `replace` and `is_dataclass` work.
 """
 
 from __future__ import annotations
@@ -27,9 +27,15 @@ def _dataclass(
     """The class as a dataclass; the arguments mean what they mean for `dataclasses.dataclass`."""
     if cls is None:
         return partial(_dataclass, frozen=frozen, slots=slots, eq=eq, kw_only=kw_only)
-    if not cls.__doc__:  # the library would write the signature down, for which it needs `__init__`
-        cls.__doc__ = f"{cls.__name__}({', '.join(cls.__dict__.get('__annotations__', ()))})"
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+    if not cls.__doc__:
+        cls.__doc__ = f"{cls.__name__}({', '.join(cls.__annotations__)})"
+    every = _fields(cls, kw_only)
+    made: Any = _with_slots(cls, every) if slots else cls
+    setattr(made, _FIELDS, every)
+    made.__dataclass_params__ = _LIKE.__dataclass_params__
+    if "__match_args__" not in made.__dict__:
+        places = tuple([name for name, f in every.items() if f.init and not f.kw_only])
+        setattr(made, "__match_args__", places)  # noqa: B010 (mypy does not let it be assigned)
     own = made.__dict__
     hashed = own.get("__hash__") is not None or "__hash__" in own and "__eq__" not in own
     if "__init__" not in own:
@@ -59,6 +65,57 @@ if TYPE_CHECKING:
     from dataclasses import dataclass
 else:
     dataclass = _dataclass
+
+
+@dataclasses.dataclass(init=False, repr=False, eq=False)
+class _Like:
+    field: int
+
+
+_LIKE: Final[Any] = _Like
+_KIND: Final = _LIKE.__dataclass_fields__["field"]._field_type
+"""What the library notes of a field, other than of a class variable."""
+
+
+def _fields(cls: Any, kw_only: bool) -> dict[str, Any]:
+    """The fields of a class, those of its bases first; it keeps defaults as attributes.
+
+    The library looks at each annotation for class variables of all spellings, and at its own module for the
+    names in it; here a field is one whose annotation, a text, does not begin with `ClassVar`.
+    """
+    found: dict[str, Any] = {}
+    for base in cls.__mro__[-1:0:-1]:
+        found.update(base.__dict__.get(_FIELDS, {}))
+    for name, annotation in cls.__annotations__.items():
+        if annotation.startswith("ClassVar"):
+            continue
+        default = cls.__dict__.get(name, MISSING)
+        made: Any = default if isinstance(default, Field) else dataclasses.field(default=default)
+        made.name, made.type, made._field_type = name, annotation, _KIND
+        if made.kw_only is MISSING:
+            made.kw_only = kw_only
+        if isinstance(default, Field):
+            if made.default is MISSING:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, made.default)
+        found[name] = made
+    return found
+
+
+def _with_slots(cls: Any, every: Iterable[str]) -> Any:
+    """The class made again with slots for its fields, as slots cannot be added."""
+    given: set[str] = set()
+    for base in cls.__mro__[1:-1]:
+        slots = base.__dict__.get("__slots__", ())
+        given.update((slots,) if isinstance(slots, str) else slots)
+    own = {name: value for name, value in cls.__dict__.items() if name not in every}
+    own["__slots__"] = tuple([name for name in every if name not in given])
+    for name in ("__dict__", "__weakref__"):
+        own.pop(name, None)
+    made: Any = type(cls)(cls.__name__, cls.__bases__, own)
+    made.__qualname__ = cls.__qualname__
+    return made
 
 
 def _write_when_called(cls: type, name: str, write: Callable[[], Callable[..., Any]]) -> None:

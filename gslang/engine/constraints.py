@@ -8,8 +8,8 @@ from gslang.base.arrays import Array
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import Scope, evaluate
-from gslang.engine.values import FAILURES, call_attribute, equal, read_attribute, truth
-from gslang.graph.graph import CONST, INPUT, PARAM
+from gslang.engine.values import FAILURES, call_attribute, constant_value, equal, read_attribute, truth
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.scalar import Scalar, as_element
 
 
@@ -37,11 +37,21 @@ def _satisfied(
             return other >= 0 and same_attributes(scope, slot, other, constraint.without)
         if isinstance(node, ir.CallNode):
             found = call_attribute(graph, dialect, slot, constraint.field)
+        elif constraint.field == "value" and isinstance(constraint.test, (ir.ConstantEquals, ir.SplatEquals)):
+            found = constant_of(graph, slot)
         else:
             found = read_attribute(graph, dialect, slot, constraint.field)
         return passes(constraint.test, found, scope)
     except FAILURES:
         return False
+
+
+def constant_of(graph: Graph, node: int) -> Any:
+    """The key by which a constant is compared: a number as it was read, or the array."""
+    value = graph.values.get(node)
+    if type(value) is Scalar and graph.op[node] is CONST:
+        return value
+    return constant_value(graph, node)
 
 
 def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ()) -> bool:

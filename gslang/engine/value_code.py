@@ -19,12 +19,10 @@ from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.builtins import BUILTINS
-from gslang.engine.constraints import equals_rounded
+from gslang.engine.constraints import constant_of, equals_rounded
 from gslang.engine.externs import caller
 from gslang.engine.limits import add, bounded, collected, multiply, numbers, run_over
 from gslang.engine.uses import surroundings
-from gslang.graph.graph import CONST, Graph
-from gslang.graph.scalar import Scalar
 
 
 class NotCompiled(Exception):
@@ -185,14 +183,6 @@ def equal_attributes(a: object, b: object) -> bool:
         return bool(a == b)
     except ValueError:  # arrays
         return False
-
-
-def constant_of(graph: Graph, node: int) -> Any:
-    """The key by which a constant is compared: a number as it was read, or the array."""
-    value = graph.values.get(node)
-    if type(value) is Scalar and graph.op[node] is CONST:
-        return value
-    return values.constant_value(graph, node)
 
 
 def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:

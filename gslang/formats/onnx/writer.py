@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gslang.base.atomic_write import together, write_atomically, write_beside
+from gslang.base.collection import no_collection
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
@@ -52,7 +53,8 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
     """
     target = Path(path)
     try:
-        model, pending = _written(graph, deferred=True)
+        with no_collection():
+            model, pending = _written(graph, deferred=True)
         data = placed(model, model_record(graph), target, external, pending)
         with together():  # both are complete before the first appears
             if data is None:
