@@ -74,7 +74,7 @@ class _Like:
 
 _LIKE: Final[Any] = _Like
 _KIND: Final = _LIKE.__dataclass_fields__["field"]._field_type
-"""What the library notes of a field, other than of a class variable."""
+"""The mark of the library for a field that is no class variable."""
 
 
 def _fields(cls: Any, kw_only: bool) -> dict[str, Any]:
