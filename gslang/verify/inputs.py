@@ -110,11 +110,18 @@ def _beyond(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
 
 
 def constants_in(graph: Graph) -> Array:
-    """The numbers in constants that hold floats, each once."""
+    """The numbers in constants of floats, each once; without those that stand for infinity in masks."""
     constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
     floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
     known = np.concatenate(floats) if floats else np.zeros(0)
-    return np.unique(known[np.isfinite(known)])
+    known = known[np.isfinite(known)]
+    if any(graph.op[n] in _MASKED for n in graph.nodes()):
+        known = known[np.abs(known) < _AS_INFINITE]
+    return np.unique(known)
+
+
+_MASKED = frozenset({"Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax"})
+_AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
 
 
 _MOST_CONSTANTS = 16  # of one array
