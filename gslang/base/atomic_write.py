@@ -6,8 +6,10 @@ replaced: it is written to when the content is complete.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -20,6 +22,8 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.signals import undisturbed
 
 _PIECE = 1 << 20
+_PATIENCE = 5.0  # seconds for somebody to open the other end of a named pipe
+_PAUSE = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +140,7 @@ def _prepared(
     except (FileNotFoundError, ValueError):  # a NUL byte in the name is reported below, as everything else
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as stream:
+        with _opened(path, mode) as stream:
             content = BytesIO()
             write(content)
             yield lambda: _pour(content, stream)
@@ -146,8 +150,8 @@ def _prepared(
         # known before the file is there: a signal may come right behind
         name = str(target.parent / f".{os.urandom(8).hex()}.tmp")
         os.stat(target.parent)
-    except ValueError as error:
-        raise OSError(str(error)) from None
+    except (ValueError, RuntimeError) as error:  # a NUL in the name; a link that leads to itself
+        raise OSError(errno.EINVAL, str(error), str(path)) from None
     try:
         with _told_as(path, name):
             with os.fdopen(
@@ -160,6 +164,25 @@ def _prepared(
     finally:
         if os.path.exists(name):
             os.unlink(name)
+
+
+def _opened(path: str | Path, mode: int) -> BinaryIO:
+    """A pipe or a device, open for writing. Raises `OSError`, for a pipe that nobody reads after some
+    seconds.
+    """
+    if not stat.S_ISFIFO(mode):
+        return open(path, "wb")
+    for _ in range(round(_PATIENCE / _PAUSE)):
+        try:
+            handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                raise
+            time.sleep(_PAUSE)
+            continue
+        os.set_blocking(handle, True)
+        return os.fdopen(handle, "wb")
+    raise OSError(errno.ENXIO, "this is a pipe that nobody reads", str(path))
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -28,7 +29,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
 from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
-from gslang.syntax.parser import read_source
+from gslang.syntax.parser import source_of
 
 BUILTIN_STEPS = ("fold", "cse")
 
@@ -49,9 +50,14 @@ def check_source(source: Source, importer: Importer | None = None) -> ir.Checked
 
 def check_file(path: str | Path, importer: Importer | None = None) -> ir.CheckedProgram:
     """Check a file. Raises `OSError` if it cannot be read."""
-    source = read_source(path)
+    return check_bytes(str(path), read_bytes(path), importer)
+
+
+def check_bytes(name: str, data: bytes, importer: Importer | None = None) -> ir.CheckedProgram:
+    """Check the content of a file."""
+    source = source_of(name, data)
     if isinstance(source, Diagnostic):
-        return _nothing(str(path), source)
+        return _nothing(name, source)
     return check_source(source, importer)
 
 

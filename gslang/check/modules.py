@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached
+from gslang.base.read_file import read_bytes
 from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
 from gslang.check.checked import CheckedProgram
@@ -43,14 +44,15 @@ def load_module(
     """
     paths = find_module(name) if name.startswith("std.") or name == "std" else _files(Path(name))
 
+    contents = [read_bytes(path) for path in paths]  # once: a pipe gives it once
+
     def check() -> list[CheckedProgram]:
-        from gslang.check.check import check_file, check_module
+        from gslang.check.check import check_bytes, check_module
         from gslang.check.imports import Importer
 
         importer = Importer(check_module, parsed, defines)
-        return [check_file(path, importer) for path in paths]
+        return [check_bytes(str(path), data, importer) for path, data in zip(paths, contents)]
 
-    contents = [path.read_bytes() for path in paths]
     if any(b'use "' in text for text in contents):
         return check()  # what such a file means also depends on files that only reading it would tell
     shipped = [path.read_bytes() for path in rule_files(stdlib_path())]

@@ -81,6 +81,12 @@ def run(options: argparse.Namespace) -> int:
     if last is None:
         sys.stderr.write(f"the check passes after all {_applications(entries)} applications\n")
         return ExitCode.FINE
+    if not entries:
+        sys.stderr.write(
+            f"error: the check holds, and fails for the same graph when it is asked again: {last}\n"
+            "  help: no rule was applied; a check has to say the same each time\n"
+        )
+        return ExitCode.FINDINGS
     good, bad, why = 0, len(entries), last
     while bad - good > 1:
         middle = (good + bad) // 2

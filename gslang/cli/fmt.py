@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gslang.base.diagnostics import InputError
+from gslang.base.read_file import read_bytes
 from gslang.base.rule_files import rule_files
 from gslang.cli.main import ExitCode
 
@@ -55,7 +56,7 @@ def _read(path: str) -> bytes:
     if path == "-":
         return sys.stdin.buffer.read()
     try:
-        return Path(path).read_bytes()
+        return read_bytes(path)
     except OSError as error:
         raise InputError((error.strerror or str(error)).lower(), path=path) from error
 

@@ -16,7 +16,7 @@ from functools import partial
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import add_inference_options
+from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -76,7 +76,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.refine import Settings
     from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
-    settings = Settings(options.seconds, options.seed, options.instances)
+    settings = Settings(allowance_of(options).seconds, options.seed, options.instances)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -14,7 +14,7 @@ import warnings
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import add_inference_options
+from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -46,15 +46,20 @@ def run(options: argparse.Namespace) -> int:
 
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules[0])
-    settings = Settings(options.seconds, options.seed, options.instances, not options.no_lift)
+    allowance = allowance_of(options)
     found: list[Generalized] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         for name in names or list(rules.own):
             try:
+                settings = Settings(
+                    allowance.seconds, options.seed, options.instances, not options.no_lift
+                )
                 found.append(generalize(rules.known[name], settings))
             except NoDraft as problem:
                 raise InputError(f"rule `{name}`: {problem}", path=options.rules[0]) from None
+            if found[-1].stopped is not None:
+                allowance.used_up()
             if sys.stderr.isatty():
                 sys.stderr.write(f"{len(found)} of {len(names or rules.own)}: {name}\n")
     sys.stdout.write(FORMATS[options.format](found))

@@ -14,7 +14,7 @@ import argparse
 import sys
 
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural, positive
+from gslang.cli.option_types import add_seconds_option, allowance_of, natural
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,10 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts"
     )
-    parser.add_argument(
-        "--seconds", type=positive, default=60, metavar="S",
-        help="the most processor time for the conditions of one rule (60)",
-    )
+    add_seconds_option(parser, "the most processor time for the conditions of one rule")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="of the report on the rules"
@@ -78,8 +75,10 @@ def run(options: argparse.Namespace) -> int:
         if sys.stderr.isatty():
             sys.stderr.write(f"{line}\n")
 
-    settings = Settings(seconds=options.seconds, seed=options.seed)
-    found = as_written(given, head) if options.as_written else judge_all(given, head, settings, tell)
+    found = (
+        as_written(given, head) if options.as_written
+        else judge_all(given, head, Settings(seed=options.seed), allowance_of(options), tell)
+    )
     text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)
     report = FORMATS[options.format](found)
     if options.output is None:

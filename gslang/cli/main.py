@@ -180,6 +180,9 @@ def _run(given: list[str]) -> int:
         lines += ["", "RULES alone checks them. `gslc VERB --help` has the options; `gslc --version`.", ""]
         sys.stdout.write("\n".join(lines))
         return ExitCode.FINE if given else ExitCode.USAGE
+    if any("\0" in word for word in given):
+        sys.stderr.write("gslc: an argument has a NUL character, which no name of a file has\n")
+        return ExitCode.USAGE
     if given[0] == "--version":
         from gslang import __version__
         from gslang.syntax.language_version import LANGUAGE_VERSION

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
+
+from gslang.base.deadline import Allowance
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -35,6 +37,9 @@ def size_in_bytes(text: str) -> int | None:
     return int(found[1]) * _UNITS[found[2]]
 
 
+SECONDS: Final = 6.0  # of processor time for one rule, unless the user says otherwise
+
+
 def seconds(text: str) -> float:
     """A time of at least a millisecond and at most a day."""
     found = re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text)
@@ -43,12 +48,28 @@ def seconds(text: str) -> float:
     return float(text)
 
 
+def seconds_or_none(text: str) -> float:
+    """A time, or 0."""
+    return 0.0 if text == "0" else seconds(text)
+
+
+def add_seconds_option(parser: ArgumentParser, what: str) -> None:
+    """`--seconds` of a verb that judges rules one after the other. None unless it is given: `SECONDS`, and
+    less after rules that used all of it up (`Allowance`)."""
+    parser.add_argument(
+        "--seconds", type=seconds, metavar="S",
+        help=f"{what} ({SECONDS:g}; after each one that uses all of it up, half for the others)",
+    )
+
+
+def allowance_of(options: Namespace) -> Allowance:
+    """The processor time for each rule by `--seconds`."""
+    return Allowance(SECONDS if options.seconds is None else options.seconds, options.seconds is not None)
+
+
 def add_inference_options(parser: ArgumentParser, each: str) -> None:
     """The options of verbs that infer conditions; `each`: what the time is for."""
-    parser.add_argument(
-        "--seconds", type=positive, default=60, metavar="S",
-        help=f"the most processor time for {each}, without verdicts (60)",
-    )
+    add_seconds_option(parser, f"the most processor time for {each}")
     parser.add_argument(
         "--instances", type=positive, default=20, metavar="N",
         help="how many instances to try conditions on (20)",

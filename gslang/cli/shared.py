@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.read_file import read_text
 from gslang.cli.option_types import positive
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
 
 def _json_file(path: str) -> object:
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(read_text(path))
     except OSError as error:
         raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
     except (ValueError, RecursionError) as error:
@@ -117,7 +118,8 @@ def load_rules(
                 "there is no such rule file", path=name, help=_meant(name, module_names())
             ) from None
         except (OSError, ValueError) as error:
-            raise InputError(f"cannot be read: {error}", path=name) from None
+            why = (getattr(error, "strerror", None) or str(error)).lower()
+            raise InputError(f"cannot be read: {why}", path=name) from None
     if not programs:
         raise InputError("there is no .gsl file in this folder", path=names[0])
     rules = RuleSet(tuple(map(with_meanings, programs)))

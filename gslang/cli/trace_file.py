@@ -16,6 +16,7 @@ from typing import IO, Any, BinaryIO, NoReturn
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import open_file
 from gslang.engine.fixed_point import Observer
 from gslang.engine.passes import FOLD_LIMIT
 from gslang.engine.replay import TraceEntry, ids_of, told
@@ -109,7 +110,7 @@ def read_trace(path: str) -> Iterator[TraceEntry]:
     """The entries of a trace file, one after the other. Raises `InputError` with the line."""
     number, lines = 0, None
     try:
-        with open(path, "rb") as file:
+        with open_file(path) as file:
             for number, text in enumerate(file, 1):
                 entry, lines = _entry(path, number, text)
                 yield entry
@@ -149,10 +150,12 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
         return TraceEntry(number, data["step"], {}, body, limit), lines
     if missing := [key for key in _KEYS if key not in data]:
         fail(f"`{missing[0]}` is missing")
-    outputs = data["outputs"]
-    if (
-        not isinstance(data["rule"], str) or not isinstance(outputs, list) or not outputs
-        or not all(isinstance(id, str) for id in outputs)
-    ):
+    if not isinstance(data["rule"], str) or not _are_ids(data["outputs"]) or not data["outputs"]:
         fail("`rule` is a name, and `outputs` are ids, at least one")
+    if not _are_ids(data["removed"]):
+        fail("`removed` are ids")
     return TraceEntry(number, None, {key: data[key] for key in _KEYS}, body), lines
+
+
+def _are_ids(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(id, str) for id in value)

@@ -10,6 +10,7 @@ import json
 import sys
 import warnings
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,13 +18,14 @@ from typing import TYPE_CHECKING
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
-from gslang.cli.option_types import natural, positive
+from gslang.cli.option_types import add_seconds_option, allowance_of, natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.shared import add_define_option, defines_of, load_rules
 from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
+    from gslang.base.deadline import Allowance
     from gslang.check.checked import CheckedRule
     from gslang.verify.verdict import Settings, Verdict
 
@@ -36,9 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--require", choices=("changes", "tested", "exact", "proved"), default=None,
         help="exit with 1 unless every verdict is at least this good; `changes`: equal, or marked `@changes`",
     )
-    parser.add_argument(
-        "--seconds", type=float, default=10.0, metavar="S", help="the most processor time for one rule (10)"
-    )
+    add_seconds_option(parser, "the most processor time for one rule, without its proof")
     parser.add_argument(
         "--instances", type=positive, default=24, metavar="N", help="number of instances to check (24)"
     )
@@ -87,11 +87,12 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict_text import Layout, counts_line
 
     names = options.rule or list(rules.own)
-    settings = Settings(options.seconds, options.seed, options.instances, options.strict_special)
+    allowance = allowance_of(options)
+    settings = Settings(allowance.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         verdicts, layout = [], Layout(names, painter(options, sys.stdout))
-        for verdict in _verdicts(options, rules, names, settings):
+        for verdict in _verdicts(options, rules, names, settings, allowance):
             verdicts.append(verdict)
             if options.format == "text":  # each as soon as it is known
                 sys.stdout.write(layout.verdict(verdict, rules.known[verdict.rule], options.explain))
@@ -143,14 +144,25 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
 
 
 def _verdicts(
-    options: argparse.Namespace, rules: RuleSet, names: list[str], settings: Settings
+    options: argparse.Namespace,
+    rules: RuleSet,
+    names: list[str],
+    settings: Settings,
+    allowance: Allowance,
 ) -> Iterator[Verdict]:
+    """Verdicts in the order of the names. In processes of their own all rules have the same time."""
     if options.cluster and "-" in options.rules:
         raise InputError(
             "rules from standard input cannot go to a cluster", path="-", help="write the rules to a file"
         )
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
-        yield from (_judge(rules, name, settings, options.certificate) for name in names)
+        for name in names:
+            verdict = _judge(
+                rules, name, replace(settings, seconds=allowance.seconds), options.certificate
+            )
+            if verdict.stopped:
+                allowance.used_up()
+            yield verdict
         return
     from gslang.base.processes import workers
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import natural
+from gslang.cli.option_types import SECONDS, natural, seconds_or_none
 from gslang.cli.page_output import write_page, write_text
 from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
@@ -35,8 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument(
-        "--seconds", type=float, default=60.0, metavar="S",
-        help="rules alone: processor time for verdicts that are not known yet (60; 0: none)",
+        "--seconds", type=seconds_or_none, metavar="S",
+        help=f"rules alone: processor time for verdicts that are not known yet ({SECONDS:g}; 0: none)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
     add_run_options(parser)
@@ -91,8 +91,9 @@ def _gallery(options: argparse.Namespace) -> int:
     homes |= {name: program for program in rules.programs for name in program.own_rules}
     now = [""]
     with shown_line(lambda: f"verifying `{now[0]}`"):
+        seconds = SECONDS if options.seconds is None else options.seconds
         found = cards(
-            [(homes[name], rules.known[name]) for name in names], options.seconds,
+            [(homes[name], rules.known[name]) for name in names], seconds,
             lambda name: now.__setitem__(0, name),
         )
     write_text(

@@ -49,7 +49,7 @@ _OTHER: Final = re.compile(
 @lru_cache(maxsize=256)
 def dtype_exists(name: str) -> bool:
     """True if this is the name of a data type, also of one whose values cannot be held."""
-    return numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None
+    return isinstance(name, str) and (numpy_dtype_exists(name) or _OTHER.fullmatch(name) is not None)
 
 
 # Names of data types elsewhere: in C, NumPy, PyTorch, MLIR, LLVM and ONNX.

@@ -21,6 +21,9 @@ def dialect_names() -> list[str]:
     return sorted({"onnx", *(path.parent.name for path in stdlib_path().glob("*/ops.gsl"))})
 
 
+_LONGEST_NAME = 100  # characters of the name of a dialect
+
+
 @cache
 def load_dialect(name: str) -> Dialect:
     """A shipped dialect. Raises `KeyError` if there is none of this name."""
@@ -29,7 +32,7 @@ def load_dialect(name: str) -> Dialect:
 
         return onnx_dialect()
     path = stdlib_path() / name / "ops.gsl"
-    if not path.is_file():
+    if not name.isidentifier() or len(name) > _LONGEST_NAME or not path.is_file():
         raise KeyError(name)
     text = path.read_text(encoding="utf-8")
     signatures = cached(

@@ -111,7 +111,7 @@ def plan_of(question: Question) -> Plan:
 def used(source: str, folder: Path | None) -> str:
     """The import of a file that declares operators: a shipped module by name, another by its path, relative
     to a folder if one is given."""
-    path, shipped = Path(source).resolve(), stdlib_path().resolve()
+    path, shipped = Path(os.path.realpath(source)), stdlib_path().resolve()
     if path.is_relative_to(shipped):
         return ".".join(("std", *path.relative_to(shipped).with_suffix("").parts))
     if folder is None:

@@ -10,6 +10,7 @@ from typing import Any
 from gslang.base.atomic_write import write_text
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
+from gslang.base.read_file import read_text
 from gslang.discover.equations import Candidate, turned_round
 from gslang.discover.judge import Judged
 from gslang.discover.plan import Question
@@ -32,7 +33,7 @@ class State:
         if path is None or not Path(path).exists():
             return
         try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
+            data = json.loads(read_text(path))
             fits = data["question"] == key and isinstance(data["judged"], dict)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise InputError(

@@ -43,7 +43,7 @@ def worth_computing(graph: Graph, nodes: list[int], limit: int | None) -> list[i
     if limit is None:
         return nodes
     types = graph.types
-    bytes_of_type = {type: _bytes_of(type) or 0 for type in {types[node] for node in nodes}}
+    bytes_of_type = {type: bytes_of(type) or 0 for type in {types[node] for node in nodes}}
     sizes = {node: nbytes for node in nodes if (nbytes := bytes_of_type[types[node]]) > limit}
     if not sizes:
         return nodes
@@ -71,10 +71,10 @@ def stays(graph: Graph, node: int, folded: Collection[int]) -> bool:
     return node in graph.output_uses or any([user not in folded for user in graph.users[node]])
 
 
-def _bytes_of(type: Type | None) -> int | None:
+def bytes_of(type: Type | None) -> int | None:
     """None where the type does not tell."""
     if isinstance(type, TupleType):
-        parts = [_bytes_of(field) for field in type.fields]
+        parts = [bytes_of(field) for field in type.fields]
         return sum([part for part in parts if part is not None])
     if (
         not isinstance(type, TensorType) or type.dtype is None or type.shape is None

@@ -40,12 +40,25 @@ def refuse_endless(model: Any) -> None:
 
 
 def refuse_loops(nodes: Iterable[object], known: Attrs, most: int) -> None:
-    """Raises `EvaluationError` for loops that take more than `most` rounds for sure.
+    """Raises `EvaluationError` for loops that take more than `most` rounds for sure, and for those over more
+    inputs than there are.
 
     `known`: values by name.
     """
+    nodes = list(nodes)
+    _refuse_scans(nodes)
     if _rounds(nodes, known) > most:
         raise EvaluationError(f"its loops take more than {most:,} rounds")
+
+
+def _refuse_scans(nodes: Iterable[Any]) -> None:
+    """Raises `EvaluationError` for a `Scan` over more inputs than it has: the reference lists them all."""
+    for node in nodes:
+        count = next((a.i for a in node.attribute if a.name == "num_scan_inputs"), 0)
+        if node.op_type == "Scan" and not 0 <= count <= len(node.input):
+            raise EvaluationError(f"`num_scan_inputs` of `Scan` is {count}, beyond its inputs")
+        for body in bodies_of(node):
+            _refuse_scans(body.node)
 
 
 def _rounds(nodes: Iterable[Any], known: Attrs) -> int:

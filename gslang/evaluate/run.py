@@ -17,6 +17,7 @@ from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+from gslang.evaluate.memory import Memory
 from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import movable_operands, operand_value, unknown_parts
@@ -128,8 +129,8 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[ob
 
 
 def type_of(value: Any) -> Type | None:
-    """The type of a computed value; None of one that is absent."""
-    if value is None:
+    """The type of a computed value; None of one that is absent or no tensor, such as a sequence."""
+    if value is None or isinstance(value, list):
         return None
     if isinstance(value, tuple):
         return TupleType(tuple([type_of(part) for part in value]))
@@ -151,6 +152,8 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> li
     for node in graph.outputs:
         waiting[node] += 1
     values: dict[int, Any] = {}
+    memory = Memory(graph)
+    memory.check_types(graph)
     compute = node_evaluator(graph, dialect)
     with np.errstate(all="ignore"):
         for node in order:
@@ -160,11 +163,12 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> li
                 continue
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             values[node] = compute(node, operands)
+            memory.keep(graph, node, values[node])
             for operand in set(graph.operands[node]):
                 if operand >= 0:
                     waiting[operand] -= 1
                     if not waiting[operand]:
-                        del values[operand]
+                        memory.drop(graph, operand, values.pop(operand))
     return [values[node] for node in graph.outputs]
 
 

@@ -71,7 +71,7 @@ def symbolic_shapes(operator: str, call: Call) -> Sequence[Shape | None]:
         return ()
     try:
         return rule(call)
-    except (UnknownValue, IndexError, ValueError, TypeError, KeyError):
+    except (UnknownValue, IndexError, ValueError, TypeError, KeyError, ArithmeticError):
         return ()
 
 
@@ -283,6 +283,8 @@ def _unsqueeze(call: Call) -> Sequence[Shape | None]:
     shape, axes = call.shape(0), call.numbers(1, "axes")
     rank = len(shape) + len(axes)
     places, rest = {axis % rank for axis in axes}, iter(shape)
+    if len(places) < len(axes):
+        raise ValueError("an axis is named twice")
     return (tuple([1 if k in places else next(rest) for k in range(rank)]),)
 
 

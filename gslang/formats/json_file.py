@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -26,7 +27,8 @@ class JsonFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.folder = Path.cwd() if path == "-" or path.startswith("<") else Path(path).resolve().parent
+        no_file = path == "-" or path.startswith("<")
+        self.folder = Path.cwd() if no_file else Path(os.path.realpath(path)).parent
         self._weights: dict[Path, WeightsFile] = {}
 
     def fail(self, pointer: str, message: str, help: str = "") -> NoReturn:

@@ -13,6 +13,7 @@ from gslang.base.atomic_write import write_text
 from gslang.base.collection import no_collection
 from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
+from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
@@ -255,7 +256,7 @@ def _read_bytes(path: str | Path) -> bytes:
     if not str(path):
         raise InputError("the name of the graph's file is empty")
     try:
-        return Path(path).read_bytes()
+        return read_bytes(path)
     except FileNotFoundError:
         raise _missing(path) from None
     except (OSError, ValueError) as error:  # a folder, no permission; a NUL byte

@@ -17,6 +17,7 @@ from gslang.base.arrays import Array
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import open_file
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static
@@ -98,7 +99,7 @@ class _Npz(WeightsFile):
     def __init__(self, path: str) -> None:
         self.path = path
         try:
-            self._zip = zipfile.ZipFile(path)
+            self._zip = zipfile.ZipFile(open_file(path))
         except FileNotFoundError:
             raise InputError("there is no such file", path=path) from None
         except Exception as error:  # whatever a damaged archive makes zipfile raise

@@ -46,9 +46,10 @@ class Named:
 def named_nodes(rule: ir.CheckedRule) -> list[Named]:
     """Named leaves and calls of one operator outside templates, in the order of matching."""
     found = []
+    always = _always(rule)
     for order, number in enumerate(_matching_order(rule)):
         node = rule.nodes[number]
-        if node.name is None or node.block is not None or number not in _always(rule):
+        if node.name is None or node.block is not None or number not in always:
             continue
         if isinstance(node, ir.LeafNode) and node.kind != "op":
             found.append(Named(node.name, number, None, order))
@@ -76,11 +77,15 @@ def _matching_order(rule: ir.CheckedRule) -> list[int]:
 def _always(rule: ir.CheckedRule) -> set[int]:
     """Pattern nodes that are part of every match: in each branch of an alternation, if they are below one."""
 
+    known: dict[int, set[int]] = {}  # alternatives share nodes: paths through them double at each level
+
     def reach(number: int) -> set[int]:
-        node = rule.nodes[number]
-        below = [reach(k) for k in children(node)]
-        joined = set.intersection(*below) if isinstance(node, ir.AltNode) else set().union(*below)
-        return {number, *joined}
+        if number not in known:
+            node = rule.nodes[number]
+            below = [reach(k) for k in children(node)]
+            joined = set.intersection(*below) if isinstance(node, ir.AltNode) else set().union(*below)
+            known[number] = {number, *joined}
+        return known[number]
 
     return set().union(*(reach(output) for output in rule.outputs))
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
+from functools import lru_cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
@@ -251,9 +252,12 @@ def edited(span: Span, edits: Edits) -> str:
     return text + span.source.text[at : span.end]
 
 
+_parsed = lru_cache(maxsize=8)(parse)  # drafts of all rules of a file, several for each
+
+
 def rule_item(source: Source, name: str) -> tuple[n.Rule, str]:
     """The syntax of a rule, and the text of what it may need of its file. Raises `NoDraft`."""
-    parsed = parse(source)
+    parsed = _parsed(source)
     around = [
         item.span.text
         for item in parsed.program.items if isinstance(item, (n.DialectItem, n.Use, n.OpDecl, n.FnDecl))

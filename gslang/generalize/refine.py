@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
-from time import thread_time
 
+from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
@@ -42,18 +42,20 @@ _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building 
 _GLANCE = 120  # attempts to draw a few samples
 _MOST_ATTACKS = 12  # equations that instances are made to violate
 _SECOND_LOOK = 100  # instances that conditions found are tried on in the end
+_LEAST_SECONDS = 0.5  # for a verdict
+_SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
 _APPEALS = 6  # counterexamples of the verifier that are taken back
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: processor time for one rule, without its last verdict; `wanted`: instances to try a
-    conjunction on.
+    """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
+    on.
 
     `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
     """
 
-    seconds: float = 60.0
+    seconds: float = 6.0
     seed: int = 0
     wanted: int = 20
     lift: bool = True
@@ -75,7 +77,8 @@ class Generalized:
     """`text`: the rule as found, None if no conditions make it hold (`reason`). `conditions`: those added;
     `lifted`: what was left open.
 
-    `before` and `verdict`: on the rule as given and as found. `rule`: the checked rule as found.
+    `before` and `verdict`: on the rule as given and as found. `rule`: the checked rule as found. `stopped`:
+    after how many seconds the time was over before all was tried.
     """
 
     name: str
@@ -87,6 +90,7 @@ class Generalized:
     tried: tuple[Tried, ...]
     reason: str
     rule: ir.CheckedRule | None = field(default=None, compare=False, repr=False)
+    stopped: float | None = None
 
     @property
     def unchanged(self) -> bool:
@@ -113,8 +117,8 @@ def generalize_in(
     written = draft_of(source, name)
     rule = written.checked()
     require_inference(rule.dialect)
-    judging = VerifySettings(seed=settings.seed)
-    before = verify(rule, judging)
+    until = deadline(settings.seconds)
+    before = verify(rule, _judging(settings, until))
     tried: list[Tried] = []
     best: Generalized | None = None
     forms = lifts(source, name, rule) if settings.lift else []
@@ -128,25 +132,34 @@ def generalize_in(
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
             found = _Refinement(
-                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places
+                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
+                until,
             ).run()
         if lift.drop and (found.verdict is None or found.verdict.verdict != "proved"):
             continue  # what a rule fixed is left open only where that is known to be right
         if best is None or _rank(found) > _rank(best):
             best = found
-        if found.verdict is not None and found.verdict.verdict in ("proved", "exact"):
+        if found.verdict is not None and found.verdict.verdict in ("proved", "exact") or until.passed:
             break
     assert best is not None
-    if best.text is None:
+    if best.text is None and not until.passed:
         others = (
             _Refinement(
-                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places
+                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until
             ).run()
             for lift in constants(source, name, rule)
         )
         held = next((one for one in others if one.text is not None and one.conditions), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
-    return replace(best, tried=tuple(tried))
+    return replace(best, tried=tuple(tried), stopped=settings.seconds if until.passed else None)
+
+
+def _judging(settings: Settings, until: Deadline) -> VerifySettings:
+    """How to judge a form of the rule: in half of the usual time for one, or what is left."""
+    usual = VerifySettings()
+    return replace(
+        usual, seed=settings.seed, seconds=max(_LEAST_SECONDS, min(usual.seconds / 2, until.left))
+    )
 
 
 def _rank(found: Generalized) -> int:
@@ -167,6 +180,7 @@ class _Refinement:
         tried: list[Tried],
         written: ir.CheckedRule,
         places: Sequence[Place],
+        until: Deadline,
     ) -> None:
         self.written = written
         self.draft, self.lift, self.settings, self.before, self.tried = draft, lift, settings, before, tried
@@ -184,7 +198,7 @@ class _Refinement:
         self.truth: list[list[bool]] = []
         self.asked: set[tuple[str, ...]] = set()
         self.seed = settings.seed * 1_000
-        self.end = thread_time() + settings.seconds
+        self.until = until
 
     # ── the loop ──
 
@@ -217,7 +231,7 @@ class _Refinement:
                 best = found
             if best is not None and (
                 _rank(best) >= ORDER.index("proved" if self.lift.drop else "exact")
-                or thread_time() > self.end
+                or self.until.passed
             ):
                 break
         return best or self._none(
@@ -229,7 +243,7 @@ class _Refinement:
         if not self.lift.drop:
             return []
         self.seed += 1
-        drawn = draw(self.written, self.settings.wanted // 2, self.seed, _GLANCE)
+        drawn = draw(self.written, self.settings.wanted // 2, self.seed, _GLANCE, self._for_one())
         return [replace(s, scope=replace(s.scope, rule=self.base)) for s in drawn if not s.bad]
 
     def _covers(self, found: Generalized, own: Sequence[Sample]) -> bool:
@@ -253,7 +267,7 @@ class _Refinement:
                     chosen if sum(not s.bad for s in self._under(chosen)) >= self.settings.wanted // 2
                     else None
                 )
-            if thread_time() > self.end:
+            if self.until.passed:
                 return None
         return None
 
@@ -283,7 +297,7 @@ class _Refinement:
             new = self._draw([*others, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE, 1)
             if len(new) >= 2 * _ENOUGH and not any(s.bad for s in new):
                 chosen = others
-            if thread_time() > self.end:
+            if self.until.passed:
                 return chosen
         return chosen
 
@@ -294,7 +308,7 @@ class _Refinement:
         for _ in range(_APPEALS):
             weaker = self._choose([])
             if (
-                weaker is None or thread_time() > self.end or len(weaker) > len(chosen)
+                weaker is None or self.until.passed or len(weaker) > len(chosen)
                 or self._kept(weaker) <= self._kept(chosen)
             ):
                 return found
@@ -341,10 +355,11 @@ class _Refinement:
 
     def _verdict(self, rule: ir.CheckedRule) -> Verdict:
         """The verifier's verdict; where it rests on instances, a refutation by many more of them instead."""
-        verdict = verify(rule, VerifySettings(seed=self.settings.seed))
+        verdict = verify(rule, _judging(self.settings, self.until))
         if verdict.verdict not in ("exact", "tested"):
             return verdict
-        more = VerifySettings(seed=self.settings.seed + 1, wanted=_SECOND_LOOK, proof_steps=0)
+        usual = _judging(self.settings, self.until)
+        more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, proof_steps=0)
         second = verify(rule, more)
         return second if second.verdict == "refuted" else verdict
 
@@ -392,6 +407,10 @@ class _Refinement:
 
     # ── samples ──
 
+    def _for_one(self) -> Deadline:
+        """The time for one draw of samples."""
+        return self.until.within(_SHARE_OF_DRAW * self.settings.seconds)
+
     def _draw(
         self,
         conditions: Sequence[Condition],
@@ -406,7 +425,7 @@ class _Refinement:
         except NoDraft:
             return []
         self.seed += 1
-        new = draw(rule, wanted, self.seed, attempts, most_bad, vary)
+        new = draw(rule, wanted, self.seed, attempts, self._for_one(), most_bad, vary)
         self._add(replace(s, scope=replace(s.scope, rule=self.base)) for s in new)
         return new
 

@@ -24,6 +24,8 @@ def _shown(g: Generalized) -> str:
         + (f" ({g.before.reason})" if g.before.verdict == "refuted" else "")
     ]
     lines += [f"# tried: {_tried(t)}" for t in g.tried]
+    if g.stopped is not None:
+        lines.append(f"# stopped after {g.stopped:g} s of processor time: more are allowed by --seconds")
     if g.text is None or g.verdict is None:
         return "\n".join([*lines, f"# no conditions were found: {g.reason}", ""])
     if g.unchanged:
@@ -94,6 +96,7 @@ def _entry(g: Generalized) -> dict[str, object]:
         "lifted": list(g.lifted),
         "unchanged": g.unchanged,
         "before": {"verdict": g.before.verdict, "reason": g.before.reason},
+        "stopped": g.stopped,
         "verdict": None if g.verdict is None else g.verdict.verdict,
         "reason": g.reason if g.verdict is None else g.verdict.reason,
         "tried": [

@@ -9,8 +9,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from time import thread_time
 
+from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.lower import program_of
@@ -21,8 +21,6 @@ from gslang.verify.compare import can_be_computed, compare
 from gslang.verify.evidence import refutes
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.variety import varied
-
-_SECONDS = 10.0  # of processor time for one call of `draw`
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,21 +33,25 @@ class Sample:
 
 
 def draw(
-    rule: ir.CheckedRule, wanted: int, seed: int, attempts: int, most_bad: int = 0, vary: bool = False
+    rule: ir.CheckedRule,
+    wanted: int,
+    seed: int,
+    attempts: int,
+    until: Deadline,
+    most_bad: int = 0,
+    vary: bool = False,
 ) -> list[Sample]:
     """Up to `wanted` samples of a rule from so many attempts to draw one; no more after `most_bad` bad ones
-    (0: any number).
+    (0: any number), and none when the time is over.
 
-    `vary`: those that differ most come first. A limit of processor time is there for rules whose instances
-    are huge.
+    `vary`: those that differ most come first.
     """
-    until = thread_time() + _SECONDS
-    drawn = instances(rule, Search(), seed, _SECONDS, attempts)
+    drawn = instances(rule, Search(), seed, until.left, attempts)
     found: list[Sample] = []
-    for sample in samples(rule, varied(drawn, wanted, rule.dialect, until) if vary else drawn, seed):
+    for sample in samples(rule, varied(drawn, wanted, rule.dialect, until.end) if vary else drawn, seed):
         found.append(sample)
         if (
-            len(found) >= wanted or thread_time() > until or most_bad
+            len(found) >= wanted or until.passed or most_bad
             and sum(s.bad for s in found) >= most_bad
         ):
             break

@@ -7,8 +7,10 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from textwrap import wrap
 
+from gslang.base.deadline import Allowance, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
@@ -78,12 +80,15 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
 
 
 def judge_all(
-    rules: Sequence[Given], head: str, settings: Settings, tell: Callable[[str], None]
+    rules: Sequence[Given], head: str, settings: Settings, allowance: Allowance, tell: Callable[[str], None]
 ) -> list[Judged]:
-    """All of them, in order."""
+    """All of them, in order. `allowance`: the processor time for each, in the place of that in `settings`."""
     found = []
     for k, given in enumerate(rules):
-        found.append(judge(given, head, settings))
+        until = deadline(allowance.seconds)
+        found.append(judge(given, head, replace(settings, seconds=allowance.seconds)))
+        if until.passed:
+            allowance.used_up()
         tell(f"{k + 1} of {len(rules)}: {_lines(found[-1], Layout([given.name])).rstrip()}")
     return found
 

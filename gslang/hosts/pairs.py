@@ -15,6 +15,7 @@ from typing import Any
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 
 _PLACE = re.compile(r"line: (\d+) column: (\d+)")
 _SUFFIX = re.compile(r"_?(pattern|replacement|before|after|source|target|lhs|rhs)$", re.IGNORECASE)
@@ -38,7 +39,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     """All pairs of a file. Raises `InputError` with the place of what is wrong."""
     shown = str(path)
     try:
-        data = Path(path).read_bytes()
+        data = read_bytes(path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     try:

@@ -17,6 +17,7 @@ from typing import Union
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_text
 from gslang.base.suggest import did_you_mean
 from gslang.hosts.judged import Given
 from gslang.taso.read import Operator, Substitution, Tensor
@@ -127,7 +128,7 @@ def read_tensat(path: str | Path) -> tuple[list[Given], str]:
     """
     shown = str(path)
     try:
-        text = Path(path).read_text(encoding="utf-8")
+        text = read_text(path)
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except UnicodeDecodeError:

@@ -17,6 +17,7 @@ from typing import Any
 from gslang.base.diagnostics import InputError, Severity
 from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_text
 from gslang.base.suggest import did_you_mean
 from gslang.lint.selectors import fits, selected_codes, weight
 
@@ -78,7 +79,7 @@ def find_configuration(folder: Path) -> Configuration:
 def _toml(path: Path) -> dict[str, Any]:
     toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table: dict[str, Any] = toml.loads(path.read_text(encoding="utf-8"))
+        table: dict[str, Any] = toml.loads(read_text(path))
     # what is no TOML or no UTF-8, too long a number, too deep a table
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"cannot be read as TOML: {error}", path=str(path)) from None

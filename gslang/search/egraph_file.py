@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
-from pathlib import Path
 from typing import Any
 
 from gslang.base.atomic_write import write_text
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.search.extract.problem import Problem, make_problem
@@ -37,7 +37,7 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
     Raises `InputError` with a JSON pointer for what does not fit the format, `OSError`.
     """
     file = JsonFile(path)
-    top = parse(file, Path(path).read_bytes() if data is None else data)
+    top = parse(file, read_bytes(path) if data is None else data)
     if not isinstance(top, dict) or not isinstance(top.get("nodes"), dict):
         file.fail(
             "", "expected an object with `nodes`, an object of e-nodes by id",

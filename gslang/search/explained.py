@@ -20,6 +20,7 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE,
 from gslang.search.egraph import EGraph
 
 _MOST_STEPS = 400  # of a chain: longer ones tell nobody anything
+_MOST_TEXT = 10_000  # characters of an expression
 
 
 @dataclass(frozen=True, slots=True)
@@ -383,20 +384,36 @@ def _constant(store: Graph, node: int) -> str:
 def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {}) -> str:
     """The term as rule files write it; attributes with their defaults (`complete`: operator → defaults) are
     left out.
+
+    Terms share operands, so that the text of a small one can double at each level: an expression of more
+    than 10,000 characters is its operator and `…`.
     """
+    known: dict[int, str] = {}
+
+    def text(part: Term) -> str:
+        if id(part) not in known:
+            operands = ["none" if operand is None else text(operand) for operand in part.operands]
+            whole = _call_text(part, operands, complete)
+            known[id(part)] = whole if len(whole) <= _MOST_TEXT else f"{part.op}(…)"
+        return known[id(part)]
+
+    return text(term)
+
+
+def _call_text(term: Term, given: list[str], complete: Callable[[str], dict[str, Any]]) -> str:
+    """The text of a term whose operands have these texts."""
     if term.op in (INPUT, PARAM, CONST):
         return term.name
-    given = ["none" if operand is None else written(operand, complete) for operand in term.operands]
     if term.op == TUPLE:
         return f"({', '.join(given)}{',' * (len(given) == 1)})"
     if term.op == PROJ:
         return f"{given[0]}.{dict(term.attrs)['index']}"
     defaults = complete(term.op)
-    given += [
+    attributes = [
         f"{name} = {shown(value)}"
         for name, value in term.attrs if name not in defaults or defaults[name] != value
     ]
-    return f"{term.op}({', '.join(given)})"
+    return f"{term.op}({', '.join([*given, *attributes])})"
 
 
 def shown(value: object) -> str:

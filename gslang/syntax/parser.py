@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from gslang.base.decode import not_text
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.syntax import nodes as n
 from gslang.syntax.grammar import grammar
@@ -42,7 +43,7 @@ def read_source(path: str | Path) -> Source | Diagnostic:
 
     A file that is not UTF-8 is a diagnostic; one that cannot be opened raises `OSError`.
     """
-    return source_of(str(path), Path(path).read_bytes())
+    return source_of(str(path), read_bytes(path))
 
 
 def source_of(name: str, data: bytes) -> Source | Diagnostic:

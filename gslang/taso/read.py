@@ -15,6 +15,7 @@ from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 
 # operator: how many operands, which parameters it has to have
@@ -71,7 +72,7 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
     """All substitutions of a file. Raises `InputError` with the place (a JSON pointer) of what is wrong."""
     shown = str(path)
     try:
-        data = json.loads(Path(path).read_bytes())
+        data = json.loads(read_bytes(path))
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except (ValueError, RecursionError) as error:

@@ -12,6 +12,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from gslang.base.atomic_write import write_text
+from gslang.base.read_file import read_text
 from gslang.check.checked import CheckedRule
 from gslang.verify.evidence import Settings
 from gslang.verify.prove.certificate import as_certificate
@@ -56,7 +57,7 @@ def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checke
     refused: list[tuple[Path, str]] = []
     for path in sorted(folder.glob("*.json")):
         try:
-            document = json.loads(path.read_text(encoding="utf-8"))
+            document = json.loads(read_text(path))
             name = document.get("rule") if isinstance(document, dict) else None
             good.append(check(
                 document, digest_of_rule(rules[name]) if isinstance(name, str) and name in rules else None

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import field
 from itertools import chain
-from time import thread_time
 
+from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
@@ -35,6 +35,8 @@ _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
 _MOST_NEAR = 400  # attempts to change the sizes in a rule's own tests, where no other instance was found
 _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
+_FOR_DRAWN = 0.7  # share of the time for drawn instances; the rest is for those that are made for something
+_FOR_CHOICE = 0.4  # share of the time in which more are drawn than compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,7 @@ class Settings:
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
     """
 
-    seconds: float = 10.0
+    seconds: float = 6.0
     seed: int = 0
     wanted: int = 24
     special: bool = False
@@ -57,9 +59,10 @@ class Evidence:
     """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason.
     `excused`: what refutes it for integers alone. `in_floats`: instances without integers agree.
     `unfit`: the rule would not be applied, in another type than float32. `drawn`: how many are no tests of
-    the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more. `unvaried`:
-    what no instance showed, as messages name it. `effective`: attributes of the source that changed what it
-    computes in some instance. `idle`: how many instances showed that they did not.
+    the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more.
+    `stopped`: the time was over before enough was seen. `unvaried`: what no instance showed, as messages name
+    it. `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
+    instances showed that they did not.
     """
 
     good: list[Finding] = field(default_factory=list)
@@ -70,6 +73,7 @@ class Evidence:
     drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
     obstacle: str = ""
+    stopped: bool = False
     unvaried: list[str] = field(default_factory=list)
     seen: set[tuple[int, bool]] = field(default_factory=set)
     attributes: set[tuple[str, str, str]] = field(default_factory=set)
@@ -81,24 +85,27 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
     """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the
     time is over.
     """
-    began = thread_time()
+    until = deadline(settings.seconds)
+    drawing = until.within(_FOR_DRAWN * settings.seconds)
+    soon = until.within(_SECONDS_WHEN_BAD)
     evidence, search = Evidence(), Search()
-    drawn = instances(rule, search, settings.seed, settings.seconds, _MOST_ATTEMPTS * settings.wanted)
-    drawn = varied(drawn, settings.wanted, rule.dialect, began + settings.seconds / 2)
+    drawn = instances(rule, search, settings.seed, drawing.left, _MOST_ATTEMPTS * settings.wanted)
+    drawn = varied(drawn, settings.wanted, rule.dialect, drawing.within(_FOR_CHOICE * settings.seconds).end)
     for instance in chain(instances_on(rule, test_graphs(rule, programs), search), drawn):
         evidence.coverage.update(instance.features)
         evidence.drawn += instance.seed >= 0
         _look_at(rule, instance, settings, evidence)
-        taken, count = thread_time() - began, len(evidence.good) + len(evidence.bad)
+        count = len(evidence.good) + len(evidence.bad)
         if (
             count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD
-            or taken > (_SECONDS_WHEN_BAD if evidence.bad else settings.seconds)
+            or (soon if evidence.bad else drawing).passed
         ):
             break
+    evidence.stopped = drawing.passed and not evidence.bad and len(evidence.good) < settings.wanted
     if not evidence.drawn and evidence.good and not evidence.bad:
         near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
         for instance in near:
-            if evidence.drawn >= settings.wanted or thread_time() - began > 2 * settings.seconds:
+            if evidence.drawn >= settings.wanted or until.passed:
                 break
             evidence.coverage["near an own test"] += 1
             evidence.drawn += 1
@@ -108,11 +115,11 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence)
     if evidence.good and not evidence.bad and rule.changes is None:
-        until = thread_time() + settings.seconds / 2
         _seek_decisions(rule, settings, evidence, search, until)
         _seek_effects(rule, settings, evidence, search, until)
         evidence.unvaried += _constant_attributes(rule, evidence)
         evidence.unvaried += _idle_attributes(rule, evidence)
+        evidence.stopped = evidence.stopped or until.passed
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
     if evidence.unfit and not evidence.good and not evidence.bad:  # then it can never be applied
@@ -151,13 +158,13 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
 
 
 def _seek_decisions(
-    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> None:
     """Look for instances in which each decision goes each way, and note what was never seen."""
     for goal in goals(rule):
         if goal.key in evidence.seen:
             continue
-        attempts = _MOST_TOWARDS if thread_time() < until else 0
+        attempts = 0 if until.passed else _MOST_TOWARDS
         instance = towards(rule, goal, search, settings.seed, attempts)
         if instance is None:
             evidence.unvaried.append(f"no instance where {goal.text}")
@@ -167,7 +174,7 @@ def _seek_decisions(
 
 
 def _seek_effects(
-    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: float
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> None:
     """Look for instances in which an open attribute makes a difference to the source, where none did."""
     for attribute in sorted(
@@ -177,7 +184,7 @@ def _seek_effects(
             continue
         idle = None
         for instance in stressing(
-            rule, attribute, search, settings.seed, _MOST_STRESSED if thread_time() < until else 0
+            rule, attribute, search, settings.seed, 0 if until.passed else _MOST_STRESSED
         ):
             if instance.after is None or matters(instance.before, rule.dialect, attribute, settings.seed):
                 evidence.coverage[f"made for `{attribute[1]}` of `{attribute[0]}` to matter"] += 1

@@ -4,32 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gslang.base.cache import cached
 from gslang.check.checked import CheckedProgram
 
 if TYPE_CHECKING:
     from gslang.verify.verdict import Verdict
 
 
-class _Absent(Exception):
-    """The cache has no verdict."""
-
-
 def cache_key(program: CheckedProgram, name: str) -> tuple[str, ...]:
     """The key of a rule's verdict with the usual settings: the rule, its tests, the settings, the code."""
-    from gslang.verify.verdict import Settings, content_of, own_code
+    from gslang.verify.verdict import Settings, content_of, settings_key
 
     tests = [test for test in program.tests if test.rule == name]
-    return content_of(program.rules[name]), content_of(tests), repr(Settings()), own_code()
+    return content_of(program.rules[name]), content_of(tests), *settings_key(Settings())
 
 
 def cached_verdict(key: tuple[str, ...]) -> Verdict | None:
     """The verdict under a key of `cache_key`, or None."""
+    from gslang.verify.verdict import Settings, known_verdict
 
-    def absent() -> Verdict:
-        raise _Absent
-
-    try:
-        return cached("verify", key, absent)
-    except _Absent:
-        return None
+    return known_verdict(key, Settings().seconds)

@@ -64,7 +64,8 @@ class Verdict:
     """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether.
     `coverage`: feature → instances that have it.
 
-    `laws`: the names of those that a proof used (`laws.LAWS`).
+    `laws`: the names of those that a proof used (`laws.LAWS`). `stopped`: the time for instances was over
+    before enough of them were seen.
     """
 
     rule: str
@@ -76,12 +77,14 @@ class Verdict:
     coverage: dict[str, int] = field(default_factory=dict)
     counterexample: Counterexample | None = None
     laws: tuple[str, ...] = ()
+    stopped: bool = False
 
 
 def verify(
     rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()
 ) -> Verdict:
-    """The verdict on a rule; an earlier one for the same rule, settings and code is used again.
+    """The verdict on a rule; an earlier one for the same rule, settings and code is used again: one that was
+    not stopped whatever the time, another one if it had the same time.
 
     `programs`: where to look for tests of the rule, whose graphs are instances, too. Raises `InputError` if a
     package is missing that rules of this dialect are judged with.
@@ -90,14 +93,40 @@ def verify(
     tests = [test for program in programs for test in program.tests if test.rule in (rule.name, rule.family)]
     if rule.externs:
         return verify_now(rule, settings, programs)  # what Python code says may be another thing next time
-    key = (content_of(rule), content_of(tests), repr(settings), own_code())
+    key = (content_of(rule), content_of(tests), *settings_key(settings))
     alike = (content_of(replace(rule, name="", family=None)), *key[1:])
     if not tests and alike in _ALIKE:
         return replace(_ALIKE[alike], rule=rule.name, seconds=0.0)
-    found: Verdict = cached("verify", key, lambda: verify_now(rule, settings, programs))
+    found = known_verdict(key, settings.seconds)
+    if found is None:
+        now = verify_now(rule, settings, programs)
+        found = cached("verify", (*key, str(settings.seconds)) if now.stopped else key, lambda: now)
     if not tests and found.counterexample is None:  # which has the rule's name in its test
         _ALIKE[alike] = found
     return found
+
+
+class _Absent(Exception):
+    """The cache has no verdict."""
+
+
+def settings_key(settings: Settings) -> tuple[str, str]:
+    """The part of a verdict's key that is no rule: settings but for the time, and the code."""
+    return repr(replace(settings, seconds=0.0)), own_code()
+
+
+def known_verdict(key: tuple[str, ...], seconds: float) -> Verdict | None:
+    """The verdict that an earlier run has left in the cache, or None."""
+
+    def absent() -> Verdict:
+        raise _Absent
+
+    for place in (key, (*key, str(seconds))):
+        try:
+            return cached("verify", place, absent)
+        except _Absent:
+            pass
+    return None
 
 
 _ALIKE: dict[tuple[str, ...], Verdict] = {}
@@ -124,6 +153,8 @@ def verify_now(
         )
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
+        if found.stopped and found.verdict != "proved":
+            found = replace(found, reason=f"{found.reason}; stopped after {settings.seconds:g} s (--seconds)")
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
         return Verdict(rule.name, "unknown", error.reason, None, 0, perf_counter() - began)
@@ -148,7 +179,10 @@ def _judged(
         example: Counterexample | None = None,
         laws: tuple[str, ...] = (),
     ) -> Verdict:
-        return Verdict(rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws)
+        return Verdict(
+            rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws,
+            evidence.stopped,
+        )
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
     if broken:

@@ -9,12 +9,13 @@ import re
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
-from time import process_time
 from typing import TYPE_CHECKING, Final
 
+from gslang.base.deadline import Deadline, deadline
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
@@ -54,7 +55,7 @@ def cards(
     from gslang.verify.known import cache_key, cached_verdict
 
     made, outcomes = [], dict[int, list["Outcome"] | None]()
-    until = process_time() + seconds
+    until = deadline(seconds)
     for program, rule in rules:
         watch(rule.name)
         if id(program) not in outcomes:
@@ -63,8 +64,8 @@ def cards(
             except InputError:  # a package is missing that types of operators come from
                 outcomes[id(program)] = None
         found = cached_verdict(cache_key(program, rule.name))
-        if found is None and process_time() < until:
-            found = _verdict(program, rule)
+        if found is None and not until.passed:
+            found = _verdict(program, rule, until)
         problems = {o.title: o.problem for o in outcomes[id(program)] or () if o.rule == rule.name}
         made.append(Card(
             rule, found,
@@ -76,13 +77,14 @@ def cards(
     return made
 
 
-def _verdict(program: CheckedProgram, rule: CheckedRule) -> Verdict | None:
-    from gslang.verify.verdict import verify
+def _verdict(program: CheckedProgram, rule: CheckedRule, until: Deadline) -> Verdict | None:
+    from gslang.verify.verdict import Settings, verify
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         try:
-            return verify(rule, programs=(program,))
+            usual = Settings()
+            return verify(rule, replace(usual, seconds=min(usual.seconds, until.left)), (program,))
         except InputError:
             return None
 

@@ -239,6 +239,10 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
             sys.stderr.flush()
             os._exit(code)
         except BaseException:
+            import traceback
+
+            with said.open("a") as file:
+                traceback.print_exc(file=file)
             os._exit(99)
     return _end_of(child, words, said)
 

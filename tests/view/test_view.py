@@ -298,7 +298,7 @@ def test_without_time_verdicts_are_not_found(
     folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("g.gsl").write_text(GALLERY.replace("Wrong", "Not seen before"))
-    monkeypatch.setattr("gslang.verify.known.cached", lambda kind, key, absent: absent())
+    monkeypatch.setattr("gslang.verify.verdict.known_verdict", lambda key, seconds: None)
     assert main(["view", "g.gsl", "--seconds", "0", "-o", "r.html"]) == 0
     assert (
         Path("r.html").read_text().count("not verified") == 2

@@ -11,6 +11,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.times import Change, Times, change
 from gslang.formats.onnx.runtime import model_folder
@@ -151,6 +152,7 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> An
     if folder := model_folder(graph):
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     model = onnx_model(graph)
+    Memory(graph).check_types(graph)
     refuse(model, inputs)
     providers = list(dict.fromkeys([setting.provider, "CPUExecutionProvider"]))
     try:

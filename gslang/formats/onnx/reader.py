@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
@@ -59,7 +60,7 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
     """
     if isinstance(source, (str, Path)):
         try:
-            data = Path(source).read_bytes()
+            data = read_bytes(source)
         except OSError as error:
             raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
         return read_onnx_bytes(data, str(source), dialect)

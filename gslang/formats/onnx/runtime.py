@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.records import model_record
 from gslang.formats.onnx.writer import onnx_model
@@ -54,6 +55,7 @@ def run_graph(graph: Graph, inputs: Mapping[str, object], more: Sequence[str] = 
 
     Raises `EvaluationError`, `InputError`.
     """
+    Memory(graph).check_types(graph)
     return run_model(onnx_model(graph), model_folder(graph), inputs, more)
 
 

@@ -19,6 +19,7 @@ from typing import Any, Final
 from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.read_file import read_bytes
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.search.cost.work import Call, unknown
 
@@ -131,7 +132,7 @@ def _padding(shape: Any, kernel: Any, strides: Any, padding: tuple[int, ...]) ->
 
 def read_table(path: str) -> FileTable:
     """The table in a file. Raises `InputError` with the line and column for what does not fit, `OSError`."""
-    lines = decoded(Path(path).read_bytes(), path).splitlines()
+    lines = decoded(read_bytes(path), path).splitlines()
     header = lines[0].split("\t") if lines else []
     price = next((name for name in ("cost", "min_ms") if name in header), None)
     if price is None or "op" not in header or "input_shapes" not in header:

@@ -11,6 +11,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Dimension, Symbol, TensorType, TupleType, Type, is_static
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.known_types import is_settled, refiner
+from gslang.evaluate.memory import Memory
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import leaf_value, node_evaluator, type_of
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
@@ -67,13 +68,15 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
 
     values: dict[int, Any] = {}
     try:
-        inputs, compute = random_inputs(graph), node_evaluator(graph, dialect)
+        inputs, compute, memory = random_inputs(graph), node_evaluator(graph, dialect), Memory(graph)
+        memory.check_types(graph)
         with numpy.errstate(all="ignore"):
             for node in order:
                 operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
                 values[node] = (
                     leaf_value(graph, node, inputs) if graph.op[node] in LEAVES else compute(node, operands)
                 )
+                memory.keep(graph, node, values[node])
                 if not is_settled(graph.types[node]):
                     graph.types[node] = type_of(values[node])
     except (EvaluationError, MemoryError):
