@@ -43,7 +43,6 @@ def test_a_pipe_that_nobody_reads_is_an_error(tmp_path: Path, monkeypatch: pytes
 
 def test_a_device_without_an_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(read_file, "_MOST_OF_DEVICE", 1000)
-    assert read_bytes("/dev/null") == b""
     with pytest.raises(OSError, match="does not end"):
         read_bytes("/dev/zero")
 
