@@ -155,7 +155,7 @@ def generalize_in(
 
 
 def _judging(settings: Settings, until: Deadline) -> VerifySettings:
-    """How to judge a form of the rule: in half of the usual time for one, or what is left."""
+    """The settings to judge a form of the rule with: half of the usual time for one, or what is left."""
     usual = VerifySettings()
     return replace(
         usual, seed=settings.seed, seconds=max(_LEAST_SECONDS, min(usual.seconds / 2, until.left))
