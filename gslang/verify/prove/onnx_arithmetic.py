@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, maximum, minimum
@@ -186,6 +187,9 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["training_mode"] != 0:
         raise NotProved("batch normalisation in training")
     _channels(world, x, operands[1:5])
+    if world.reading:
+        what = "the statistics of a norm have the element type of its tensor"
+        world.mostly_alike += [(a.dtype, b.dtype, what) for a, b in combinations(operands[:5], 2)]
 
     def at(index: Index) -> Term:
         c = (index[1],)

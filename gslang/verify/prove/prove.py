@@ -105,7 +105,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
             reason = error
             break
         bounded = found.limited or found.notes
-        left_out = _left_out(watching, found, rule if most == enough else None) if bounded else []
+        left_out = _left_out(watching, found, rule) if bounded else []
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
@@ -137,12 +137,12 @@ class _Found:
         self.branches: set[tuple[int, int]] = set()  # (alternation, branch)
 
 
-def _left_out(watching: Watched, found: _Found, rule: CheckedRule | None) -> list[str]:
+def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
     """Decisions that no case took, where cases were left out: an `or` whose first operands always hold
     decides nothing by its others.
 
-    `rule`: where the ranks that were looked at suffice, so that the rank of a constant with one element is
-    none of them.
+    The rank of a constant with one element, which is asked to read that element, is no decision: the claim
+    names the ranks.
     """
     branches = [
         f"alternative {k + 1} of `{node.name or '_'}`"
@@ -153,7 +153,7 @@ def _left_out(watching: Watched, found: _Found, rule: CheckedRule | None) -> lis
         goal.text
         for goal in watching.wanted
         if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides
-        and (rule is None or not is_about_one_number(rule, goal.condition))
+        and not is_about_one_number(rule, goal.condition)
     ]  # fmt: skip
 
 
