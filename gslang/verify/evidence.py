@@ -282,6 +282,18 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
             evidence.idle[attribute] += 1
 
 
+def refused_types(rule: CheckedRule, evidence: Evidence, seed: int) -> list[str]:
+    """The data types for which the source can be computed and the target does not fit, so that a run ends with
+    an error.
+    """
+    found: dict[str, None] = {}
+    for instance in evidence.unfit:
+        drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
+        if not set(drawn) <= found.keys() and can_be_computed(instance.before, rule.dialect, seed):
+            found.update(dict.fromkeys(drawn))
+    return sorted(found)
+
+
 def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
 

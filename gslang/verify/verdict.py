@@ -32,7 +32,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Evidence, Settings, gather, integer_types
+from gslang.verify.evidence import Evidence, Settings, gather, integer_types, refused_types
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance
 from gslang.verify.paste import as_test
@@ -203,6 +203,8 @@ def _judged(
     if evidence.excused:  # a rule is applied to integers, too, unless it says otherwise
         types = sorted({dtype for instance, _, _ in evidence.excused for dtype in integer_types(instance)})
         capped = f"; the sides differ for integers ({', '.join(types)}){capped}"
+    if types := refused_types(rule, evidence, settings.seed):
+        capped = f"; the target does not fit for {', '.join(types)}, where a run ends with an error{capped}"
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if name in ("exact", "tested") and settings.proof_steps and not evidence.excused:
         try:
