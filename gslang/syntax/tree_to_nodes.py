@@ -195,6 +195,11 @@ class Builder(ExpressionBuilder):
     def rule(self, tree: Tree[Token], c: Children, one_line: bool) -> n.Rule:
         rest = [x for x in c if not isinstance(x, n.Annotation)]
         name, inputs, table, source, target = rest
+        if one_line and (several := (*source.statements, *target.statements)):
+            raise Malformed(
+                several[0].span, "a rule with statements stands in braces",
+                "write `rule name(inputs) { source => target }`",
+            )
         return n.Rule(
             self.name(name), inputs or (), source, target, table, one_line=one_line, **self.item(tree, c)
         )

@@ -231,7 +231,7 @@ def changed_rule(case: Broken, miss: Miss) -> CheckedRule | None:
     program = check_source(
         Source(source.name, source.text[: miss.span.start] + new + source.text[miss.span.end :])
     )
-    return program.rules[case.rule] if program.ok else None
+    return program.rules.get(case.rule) if program.ok else None
 
 
 @STEPS
