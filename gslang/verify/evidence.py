@@ -283,8 +283,7 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
 
 
 def refused_types(rule: CheckedRule, evidence: Evidence, seed: int) -> list[str]:
-    """The data types for which the source can be computed and the target does not fit: runs end with an error.
-    """
+    """The data types for which the source can be computed and the target does not fit: a run ends there."""
     found: dict[str, None] = {}
     for instance in evidence.unfit:
         drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
