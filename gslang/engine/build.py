@@ -300,7 +300,8 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     if dtype is None:
         dtype = value.dtype.name if hasattr(value, "dtype") else _default_dtype(value)
     try:
-        array = numpy.asarray(value, dtype=numpy_dtype(dtype))
+        with numpy.errstate(over="ignore", invalid="ignore"):  # infinite where too large; see below for NaN
+            array = numpy.asarray(value, dtype=numpy_dtype(dtype))
     except (TypeError, ValueError, OverflowError) as error:
         raise _misfit(value, dtype) from error
     if array.dtype.kind in "iub" and not is_exact(value, array):

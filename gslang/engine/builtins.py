@@ -11,7 +11,8 @@ from typing import Any
 
 from gslang.dialect import tensor_type
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
-from gslang.engine.limits import add, bounded, concatenated, multiply, numbers, zipped
+from gslang.engine.arithmetic import add, multiply
+from gslang.engine.limits import bounded, concatenated, numbers, zipped
 
 
 def _sum(items: Iterable[object]) -> Any:

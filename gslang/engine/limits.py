@@ -86,26 +86,6 @@ def _size(value: object, known: dict[int, int], level: int) -> int:
     return size
 
 
-def add(a: Any, b: Any) -> Any:
-    """`a + b`; sequences are measured before."""
-    if type(a) in (tuple, str) and type(a) is type(b) and len(a) + len(b) > MOST_ITEMS:
-        raise too_long()
-    return bounded(a + b)
-
-
-def multiply(a: Any, b: Any) -> Any:
-    """`a * b`; sequences and integers are measured before."""
-    if type(a) is int and type(b) is int:
-        return a * b if a.bit_length() + b.bit_length() <= MOST_BITS else bounded(1 << MOST_BITS)
-    for sequence, count in ((a, b), (b, a)):
-        if (
-            isinstance(sequence, (tuple, str)) and isinstance(count, int) and count > 0
-            and len(sequence) * count > MOST_ITEMS
-        ):
-            raise too_long()
-    return bounded(a * b)
-
-
 def concatenated(parts: Iterable[Iterable[object]]) -> tuple[Any, ...]:
     """The items of several sequences."""
     found = tuple(islice(chain.from_iterable(parts), MOST_ITEMS + 1))

@@ -16,11 +16,12 @@ from gslang.check import checked as ir
 from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Prev, Value
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.arithmetic import BINARY, negative
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.externs import caller
 from gslang.engine.limits import bounded, collected, numbers, run_over
 from gslang.engine.uses import surroundings
-from gslang.engine.values import BINARY, COMPARE, FAILURES, plain, read_attribute, truth
+from gslang.engine.values import COMPARE, FAILURES, plain, read_attribute, truth
 from gslang.graph.graph import ABSENT, Graph
 
 UNBOUND = -2  # a slot that nothing has matched (yet); `ABSENT` (-1) is an optional input that is not there
@@ -211,7 +212,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
         case ir.Instances(block):
             return tuple(range(len(scope.instances[block])))
         case ir.UnaryValue("-", operand):
-            return -evaluate(operand, scope)
+            return negative(evaluate(operand, scope))
         case ir.UnaryValue(_, operand):
             return not truth(evaluate(operand, scope))
         case ir.BinaryValue(operator, left, right):

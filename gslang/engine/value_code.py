@@ -18,10 +18,11 @@ from gslang.check.walks import children
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
+from gslang.engine.arithmetic import BINARY, add, multiply, negative, subtract
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import constant_of, equals_rounded
 from gslang.engine.externs import caller
-from gslang.engine.limits import add, bounded, collected, multiply, numbers, run_over
+from gslang.engine.limits import bounded, collected, numbers, run_over
 from gslang.engine.uses import surroundings
 
 
@@ -203,9 +204,11 @@ RUNTIME: dict[str, Any] = {
     "UNSET": UNSET,
     "equal": values.equal,
     "truth": values.truth,
-    "BINARY": values.BINARY,
+    "BINARY": BINARY,
     "plus": add,
+    "minus": subtract,
     "times": multiply,
+    "negative": negative,
     "bounded": bounded,
     "collected": collected,
     "numbers_in": numbers,
@@ -295,11 +298,11 @@ def code_of(value: ir.Value, names: Namespace) -> str:
                 return f"({left} == {right})"
             return f"({left} == {right} if {left} != -2 and {right} != -2 else unknown('unmatched'))"
         case ir.UnaryValue("-", operand):
-            return f"(-{code(operand)})"
+            return f"negative({code(operand)})"
         case ir.UnaryValue(_, operand):
             return f"(not {truth_code(operand, names)})"
         case ir.BinaryValue("-", left, right):
-            return f"({code(left)} - {code(right)})"
+            return f"minus({code(left)}, {code(right)})"
         case ir.BinaryValue("+", left, right):
             return f"plus({code(left)}, {code(right)})"
         case ir.BinaryValue("*", left, right):

@@ -1,4 +1,4 @@
-"""Values of attribute expressions: facts of graph nodes, and the operators on them.
+"""Values of attribute expressions: facts of graph nodes, and comparisons of them.
 
 Three-valued: a value that cannot be had raises `UnknownValue`; that, and any failing evaluation (an index out
 of range, a division by zero, layouts that do not fit), counts as "does not hold": only true passes
@@ -12,7 +12,6 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
-from gslang.engine.limits import MOST_BITS, LimitExceeded, add, bounded, multiply
 from gslang.graph.graph import CONST, PROJ, Graph
 from gslang.graph.scalar import round_float32
 
@@ -104,33 +103,7 @@ def plain(value: object) -> Any:
     return item() if item is not None and getattr(value, "ndim", 1) == 0 else value
 
 
-# ── operators ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _power(a: Any, b: Any) -> Any:
-    if (
-        isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1
-        and abs(a).bit_length() * b > 2 * MOST_BITS
-    ):
-        raise LimitExceeded(
-            f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits",
-            help="this is the limit in rules",
-        )
-    result = a**b
-    if isinstance(result, complex):
-        raise UnknownValue("not a real number")
-    return bounded(result)
-
-
-BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "+": add,
-    "-": lambda a, b: a - b,
-    "*": multiply,
-    "/": lambda a, b: a / b,
-    "//": lambda a, b: a // b,
-    "%": lambda a, b: a % b,
-    "**": _power,
-}
+# ── comparisons ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
 _KNOWN = frozenset((int, str, bool, float, type(None), Symbol))

@@ -230,7 +230,8 @@ class Leaves:
             array = np.full(
                 shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else alone, value
             )
-        array = array.astype(numpy_dtype(dtype))
+        with np.errstate(over="ignore", invalid="ignore"):  # any value of this type will do
+            array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
 
     def wanted(self, number: int, field: str, default: object) -> Any:

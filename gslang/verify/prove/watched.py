@@ -10,8 +10,9 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
-from gslang.engine.values import BINARY, truth
+from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
 from gslang.verify.prove.dtypes import Names
 from gslang.verify.prove.opaque import AnyCount

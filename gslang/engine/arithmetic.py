@@ -1,0 +1,77 @@
+"""The arithmetic of attribute expressions, on Python's numbers, on sequences, and on NumPy's arrays.
+
+Values of constants are arrays. They overflow and divide by zero as IEEE 754 and whole numbers of fixed width
+do, and rules may count on it (`c.value * 1e30` is infinite where it is); so NumPy's warnings are off here.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, too_long
+
+
+def add(a: Any, b: Any) -> Any:
+    """`a + b`; sequences are measured before."""
+    if type(a) in (tuple, str) and type(a) is type(b) and len(a) + len(b) > MOST_ITEMS:
+        raise too_long()
+    return bounded(_applied(operator.add, a, b))
+
+
+def subtract(a: Any, b: Any) -> Any:
+    return _applied(operator.sub, a, b)
+
+
+def multiply(a: Any, b: Any) -> Any:
+    """`a * b`; sequences and integers are measured before."""
+    if type(a) is int and type(b) is int:
+        return a * b if a.bit_length() + b.bit_length() <= MOST_BITS else bounded(1 << MOST_BITS)
+    for sequence, count in ((a, b), (b, a)):
+        if (
+            isinstance(sequence, (tuple, str)) and isinstance(count, int) and count > 0
+            and len(sequence) * count > MOST_ITEMS
+        ):
+            raise too_long()
+    return bounded(_applied(operator.mul, a, b))
+
+
+def negative(a: Any) -> Any:
+    return -a if type(a) is int else _applied(lambda value, _: -value, a, a)
+
+
+def _power(a: Any, b: Any) -> Any:
+    if (
+        isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1
+        and abs(a).bit_length() * b > 2 * MOST_BITS
+    ):
+        raise LimitExceeded(
+            f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits",
+            help="this is the limit in rules",
+        )
+    result = _applied(operator.pow, a, b)
+    if isinstance(result, complex):
+        raise UnknownValue("not a real number")
+    return bounded(result)
+
+
+def _applied(operate: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    if type(a) is int and type(b) is int or not (hasattr(a, "dtype") or hasattr(b, "dtype")):
+        return operate(a, b)
+    import numpy
+
+    with numpy.errstate(all="ignore"):
+        return operate(a, b)
+
+
+BINARY: dict[str, Callable[[Any, Any], Any]] = {
+    "+": add,
+    "-": subtract,
+    "*": multiply,
+    "/": lambda a, b: _applied(operator.truediv, a, b),
+    "//": lambda a, b: _applied(operator.floordiv, a, b),
+    "%": lambda a, b: _applied(operator.mod, a, b),
+    "**": _power,
+}
