@@ -21,21 +21,36 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Failure, apply_match
+from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 Accept = Callable[[CheckedRule], bool]
 
 
-def rewrite_greedily(graph: Graph, rules: Sequence[CheckedRule], accept: Accept) -> Graph:
-    """A copy of the graph, rewritten by rules in their order until none matches or the usual limit of
-    applications is reached.
+def rewrite_greedily(
+    graph: Graph, rules: Sequence[CheckedRule], accept: Accept
+) -> tuple[Graph, list[Application]]:
+    """A copy of the graph, rewritten by rules in their order until none matches, or as often as the graph has
+    nodes and 100 times more (rules that lead to and fro never end), and what was applied.
+
+    Judging a rule may take seconds, and most of those whose operators occur match nowhere. So only rules that
+    were applied are asked for; if one of them is not accepted, the run starts again without it.
     """
-    result = graph.copy()
-    usable = [plan.rule for plan in _usable(graph, rules) if accept(plan.rule)]
-    run_to_fixed_point(result, usable, Limits(len(graph) + 100))
-    return result
+    usable = [plan.rule for plan in _usable(graph, rules)]
+    while True:
+        result, done = graph.copy(), list[Application]()
+
+        def observe(_: int, what: Application | str, done: list[Application] = done) -> None:
+            if not isinstance(what, str):
+                done.append(what)
+
+        run_to_fixed_point(result, usable, Limits(len(graph) + 100), observe=observe)
+        applied = {what.rule for what in done}
+        refused = {rule.name for rule in usable if rule.name in applied and not accept(rule)}
+        if not refused:
+            return result, done
+        usable = [rule for rule in usable if rule.name not in refused]
 
 
 def _usable(graph: Graph, rules: Sequence[CheckedRule]) -> list[MatchProgram]:

@@ -4,6 +4,7 @@ kept where it pays.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from math import inf, isfinite
@@ -13,6 +14,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
+from gslang.engine.rewrite import Application
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.search.backtrack import backtrack, rewrite_greedily
 from gslang.search.cost.graph_cost import Prices, graph_cost, price
@@ -125,12 +127,13 @@ def search(
             graph, dialect, fitting, cost_of, before, settings.alpha, settings.budget, allowed
         )
         return Found(best, cost, before, applications, stopped="searched")
-    rewritten = rewrite_greedily(graph, fitting, allowed)
+    rewritten, applied = rewrite_greedily(graph, fitting, allowed)
     simple = cost_of(rewritten)
     if settings.method == "greedy":
         better = simple is not None and simple < before
         return Found(
-            rewritten if better else graph, simple if better and simple is not None else before, before, {},
+            rewritten if better else graph, simple if better and simple is not None else before, before,
+            Counter(what.rule for what in applied), _led(rewritten, applied) if better else {},
             stopped="fixed point",
         )
     try:
@@ -138,10 +141,16 @@ def search(
     except Infeasible:
         raise unpriced from None
     if simple is not None and simple < found.cost * (1 - 1e-12):
-        found.graph, found.cost, found.led = rewritten, simple, {}
+        found.graph, found.cost, found.led = rewritten, simple, _led(rewritten, applied)
     if found.cost > before:
         found.graph, found.cost, found.led = graph, before, {}
     return found
+
+
+def _led(result: Graph, applied: Sequence[Application]) -> dict[str, int]:
+    """The number of nodes of a rewritten graph that each rule made."""
+    made = {node: what.rule for what in applied for node in what.added}
+    return Counter(made[node] for node in result.nodes() if node in made)
 
 
 def _by_saturation(

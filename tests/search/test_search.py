@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gslang.api import RuleSet
+from gslang.api import RuleSet, parse_rules
 from gslang.base.source import Source
 from gslang.check.check import check_source
+from gslang.check.checked import CheckedRule
 from gslang.check.modules import load_module
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
@@ -173,6 +174,33 @@ def test_a_rule_that_is_not_accepted_does_nothing() -> None:
         accept=lambda rule: rule.name == "left",
     )
     assert set(found.applications) <= {"left"}
+
+
+def test_only_rules_that_match_are_judged() -> None:
+    """Judging may take seconds a rule: that its operators occur is no reason."""
+    b = Builder(RELAY)
+    x = b.input("x", (4, 4))
+    graph = b.finish(b.call("nn.relu", b.call("nn.relu", b.call("add", x, x))))
+    own = parse_rules("""
+        dialect relay;
+        rule no_match(x): add(nn.relu(x), nn.relu(x)) => nn.relu(x);
+        rule wrong(x): nn.relu(nn.relu(x)) => x;
+        rule right(x): nn.relu(nn.relu(x)) => nn.relu(x);
+    """).own
+    for method in ("eqsat", "greedy", "backtrack"):
+        asked: list[str] = []
+
+        def accept(rule: CheckedRule, asked: list[str] = asked) -> bool:
+            asked.append(rule.name)
+            return rule.name != "wrong"
+
+        found = search(
+            graph, RELAY, list(own.values()), table_of("flops"), Settings(method), accept=accept
+        )
+        assert sorted(asked) == ["right", "wrong"], method
+        assert found.cost == 32 and found.applications == {"right": 1}, method
+        assert method != "greedy" or found.led == {"right": 1}
+        agree(graph, found.graph)
 
 
 def random_graph(seed: int) -> Graph:
