@@ -124,8 +124,6 @@ def _conflict(options: argparse.Namespace) -> str | None:
             f"{options.graph} is a rule file, not a model\n  help: the model comes first: gslc bench MODEL "
             "RULES"
         )
-    if options.rules is None and (options.rule or options.skip or options.pass_name or options.fold):
-        return "--rule, --skip, --pass and --fold need rules\n  help: gslc bench MODEL RULES"
     if options.report == "-":
         return "the report goes to a file\n  help: --report report.json, or --format json"
     refuse_two_stdins(options.rules or "", options.graph)

@@ -26,9 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
-    parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of findings in the rule files"
-    )
 
 
 def run(options: argparse.Namespace) -> int:

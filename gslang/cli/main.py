@@ -202,6 +202,11 @@ def _run(given: list[str]) -> int:
         verb, rest = "apply", given
     module, parser = verb_parser(verb)
     options = parser.parse_intermixed_args(rest)
+    from gslang.cli.idle_options import refuse_idle
+
+    if idle := refuse_idle(verb, parser, options, rest):
+        sys.stderr.write(idle)
+        return ExitCode.USAGE
     return int(module.run(options))
 
 

@@ -122,8 +122,6 @@ def _conflict(options: argparse.Namespace) -> str | None:
             f"{options.graph} is a rule file, not a graph\n  help: the graph comes first: gslc view GRAPH "
             "RULES -o page.html"
         )
-    if options.rules is None and (options.rule or options.skip or options.pass_name):
-        return "--rule, --skip and --pass need rules\n  help: gslc view GRAPH RULES -o page.html"
     refuse_two_stdins(options.rules or "", options.graph)
     read = {
         "the graph": options.graph,
