@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 from gslang.base.arrays import Array
@@ -150,6 +151,7 @@ def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[object, ...
     return all(passes(test, item, scope) for test, item in pairs if not isinstance(test, ir.Rest))
 
 
+_element = lru_cache(maxsize=4096)(as_element)  # the few numbers of the rules, at each constant of a graph
 _ROUNDED: dict[tuple[int | float, Any], Any] = {}
 
 
@@ -169,7 +171,7 @@ def equals_rounded(array: Array, value: Any) -> bool:
     """All elements equal `value` rounded to the array's dtype. A fraction never equals an integer."""
     if type(array) is Scalar:
         if type(value) is float or type(value) is int:
-            return array.number == as_element(value, array.dtype_name)
+            return array.number == _element(value, array.dtype_name)
         array = array.load()
     if array.size == 1 and (type(value) is float or type(value) is int):
         key = (value, array.dtype)

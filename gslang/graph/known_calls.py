@@ -100,19 +100,21 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     """True if no call says more than its operator's operands and attributes, under the names that they have
     as such.
     """
-    signatures = dialect.operators
-    calls = zip(graph.op, graph.attrs, graph.operands)
-    alike = {(op, id(attrs), len(operands)): attrs for op, attrs, operands in calls}  # most are
-    for (op, _, count), attrs in alike.items():
-        signature = signatures.get(op)
-        if signature is None:
+    known = {op: _allowed(signature) for op in set(graph.op) if (signature := dialect.operators.get(op))}
+    for op, attrs, operands in zip(graph.op, graph.attrs, graph.operands):
+        allowed = known.get(op)
+        if allowed is None:
             continue
-        too_many = count > len(signature.operands)
-        if attrs.keys() - signature.attributes.keys() or (
-            too_many and not any(spec.variadic for spec in signature.operands)
-        ):
+        names, most = allowed
+        if most is not None and len(operands) > most or attrs and not attrs.keys() <= names:
             return False
     return True
+
+
+def _allowed(signature: Signature) -> tuple[frozenset[str], int | None]:
+    """The names of an operator's attributes, and its number of operands at most (None: any)."""
+    variadic = any(spec.variadic for spec in signature.operands)
+    return frozenset(signature.attributes), None if variadic else len(signature.operands)
 
 
 def prepared(graph: Graph, dialect: Dialect) -> Graph:

@@ -1,0 +1,91 @@
+"""When code is generated for a rule: not before it matches, or at once where the machine may search long."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gslang.api import parse_rules
+from gslang.dialect.load import load_dialect
+from gslang.engine import first_tries, generate, machine
+from gslang.engine.lower import program_of
+from gslang.graph.builder import Builder
+from gslang.graph.graph import Graph
+
+PAIR = """dialect relay;
+rule pair_of_a_hub(x, v: var, w: var(shape = v.shape)) {
+    a = nn.dense(x, v);
+    b = nn.dense(x, w);
+    a, b => nn.dense(x, w), nn.dense(x, v)
+}
+"""
+CHAIN = """dialect relay;
+rule only_chains(x): nn.relu(nn.relu(x)) => nn.relu(x);
+"""
+
+
+def hub(users: int) -> Graph:
+    """Dense layers of one tensor, no two of one shape."""
+    b = Builder(load_dialect("relay"), "hub")
+    x = b.input("x", (2, 4))
+    return b.finish(*(b.call("nn.dense", x, b.param(f"w{k}", (k + 1, 4))) for k in range(users)))
+
+
+def relus(count: int, depth: int) -> Graph:
+    b = Builder(load_dialect("relay"), "relus")
+    outputs = []
+    for k in range(count):
+        x = b.input(f"x{k}", (2, 4))
+        for _ in range(depth):
+            x = b.call("nn.relu", x)
+        outputs.append(x)
+    return b.finish(*outputs)
+
+
+def calls_of(function: Callable[..., Any], called: list[object]) -> Callable[..., Any]:
+    def noting(*arguments: Any) -> Any:
+        called.append(arguments[0])
+        return function(*arguments)
+
+    return noting
+
+
+@pytest.fixture
+def tried(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Match programs that the machine was asked to run."""
+    called: list[object] = []
+    monkeypatch.setattr(machine, "matches", calls_of(machine.matches, called))
+    return called
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Match programs whose code was asked for."""
+    called: list[object] = []
+    monkeypatch.setattr(first_tries, "compile_rewriter", calls_of(generate.compile_rewriter, called))
+    return called
+
+
+def test_further_outputs_are_never_looked_for_by_the_machine(tried: list[object]) -> None:
+    rules = parse_rules(PAIR)
+    assert rules.apply(hub(40)).applications == 0
+    assert tried == []
+
+
+def test_no_code_for_a_rule_that_matches_nowhere(tried: list[object], compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(8, 1)).applications == 0
+    assert compiled == []
+    assert tried == [program_of(rules.known["only_chains"])] * 8
+
+
+def test_code_at_the_first_match(compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(3, 2)).applications == 3
+    assert compiled == [program_of(rules.known["only_chains"])]
+
+
+def test_code_after_many_tries(compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(100, 1)).applications == 0
+    assert compiled == [program_of(rules.known["only_chains"])]
