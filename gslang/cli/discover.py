@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import positive
-from gslang.cli.refusals import refuse_output
+from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import load_rules, show_findings
 
 if TYPE_CHECKING:
@@ -103,9 +103,16 @@ def run(options: argparse.Namespace) -> int:
             "  help: name them, --ops add,nn.relu, or give a file that declares some\n"
         )
         return ExitCode.USAGE
-    for path in (options.output, options.state):
-        if path is not None and path != "-":
-            refuse_output(path)
+    if wrong := outputs_conflict(
+        {"the rules": options.output, "the state": options.state},
+        {
+            **{f"the rules in {name}": name for name in options.rules},
+            **{f"the graph {name}": name for name in options.on},
+            "the cost table": options.cost,
+        },
+    ):
+        sys.stderr.write(f"gslc discover: {wrong}")
+        return ExitCode.USAGE
     dialect = options.dialect or "relay"
     if options.rules:
         known = load_rules(options.rules)

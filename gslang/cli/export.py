@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from gslang.cli.main import ExitCode
-from gslang.cli.refusals import refuse_output
+from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import load_rules, show_findings
 
 
@@ -34,6 +34,11 @@ def run(options: argparse.Namespace) -> int:
     from gslang.check.checked import called
     from gslang.hosts.sayable import Plain, Refused, plain
 
+    if wrong := outputs_conflict(
+        {"the output": options.output}, {f"the rules in {name}": name for name in options.rules}
+    ):
+        sys.stderr.write(f"gslc export: {wrong}")
+        return ExitCode.USAGE
     rules = load_rules(options.rules)
     if show_findings(rules, options):
         return ExitCode.FINDINGS
@@ -47,8 +52,6 @@ def run(options: argparse.Namespace) -> int:
             )
             return ExitCode.USAGE
     names = [own for name in options.rule for own in called(rules.known, name)] or names
-    if options.output not in (None, "-"):
-        refuse_output(options.output)
     made: list[Plain] = []
     for name in names:
         try:

@@ -17,6 +17,7 @@ from functools import partial
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
+from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import add_graph_options, load_graph
 
 
@@ -49,6 +50,16 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(
             f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n"
         )
+        return ExitCode.USAGE
+    if wrong := outputs_conflict(
+        {"the rule file": options.output},
+        {
+            "the first graph": options.before,
+            "the second graph": options.after,
+            "the parameters that are read": options.params,
+        },
+    ):
+        sys.stderr.write(f"gslc from-example: {wrong}")
         return ExitCode.USAGE
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout
@@ -101,7 +112,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _write(options: argparse.Namespace, text: str, shown: str) -> int:
-    if not options.output:
+    if options.output in (None, "-"):
         sys.stdout.write(shown)
         return ExitCode.FINE
     from gslang.base.atomic_write import write_text

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
+from gslang.cli.refusals import outputs_conflict
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -35,6 +36,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    if options.output == "-":
+        sys.stderr.write("gslc generalize: the rules go to a file\n  help: -o found.gsl, or leave -o out\n")
+        return ExitCode.USAGE
+    if wrong := outputs_conflict(
+        {"the rule file": options.output}, {"the rules that are read": options.rules}
+    ):
+        sys.stderr.write(f"gslc generalize: {wrong}")
+        return ExitCode.USAGE
     options.rules, names, options.rule = [options.rules], options.rule, options.rule or None
     rules = usable_rules(options.rules, options)
     if isinstance(rules, ExitCode):

@@ -15,6 +15,7 @@ import sys
 
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural
+from gslang.cli.refusals import outputs_conflict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,12 +47,14 @@ def run(options: argparse.Namespace) -> int:
             "  help: conditions are found unless --as-written is given\n"
         )
         return ExitCode.USAGE
-    from gslang.cli.refusals import refuse_output
     from gslang.generalize.refine import Settings
     from gslang.hosts.judged import FORMATS, Given, as_written, judge_all, rule_file
 
-    if options.output is not None:
-        refuse_output(options.output)
+    if wrong := outputs_conflict(
+        {"the rule file": options.output}, {"the rules that are read": options.file}
+    ):
+        sys.stderr.write(f"gslc import {options.kind}: {wrong}")
+        return ExitCode.USAGE
     given: list[Given]
     if options.kind == "tensat":
         from gslang.hosts.tensat import read_tensat
@@ -81,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     )
     text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)
     report = FORMATS[options.format](found)
-    if options.output is None:
+    if options.output in (None, "-"):
         sys.stdout.write(text if options.format == "text" else report)
         sys.stderr.write(report if options.format == "text" else "")
     else:
@@ -107,7 +110,7 @@ def _written(path: str, text: str) -> None:
 
 
 def _taso(options: argparse.Namespace) -> int:
-    if options.output is None:
+    if options.output in (None, "-"):
         sys.stderr.write("gslc import taso: where do the rule files go?\n  help: name a folder, -o rules\n")
         return ExitCode.USAGE
     from gslang.taso.read import read_substitutions

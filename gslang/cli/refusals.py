@@ -105,6 +105,14 @@ def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None
     return shared_file(written, read) or shared_file(beside, {"the graph that is read": given})
 
 
+def outputs_conflict(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
+    """The error message of `shared_file`. Raises `InputError` if one of the files cannot be written."""
+    for path in written.values():
+        if path is not None and path != "-":
+            refuse_output(path)
+    return shared_file(written, read)
+
+
 def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
     """The error message if one file would be written twice, or is read and written.
 

@@ -26,7 +26,14 @@ from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
-from gslang.cli.refusals import refuse_graph_output, refuse_output, refuse_two_stdins, shared_file
+from gslang.cli.refusals import (
+    graph_takes_place,
+    refuse_graph_output,
+    refuse_output,
+    refuse_two_stdins,
+    shared_file,
+    written_with,
+)
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
@@ -192,19 +199,17 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
-    read = {
-        "the rules": options.rules,
-        "the graph that is read": options.graph,
-        "the cost table": options.cost,
-    }
-    written = {
-        "the graph": options.output,
-        "its parameters": options.output_params,
+    kept = {"the rules": options.rules, "the cost table": options.cost}
+    read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
+    reports = {
         "the report": options.report,
         "the e-graph": options.save_egraph,
         "the page": options.html,
     }
-    return shared_file(written, {**read, "the graph that is read": None})
+    wrong = graph_takes_place(options, kept) or shared_file(
+        reports, {**kept, **read, **written_with(options)}
+    )
+    return f"gslc search: {wrong}" if wrong else None
 
 
 def _settings(options: argparse.Namespace) -> Settings:
