@@ -154,22 +154,26 @@ def last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Queries, keys and values of four dimensions (batch, heads, length, size), or of three, with the heads
-    side by side in the last one.
+    side by side in the last one; the keys and values before these, which the mask covers too; how many of
+    each batch count.
     """
+    past = rng.choice((0, 0, 2))
     in_rows = any(s is not None and len(s) == 3 for s in known[:3])
     if in_rows or not any(known[:3]) and (given.get("q_num_heads") or rng.random() < 0.2):
         heads = given.get("q_num_heads") or 2
         shared = given.get("kv_num_heads") or rng.choice((heads, 1))
         batch, length = (known[0] or known[1] or (rng.choice((1, 2)), 3))[:2]
         return fill(
-            known, (batch, length, heads * 2), (batch, 5, shared * 2), (batch, 5, shared * 3), (length, 5)
-        ), {"q_num_heads": heads, "kv_num_heads": shared}
+            known, (batch, length, heads * 2), (batch, 5, shared * 2), (batch, 5, shared * 3),
+            (length, past + 5), (batch, shared, past or 2, 2), (batch, shared, past or 2, 3), (batch,),
+        ), {"q_num_heads": heads, "kv_num_heads": shared}  # fmt: skip
     batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
     keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
     queries = known[0] or (batch, heads, 2, size)
-    return fill(known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], keys)), {
-        "scale": rng.choice((None, 0.5, 2.0, 0.25))
-    }
+    return fill(
+        known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], past + keys),
+        (batch, heads, past or 2, size), (batch, heads, past or 2, 6), (batch,),
+    ), {"scale": rng.choice((None, 0.5, 2.0, 0.25))}  # fmt: skip
 
 
 def regions(rng: Random, known: Shapes, given: Attrs) -> Answer:

@@ -42,6 +42,11 @@ def test_some_right_ones_are_not_refuted() -> None:
     assert refuted(RIGHT[::60]) == []
 
 
+def test_a_target_that_cannot_be_computed_for_inputs_of_unknown_rank_refutes() -> None:
+    verdict = verify_now(rule("relay_movement.gsl", "all_wrong"), Settings(seconds=5))
+    assert verdict.verdict == "refuted" and "axis 0 of a tensor with 0 dimensions" in verdict.reason
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("file", sorted({file for file, _ in RULES}))
 def test_no_wrong_one_is_accepted(file: str) -> None:

@@ -24,7 +24,7 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import Signature
+from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.relay import EVALUATE
@@ -114,6 +114,7 @@ def evaluate_in_field(
                 )
             except (
                 ValueError, TypeError, IndexError, KeyError, NotImplementedError, ArithmeticError,
+                TypeInferenceError,  # an axis that an operand of unknown rank turns out not to have
             ) as error:
                 raise NoField(f"`{op}`: {error}") from error
     return Evaluation([values[node] for node in graph.outputs], unknown)
