@@ -54,7 +54,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return value
         if graph.op[node] == "Attention":
             _check_batches(graph, node, operands)
-        if graph.op[node] == "Conv":
+        if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         results = evaluator.run(None, feeds)
@@ -103,19 +103,24 @@ def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
+_WINDOWED: Final = ("Conv", "AveragePool", "MaxPool", "LpPool")
+
+
 def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for a convolution whose window is larger than what it moves over: by division
-    that rounds to zero, the reference counts one place there.
+    """Raise `EvaluationError` where a window is larger than what it moves over: by division that rounds to
+    zero, the reference counts one place there.
     """
-    x, w, attrs = operands[0], operands[1], graph.attrs[node]
+    x, attrs = operands[0], graph.attrs[node]
+    window = operands[1].shape[2:] if graph.op[node] == "Conv" else attrs.get("kernel_shape", ())
     if attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
         return
-    rank = x.ndim - 2
+    rank = len(window)
     pads = (attrs.get("pads") or (0,) * 2 * rank) if attrs.get("auto_pad") != "VALID" else (0,) * 2 * rank
     for k, dilation in enumerate(attrs.get("dilations") or (1,) * rank):
-        if (w.shape[k + 2] - 1) * dilation >= x.shape[k + 2] + pads[k] + pads[k + rank]:
+        if (window[k] - 1) * dilation >= x.shape[k + 2] + pads[k] + pads[k + rank]:
             raise EvaluationError(
-                f"`Conv` of {graph.label(node)} cannot be computed: the window exceeds the padded input"
+                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
+                "its window exceeds the padded input"
             )
 
 

@@ -122,7 +122,8 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         evidence.stopped = evidence.stopped or until.passed
     if evidence.unfit:
         evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
-    if evidence.unfit and not evidence.good and not evidence.bad:  # then it can never be applied
+    seen = evidence.good or evidence.bad or drawing.passed
+    if evidence.unfit and not seen:  # then it can never be applied
         evidence.bad = [(instance, None, _misfit(instance)) for instance in evidence.unfit[:_ENOUGH_BAD]]
     evidence.obstacle = search.obstacle
     return evidence
