@@ -176,7 +176,7 @@ def is_whole(path: Path) -> bool:
 
 
 def test_found_rules_are_whole(tmp_path: Path) -> None:
-    code, text = run(tmp_path, "--ops", "nn.relu,negative,sum", "--variables", "1", "--inputs", "[n]")
+    code, text = run(tmp_path, "--ops", "nn.relu,negative,sum", "--inputs", "[n]")
     assert code == 0 and is_whole(tmp_path / "found.gsl")
     rules = load(tmp_path / "found.gsl")
     assert {"relu_relu", "negative_negative", "sum_negative"} <= set(rules.own)
