@@ -210,14 +210,7 @@ def _outputs(parts: list[Part]) -> Doc:
         ),
         len(parts),
     )
-    pieces, commas = split(parts[:at])
-    docs: list[Doc] = []
-    for k, piece in enumerate(pieces):
-        docs.append(expression(piece))
-        if k + 1 < len(pieces):
-            docs += [token_doc(commas[k]), Line()]
-        elif k < len(commas) and (commas[k].trailing or comment_lines(commas[k])):
-            docs.append(token_doc(commas[k], ""))
+    docs = _listed(parts[:at])
     doc: Doc = group(tuple(docs))
     if at < len(parts):
         text = flat(parts)
@@ -245,8 +238,9 @@ def _ends(parts: Sequence[Part], at: int) -> bool:
 _OPERATORS = ("in", "if", "else", "and", "or", "not", "keep", "ordered", "match")
 
 
-def _where(parts: list[Part]) -> Doc:
-    pieces, commas = split(parts[1:])
+def _listed(parts: list[Part]) -> list[Doc]:
+    """Expressions with their commas, each on a line of its own where they do not fit on one."""
+    pieces, commas = split(parts)
     docs: list[Doc] = []
     for k, piece in enumerate(pieces):
         docs.append(expression(piece))
@@ -254,4 +248,9 @@ def _where(parts: list[Part]) -> Doc:
             docs += [token_doc(commas[k]), Line()]
         elif k < len(commas) and (commas[k].trailing or comment_lines(commas[k])):
             docs.append(token_doc(commas[k], ""))
+    return docs
+
+
+def _where(parts: list[Part]) -> Doc:
+    docs = _listed(parts[1:])
     return (token_doc(first(parts[0])), " ", group(Indent(tuple(docs), 6)))

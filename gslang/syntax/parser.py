@@ -17,7 +17,6 @@ from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.syntax import nodes as n
 from gslang.syntax.grammar import grammar
-from gslang.syntax.mistakes import explain_syntax_error
 
 if TYPE_CHECKING:
     from lark import Token, Tree
@@ -112,6 +111,8 @@ def _attempt(
         token = getattr(error, "token", None)
         if at is None or (token is not None and token.type == "$END"):
             at = len(text.rstrip())
+        from gslang.syntax.mistakes import explain_syntax_error  # its tables take 15 ms
+
         problem = explain_syntax_error(source, text, at, error)
         return None, problem, _region(code, text, at)
 
