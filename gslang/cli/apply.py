@@ -19,6 +19,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import add_number_options, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive, size_in_bytes
+from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown
 from gslang.cli.refusals import (
     graph_takes_place,
@@ -79,6 +80,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--html", metavar="FILE",
         help="write a page that shows the graph before and after, and each application",
     )
+    add_times_option(parser)
     parser.add_argument("--replay", metavar="FILE", help="apply a trace again, without searching")
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     parser.add_argument(
@@ -313,11 +315,9 @@ def _write_files(
     if trace is not None:
         trace.save(target_format(options, graph))
     if history is not None:
-        from gslang.cli.page_output import write_page
-
         write_page(
             history.finish(result.graph), "stdin" if options.graph == "-" else Path(options.graph).name,
-            rules, result, options.html,
+            rules, result, options.html, options.times,
         )
 
 

@@ -128,13 +128,14 @@ NEEDS: tuple[Need, ...] = (
         lambda o: bool(o.graph), "without a graph", "gslc RULES GRAPH -o OUT",
     ),
     Need(
-        ("view",), (*_SWEEPS, *_GRAPH), lambda o: not _is_gallery(o), "without a graph",
+        ("view",), (*_SWEEPS, *_GRAPH, "times"), lambda o: not _is_gallery(o), "without a graph",
         "gslc view GRAPH RULES -o page.html",
     ),
     Need(
-        ("view",), (*_CHOICE, *_SWEEPS), lambda o: not _is_graph_alone(o), "without rules",
+        ("view",), (*_CHOICE, *_SWEEPS, "times"), lambda o: not _is_graph_alone(o), "without rules",
         "options of a run need rules: gslc view GRAPH RULES -o page.html",
     ),
+    Need(("apply",), ("times",), lambda o: bool(o.html), "without --html", "--html page.html"),
     Need(("view",), ("seconds",), _is_gallery, "with a graph", "gslc view RULES --seconds N -o page.html"),
     Need(
         ("bench",), (*_CHOICE, *_SWEEPS),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
@@ -12,12 +13,21 @@ if TYPE_CHECKING:
     from gslang.view.history import History
 
 
-def write_page(history: History, title: str, rules: RuleSet, result: Result, path: str | None) -> None:
-    """Write the page of a run. Raises `InputError`."""
+def add_times_option(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--times", action="store_true",
+        help="the time of each rule in the page's table (two pages of one run then differ)",
+    )
+
+
+def write_page(
+    history: History, title: str, rules: RuleSet, result: Result, path: str | None, times: bool
+) -> None:
+    """Write the page of a run, with the time that each rule took if `times`. Raises `InputError`."""
     from gslang.view.page import page
     from gslang.view.page_data import run_data
 
-    write_text(page(run_data(history, title, rules, result)), path)
+    write_text(page(run_data(history, title, rules, result, times)), path)
 
 
 def write_text(text: str, path: str | None) -> None:

@@ -17,7 +17,7 @@ from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import SECONDS, natural, seconds_or_none
-from gslang.cli.page_output import write_page, write_text
+from gslang.cli.page_output import add_times_option, write_page, write_text
 from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"rules alone: processor time for verdicts that are not known yet ({SECONDS:g}; 0: none)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
+    add_times_option(parser)
     add_run_options(parser)
     parser.add_argument("--stop-after", type=natural, metavar="N", help="stop after N applications")
     add_graph_options(parser)
@@ -67,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     if isinstance(rules, ExitCode):
         return rules
     history, result = _run(rules, options)
-    write_page(history, title, rules, result, options.output)
+    write_page(history, title, rules, result, options.output, options.times)
     _open(options)
     return show_problems(result)
 

@@ -80,8 +80,13 @@ def graph_data(history: History, title: str) -> dict[str, object]:
     }
 
 
-def run_data(history: History, title: str, rules: RuleSet, result: Result) -> dict[str, object]:
-    """The data of a page about a run: the graph's, the rules that were tried, and totals before and after."""
+def run_data(
+    history: History, title: str, rules: RuleSet, result: Result, times: bool = False
+) -> dict[str, object]:
+    """The data of a page about a run: the graph's, the rules that were tried, and totals before and after.
+
+    `times`: each rule has the seconds that its candidates took, which differ from run to run.
+    """
     data = graph_data(history, title)
     works = entry_works(history, rules.dialect)
     effect: dict[str, dict[str, int]] = {}
@@ -97,6 +102,10 @@ def run_data(history: History, title: str, rules: RuleSet, result: Result) -> di
         _rule(rules, name, count, effect.get(name, nothing))
         for name, count in result.progress.counts.items() if count.candidates or count.applications
     ]
+    if times:
+        data["seconds"] = {
+            name: round(count.seconds, 6) for name, count in result.progress.counts.items() if count.candidates
+        }
     data["untried"] = [
         name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)
     ]

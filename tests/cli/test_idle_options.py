@@ -18,6 +18,7 @@ CLI = Path(gslang.cli.__file__).parent
 # By verb and need the command line beside an option: where it can do nothing, and where it can do something.
 LINES = {
     ("apply", "without a graph"): ("r.gsl", "r.gsl g.onnx -o o.onnx --fold --check-numbers {several}"),
+    ("apply", "without --html"): ("r.gsl g.json -o o.json", "r.gsl g.json -o o.json --html p.html"),
     ("view", "without a graph"): ("r.gsl", "g.onnx r.gsl --fold"),
     ("view", "without rules"): ("g.onnx", "g.onnx r.gsl --fold"),
     ("view", "with a graph"): ("g.onnx", "r.gsl"),

@@ -132,6 +132,16 @@ def test_every_step_can_be_shown(opened: Any) -> None:
     assert tab.is_disabled("#next")
 
 
+def test_the_table_of_rules_has_times_when_asked_for(opened: Any) -> None:
+    rules = gslang.parse_rules("dialect relay;\nrule relu_relu(x) { nn.relu(nn.relu(x)) => nn.relu(x) }\n")
+    history, result = recorded(rules, chain(["x", "a", "b", "c", "d"]))
+    heads = "tables => [...tables.at(-1).tHead.rows[0].cells].map(cell => cell.innerText)"
+    for times in (False, True):
+        tab = opened(run_data(history, "chain", rules, result, times))
+        found = tab.eval_on_selector_all("#panel table", heads)
+        assert found == ["rule", "applied", "tried", *["ms"][:times], "nodes", "mul-adds", "bytes"]
+
+
 def test_the_theme_is_that_of_the_system(opened: Any) -> None:
     data = graph_data(History(chain(["x", "a", "b"])), "chain")
     assert opened(data, color_scheme="dark").get_attribute("html", "data-theme") == "dark"

@@ -134,6 +134,15 @@ def test_the_data_of_a_run() -> None:
     )
 
 
+def test_times_are_shown_when_asked_for(folder: Path) -> None:
+    assert main(["view", "g.json", "r.gsl", "--times", "-o", "a.html"]) == 0
+    assert main(["r.gsl", "g.json", "-o", "out.json", "--html", "b.html", "--times"]) == 0
+    for name in ("a.html", "b.html"):
+        data = data_of(Path(name).read_text())
+        assert set(data["seconds"]) == {rule["name"] for rule in data["rules"]}
+        assert all(seconds > 0 for seconds in data["seconds"].values())
+
+
 def test_values_of_small_constants_are_shown() -> None:
     b = Builder(load_dialect("relay"))
     graph = b.finish(b.call("add", b.input("x", (2,)), b.const(0.5)))

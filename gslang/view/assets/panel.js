@@ -13,6 +13,7 @@ const signed = (value) => element("td", { className: `number ${value > 0 ? "plus
 const short = (value) => { for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) if (Math.abs(value) >= size) return `${(value / size).toFixed(Math.abs(value) >= 100 * size ? 0 : 1)} ${unit}`; return String(value); };
 const shortSigned = (value) => element("td", { className: `number ${value > 0 ? "plus" : value < 0 ? "minus" : ""}`, title: value.toLocaleString("en") }, value > 0 ? `+${short(value)}` : value < 0 ? `−${short(-value)}` : "0");
 const shortNumber = (value) => element("td", { className: "number", title: value.toLocaleString("en") }, short(value));
+const milliseconds = (seconds) => element("td", { className: "number" }, (1000 * seconds).toFixed(1));
 const row = (...cells) => element("tr", {}, ...cells.map((cell) => (cell instanceof Node && cell.nodeName === "TD" ? cell : element("td", {}, cell))));
 
 function table(heads, rows) {
@@ -134,7 +135,7 @@ class Panel {
     DATA.changes.forEach((change, k) => { if (!first.has(change.rule)) first.set(change.rule, k + 1); });
     const rules = DATA.rules.slice().sort((a, b) => b.applications - a.applications);
     const name = (rule) => (first.has(rule.name) ? this.stepLink(first.get(rule.name), rule.name) : rule.name);
-    parts.push(element("h2", {}, "Rules"), table(["rule", "applied", "tried", "nodes", "mul-adds", "bytes"], rules.map((rule) => row(name(rule), number(rule.applications), number(rule.candidates), signed(rule.effect), shortSigned(rule.macs), shortSigned(rule.bytes)))));
+    parts.push(element("h2", {}, "Rules"), table(["rule", "applied", "tried", ...(DATA.seconds ? ["ms"] : []), "nodes", "mul-adds", "bytes"], rules.map((rule) => row(name(rule), number(rule.applications), number(rule.candidates), ...(DATA.seconds ? [milliseconds(DATA.seconds[rule.name] || 0)] : []), signed(rule.effect), shortSigned(rule.macs), shortSigned(rule.bytes)))));
     if (DATA.untried.length) parts.push(element("p", { className: "dim" }, `Without a candidate: ${DATA.untried.join(", ")}`));
     if (DATA.skipped.length) parts.push(element("h3", {}, "Skipped"), pairs(DATA.skipped));
     if (DATA.failures.length) parts.push(element("h3", {}, "Not applied"), pairs(DATA.failures.map(([rule, node, message]) => [rule, `at ${node}: ${message}`])));
