@@ -103,9 +103,8 @@ def run_data(
         for name, count in result.progress.counts.items() if count.candidates or count.applications
     ]
     if times:
-        data["seconds"] = {
-            name: round(count.seconds, 6) for name, count in result.progress.counts.items() if count.candidates
-        }
+        tried = ((name, count) for name, count in result.progress.counts.items() if count.candidates)
+        data["seconds"] = {name: round(count.seconds, 6) for name, count in tried}
     data["untried"] = [
         name for name, count in result.progress.counts.items() if not (count.candidates or count.applications)
     ]
