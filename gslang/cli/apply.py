@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
 from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems, show_summary
+from gslang.cli.check_numbers import refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
@@ -218,7 +219,7 @@ def run_one(options: argparse.Namespace) -> int:
         sys.stderr.write(cost.as_text())
     show_newer_opset(rules, result)
     if code != ExitCode.FINE and not options.force:
-        sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
+        tell_nothing_written()
     return code
 
 
@@ -241,10 +242,7 @@ def _checked_sizes(options: argparse.Namespace) -> dict[str, int] | ExitCode:
 def _check_graph(graph: Graph, options: argparse.Namespace, sizes: Mapping[str, int]) -> None:
     """Refuse sizes and inputs that do not belong to the graph; warn of what its format cannot hold."""
     refuse_unknown_sizes(graph, sizes)
-    if options.inputs is not None:
-        from gslang.cli.inputs import fitting_inputs
-
-        fitting_inputs(graph, options.inputs)
+    refuse_unfit_inputs(graph, options)
     if options.provenance and target_format(options, graph) == "relay":
         sys.stderr.write(
             "warning: Relay text has no place for what `--provenance` says\n"

@@ -7,9 +7,8 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from gslang.cli.inputs import inputs_for
+from gslang.cli.check_numbers import check_numbers
 from gslang.cli.main import ExitCode
-from gslang.cli.numbers import compare_graphs
 from gslang.cli.paint import painter
 from gslang.engine.fixed_point import StopReason
 
@@ -42,47 +41,23 @@ def show_problems(result: Result) -> int:
 def numbers_agree(
     rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]
 ) -> bool:
-    from gslang.evaluate.errors import EvaluationError
-
-    try:
-        inputs = inputs_for(before, rules.dialect, options, sizes)
-        compared = compare_graphs(before, result.graph, rules.dialect, inputs, options.backend)
-    except EvaluationError as error:
-        sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
-        result.numbers = {"checked": False, "reason": str(error)}
-        return False
-    agreement = compared.agreement
-    result.numbers = {
-        "checked": True,
-        "backend": compared.backend,
-        "max_abs": agreement.max_abs,
-        "max_rel": agreement.max_rel,
-    }
-    if agreement.equal:
+    """True if both graphs compute the same; the comparison is told, and kept in the result."""
+    agree, result.numbers = check_numbers(before, result.graph, rules.dialect, options, sizes, copied=True)
+    if agree or not result.numbers["checked"]:
+        return agree
+    meant = [
+        name
+        for name in result.progress.counts
+        if name in rules.known and rules.known[name].changes is not None
+        and result.progress.counts[name].applications
+    ]
+    if meant:
+        result.numbers["changed_by"] = meant
+    for name in meant:
         sys.stderr.write(
-            f"{painter(options, sys.stderr)('good', 'numbers agree')}: largest difference "
-            f"{agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n"
+            f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n"
         )
-    else:
-        sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
-        if compared.first:
-            result.numbers["first_difference"] = compared.first
-            sys.stderr.write(
-                f"  the first value of both graphs that differs is `{compared.first}`: it {compared.detail}\n"
-            )
-        meant = [
-            name
-            for name in result.progress.counts
-            if name in rules.known and rules.known[name].changes is not None
-            and result.progress.counts[name].applications
-        ]
-        if meant:
-            result.numbers["changed_by"] = meant
-        for name in meant:
-            sys.stderr.write(
-                f"  `{name}`, which was applied, is marked `@changes`: {rules.known[name].changes}\n"
-            )
-    return agreement.equal
+    return False
 
 
 def show_newer_opset(rules: RuleSet, result: Result) -> None:

@@ -189,8 +189,10 @@ def _write(
         text = file_without_findings(file, partial(_findings, file.name))
     if options.output in (None, "-"):
         sys.stdout.write(text)
-    else:
+    elif rules:
         write_text(options.output, text)
+    else:
+        sys.stderr.write(f"no rule was found: {options.output} is not written\n")
     verdicts = {
         verdict: sum(rule.verdict == verdict for rule in result.rules)
         for verdict in ("proved", "exact", "tested")

@@ -72,7 +72,9 @@ def run(options: argparse.Namespace) -> int:
             if sys.stderr.isatty():
                 sys.stderr.write(f"{len(found)} of {len(names or rules.own)}: {name}\n")
     sys.stdout.write(FORMATS[options.format](found))
-    if options.output:
+    if options.output and all(g.text is None for g in found):
+        sys.stderr.write(f"no rule was found: {options.output} is not written\n")
+    elif options.output:
         from gslang.base.atomic_write import write_text
 
         sources = {rules.known[g.name].span.source for g in found}

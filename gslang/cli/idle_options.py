@@ -176,7 +176,12 @@ NEEDS: tuple[Need, ...] = (
         "add --check-numbers",
     ),
     Need(
-        ("search",), ("seed",), lambda o: o.check_numbers, "without --check-numbers", "add --check-numbers"
+        ("search",), ("seed", "force"), lambda o: o.check_numbers, "without --check-numbers",
+        "add --check-numbers",
+    ),
+    Need(
+        ("search",), ("inputs",), lambda o: o.check_numbers or _several_graphs(o),
+        "without --check-numbers", "add --check-numbers",
     ),
     Need(
         ("bisect",), _NUMBERS, lambda o: o.check == "numbers", "where a command is the check",

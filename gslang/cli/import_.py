@@ -88,7 +88,10 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(text if options.format == "text" else report)
         sys.stderr.write(report if options.format == "text" else "")
     else:
-        _written(options.output, text)
+        if any(one.text for one in found):
+            _written(options.output, text)
+        else:
+            sys.stderr.write(f"no rule holds: {options.output} is not written\n")
         sys.stdout.write(report)
     return ExitCode.FINE if all(one.text for one in found) else ExitCode.FINDINGS
 

@@ -121,9 +121,12 @@ class Comparison:
 
 
 def compare_graphs(
-    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str
+    before: Graph, after: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str,
+    copied: bool = True,
 ) -> Comparison:
-    """Both graphs on the same inputs, by the same backend. Raises `EvaluationError`."""
+    """Both graphs on the same inputs, by the same backend. `copied`: `after` was made from a copy of the
+    other, so that nodes without a name can be told by their numbers. Raises `EvaluationError`.
+    """
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.run import evaluate
@@ -133,12 +136,12 @@ def compare_graphs(
 
         try:
             agreement = compare_values(run_graph(before, inputs), run_graph(after, inputs))
-            return _with_first(agreement, "onnxruntime", before, after, dialect, inputs)
+            return _with_first(agreement, "onnxruntime", before, after, dialect, inputs, copied)
         except (EvaluationError, InputError):
             if backend == "onnxruntime":
                 raise
     agreement = compare_values(evaluate(before, dialect, inputs), evaluate(after, dialect, inputs))
-    return _with_first(agreement, "reference", before, after, dialect, inputs)
+    return _with_first(agreement, "reference", before, after, dialect, inputs, copied)
 
 
 def _with_first(
@@ -148,6 +151,7 @@ def _with_first(
     after: Graph,
     dialect: Dialect,
     inputs: Mapping[str, object],
+    copied: bool,
 ) -> Comparison:
     if agreement.equal:
         return Comparison(agreement, backend)
@@ -161,7 +165,7 @@ def _with_first(
             left, right = (run_graph(graph, inputs, names)[-len(names) :] for graph in (before, after))
             found = _first_different(names, left, right)
         else:
-            pairs = _shared_nodes(before, after)[:_MOST_SHARED]
+            pairs = _shared_nodes(before, after, copied)[:_MOST_SHARED]
             left = _values_of(before, [n for n, _ in pairs], dialect, inputs)
             right = _values_of(after, [n for _, n in pairs], dialect, inputs)
             found = _first_different([before.label(n) for n, _ in pairs], left, right)
@@ -189,16 +193,15 @@ def shared_names(before: Graph, after: Graph) -> list[str]:
     return [name for n in _computed(before) if (name := before.names[n]) and name in there]
 
 
-def _shared_nodes(before: Graph, after: Graph) -> list[tuple[int, int]]:
-    """The values that both graphs compute, in the order of the first: results of one name, nodes without a
-    name that are still there, and outputs.
-
-    `after` is made from a copy of `before`: nodes keep their numbers, and new ones have others.
+def _shared_nodes(before: Graph, after: Graph, copied: bool) -> list[tuple[int, int]]:
+    """The values that both graphs compute, in the order of the first: results of one name, in a copy nodes
+    without a name that are still there, and outputs.
     """
     named = {name: n for n in _computed(after) if (name := after.names[n])}
     still = {
         n
-        for n in _computed(after) if not after.names[n] and n < len(before.op) and after.op[n] is before.op[n]
+        for n in _computed(after)
+        if copied and not after.names[n] and n < len(before.op) and after.op[n] is before.op[n]
     }
     found = []
     for n in _computed(before):

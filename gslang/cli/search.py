@@ -13,16 +13,19 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.cli.check_numbers import check_numbers, refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import compare_graphs, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes, sizes_of
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
@@ -91,12 +94,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--require", choices=("any", "tested", "exact", "proved"), default="exact",
         help="the weakest verdict of a rule that may be used (exact)",
     )
-    parser.add_argument("--check-numbers", action="store_true", help="evaluate before and after, and compare")
+    parser.add_argument(
+        "--check-numbers", action="store_true",
+        help="evaluate before and after and compare; nothing is written if the results differ",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="write the graph even if the numbers differ"
+    )
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
     parser.add_argument(
-        "--backend", choices=("auto", "reference", "onnxruntime"), default="auto",
-        help="what evaluates ONNX graphs",
+        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what evaluates ONNX graphs")
     parser.add_argument(
         "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
     )
@@ -126,7 +135,7 @@ def run(options: argparse.Namespace) -> int:
         return run_one(options)
     for path, what in (
         (options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"),
-        (options.output_params, "--output-params"),
+        (options.output_params, "--output-params"), (options.inputs, "--inputs"),
     ):
         if path is not None:
             sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
@@ -155,37 +164,47 @@ def run_one(options: argparse.Namespace) -> int:
         return rules
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
+    refuse_unfit_inputs(graph, options)
     began = perf_counter()
     try:
         found = _search(rules, graph, sizes, table, options)
     except UnknownCost as error:
         raise InputError(str(error), path=options.graph) from None
     seconds = perf_counter() - began
-    numbers = _numbers(rules, graph, found, sizes, options) if options.check_numbers else {"checked": False}
-    output_graph(found.graph, options, target_format(options, graph))
+    agree, numbers = True, {"checked": False}
+    if options.check_numbers:
+        agree, numbers = check_numbers(graph, found.graph, rules.dialect, options, sizes, copied=False)
+    report = {
+        "table": table.name,
+        "method": options.method, **found.report(),
+        "seconds": round(seconds, 3),
+        "numbers": numbers,
+    }
+    with together():
+        if agree or options.force:
+            output_graph(found.graph, options, target_format(options, graph))
+        _write_reports(graph, found, report, table, options)
+    _summary(found, table, seconds, options)
+    if not agree and not options.force:
+        tell_nothing_written()
+    return ExitCode.FINE if agree else ExitCode.FINDINGS
+
+
+def _write_reports(
+    graph: Graph, found: Found, report: Mapping[str, object], table: CostTable, options: argparse.Namespace
+) -> None:
+    """Write the files that are asked for beside the graph."""
     if options.html:
         from gslang.cli.page_output import write_text
         from gslang.view.difference import difference_data
         from gslang.view.page import page
 
-        write_text(
-            page(difference_data(
-                graph, found.graph, "stdin" if options.graph == "-" else Path(options.graph).name
-            )),
-            options.html,
-        )
+        name = "stdin" if options.graph == "-" else Path(options.graph).name
+        write_text(page(difference_data(graph, found.graph, name)), options.html)
     if options.save_egraph:
         _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
     if options.report:
-        report = {
-            "table": table.name,
-            "method": options.method, **found.report(),
-            "seconds": round(seconds, 3),
-            "numbers": numbers,
-        }
         _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    _summary(found, table, seconds, options)
-    return ExitCode.FINDINGS if numbers.get("equal") is False or numbers.get("reason") else ExitCode.FINE
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
@@ -199,7 +218,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
-    kept = {"the rules": options.rules, "the cost table": options.cost}
+    kept = {"the rules": options.rules, "the cost table": options.cost, "the inputs": options.inputs}
     read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
     reports = {
         "the report": options.report,
@@ -252,35 +271,6 @@ def _tell(rule: CheckedRule, verdict: str) -> None:
     sys.stderr.write(
         f"note: `{rule.name}` is skipped: its verdict is {verdict} (use it with --require {other})\n"
     )
-
-
-def _numbers(
-    rules: RuleSet, before: Graph, found: Found, sizes: dict[str, int], options: argparse.Namespace
-) -> dict[str, Any]:
-    from gslang.evaluate.random_inputs import random_inputs
-    from gslang.evaluate.run import EvaluationError
-
-    try:
-        compared = compare_graphs(
-            before, found.graph, rules.dialect, random_inputs(before, options.seed, sizes), options.backend
-        )
-    except EvaluationError as error:
-        sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
-        return {"checked": False, "reason": str(error)}
-    agreement = compared.agreement
-    if agreement.equal:
-        sys.stderr.write(
-            f"numbers agree: largest difference {agreement.max_abs:.3g} (relative {agreement.max_rel:.3g})\n"
-        )
-    else:
-        sys.stderr.write(f"error: the numbers differ: {agreement.reason}\n")
-    return {
-        "checked": True,
-        "equal": agreement.equal,
-        "backend": compared.backend,
-        "max_abs": agreement.max_abs,
-        "max_rel": agreement.max_rel,
-    }
 
 
 def _save(found: Found, path: str, weights: str) -> None:

@@ -119,3 +119,17 @@ def test_an_output_that_cannot_be_is_an_error_before_work(
 
 def _no_work(*_: object, **__: object) -> None:
     raise RuntimeError("work began")
+
+
+@pytest.mark.parametrize(
+    "line", ["generalize wrong.gsl", "import tensat wrong.txt", "discover --ops exp --size 1"]
+)
+def test_where_no_rule_was_found_the_old_file_stays(
+    line: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "wrong.gsl").write_text("dialect relay;\nrule wrong(x): nn.relu(x) => exp(sin(x));\n")
+    (folder / "wrong.txt").write_text("(relu ?x)=>(sigmoid ?x)\n")
+    (folder / "old.gsl").write_text("the old one")
+    assert main([*line.split(), "-o", "old.gsl"]) == 1
+    assert "old.gsl is not written" in capsys.readouterr().err
+    assert (folder / "old.gsl").read_text() == "the old one"

@@ -305,8 +305,32 @@ def test_rules_below_the_required_verdict_are_left_out(
     assert main(["search", *where]) == 0
     assert "`wrong` is skipped: its verdict is refuted" in capsys.readouterr().err
     assert "nn.relu" in (folder / "o.json").read_text()
-    assert main(["search", *where, "--require", "any", "--check-numbers"]) == 1
+    (folder / "o.json").write_text("the old one")
+    assert main(["search", *where, "--require", "any", "--check-numbers", "--report", "-"]) == 1
+    said = capsys.readouterr()
+    assert "the numbers differ" in said.err and "no graph is written\n  help: --force" in said.err
+    assert json.loads(said.out)["numbers"]["equal"] is False
+    assert (folder / "o.json").read_text() == "the old one"
+    assert main(["search", *where, "--require", "any", "--check-numbers", "--force"]) == 1
+    assert "no graph is written" not in capsys.readouterr().err
     assert "nn.relu" not in (folder / "o.json").read_text()
+
+
+def test_values_of_inputs_are_compared(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "r.gsl").write_text("dialect relay;\nrule wrong(x): nn.relu(x) => x;\n")
+    b = Builder(RELAY)
+    (folder / "g.json").write_text(write_json(b.finish(b.call("nn.relu", b.input("x", (2,))))))
+    np.savez(folder / "x.npz", x=np.array([1, 2], "float32"))
+    line = ["search", str(folder / "r.gsl"), str(folder / "g.json"), "--require", "any", "--check-numbers"]
+    assert main([*line, "--inputs", str(folder / "x.npz")]) == 0
+    assert "numbers agree" in capsys.readouterr().err
+    np.savez(folder / "x.npz", x=np.array([1, -2], "float32"))
+    assert main([*line, "--inputs", str(folder / "x.npz")]) == 1
+    out, err = capsys.readouterr()
+    assert out == "" and "no graph is written" in err
+    np.savez(folder / "x.npz", y=np.array([1, -2], "float32"))
+    assert main([*line, "--inputs", str(folder / "x.npz")]) == 3
+    assert "the graph has no input `y`" in capsys.readouterr().err
 
 
 def test_two_runs_give_the_same_bytes(folder: Path) -> None:
