@@ -42,13 +42,15 @@ def is_current(operator: str, opset: int) -> bool:
 
 
 def unknown_at(operator: str, opset: int, attrs: Attrs, operands: int) -> list[str]:
-    """Attributes and operands of a node that its operator has not in its operator set: what they mean is not
-    known.
+    """Attributes and operands of a node that its operator has not in its operator set, or not in the latest
+    one if it is in no such set: what they mean is not known.
     """
     then = version_at(operator, opset)
     if then is None:
-        now = history().operators.get(operator)
-        return [name for name in attrs if now is not None and name not in now[-1].attributes]
+        known = history().operators.get(operator)
+        if known is None:
+            return []
+        then = known[-1]
     if operands <= then.most and attrs.keys() <= then.kinds.keys():
         return []
     return [name for name in attrs if name not in then.kinds] + [

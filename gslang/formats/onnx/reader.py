@@ -26,7 +26,7 @@ from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.static_types import StaticTypes
 from gslang.dialect.onnx.tensors import OnnxTensor
-from gslang.dialect.onnx.versions import VECTORS
+from gslang.dialect.onnx.versions import VECTORS, history
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate.known_types import refiner
@@ -329,7 +329,7 @@ class _Reader:
         if attrs:
             operands += [self._value(name, reader) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
-        if signature is not None and domain not in ("", "ai.onnx"):
+        if signature is not None and (domain not in ("", "ai.onnx") or operator not in history().operators):
             unknown = unknown_parts(signature, tuple(operands), attrs)
         return _Head(intern(operator), attrs or NO_ATTRS, tuple(unknown), signature, recurs)
 
