@@ -52,6 +52,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--dialect", metavar="NAME", help="of the operators (that of FILES, else relay)")
     parser.add_argument("--size", type=positive, default=2, metavar="N", help="operators in a term (2)")
     parser.add_argument(
+        "--outputs", type=positive, default=1, metavar="N",
+        help="outputs of a rule: terms that share an input may be computed together (1)",
+    )
+    parser.add_argument(
         "--variables", type=positive, default=3, metavar="N", help="inputs of each shape (3)"
     )
     parser.add_argument(
@@ -142,6 +146,7 @@ def run(options: argparse.Namespace) -> int:
         options.inputs,
         _numbers(options.constants),
         options.require,
+        options.outputs,
     )
     table = table_of(options.cost)
     plan = plan_of(question)

@@ -21,6 +21,8 @@ from gslang.cli.usable_rules import add_extern_option, usable_rules
 if TYPE_CHECKING:
     from gslang.generalize.refine import Generalized
 
+_SECONDS = 20.0  # of processor time for one rule: convolutions need most of it
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULES", help="a .gsl file, a folder, `-`, or a shipped module")
@@ -31,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
     )
-    add_inference_options(parser, "one rule")
+    add_inference_options(parser, "one rule", _SECONDS)
     add_extern_option(parser)
 
 
@@ -55,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
 
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules[0])
-    allowance = allowance_of(options)
+    allowance = allowance_of(options, _SECONDS)
     found: list[Generalized] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -53,23 +53,23 @@ def seconds_or_none(text: str) -> float:
     return 0.0 if text == "0" else seconds(text)
 
 
-def add_seconds_option(parser: ArgumentParser, what: str) -> None:
-    """`--seconds` of a verb that judges rules one after the other. None unless it is given: `SECONDS`, and
-    less after rules that used all of it up (`Allowance`)."""
+def add_seconds_option(parser: ArgumentParser, what: str, usual: float = SECONDS) -> None:
+    """`--seconds` of a verb that judges rules one after the other. None unless it is given: the usual time,
+    and less after rules that used all of it up (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"{what} ({SECONDS:g}; after each one that uses all of it up, half for the others)",
+        help=f"{what} ({usual:g}; after each one that uses all of it up, half for the others)",
     )
 
 
-def allowance_of(options: Namespace) -> Allowance:
+def allowance_of(options: Namespace, usual: float = SECONDS) -> Allowance:
     """The processor time for each rule by `--seconds`."""
-    return Allowance(SECONDS if options.seconds is None else options.seconds, options.seconds is not None)
+    return Allowance(usual if options.seconds is None else options.seconds, options.seconds is not None)
 
 
-def add_inference_options(parser: ArgumentParser, each: str) -> None:
+def add_inference_options(parser: ArgumentParser, each: str, usual: float = SECONDS) -> None:
     """The options of verbs that infer conditions; `each`: what the time is for."""
-    add_seconds_option(parser, f"the most processor time for {each}")
+    add_seconds_option(parser, f"the most processor time for {each}", usual)
     parser.add_argument(
         "--instances", type=positive, default=20, metavar="N",
         help="how many instances to try conditions on (20)",

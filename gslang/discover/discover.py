@@ -17,12 +17,14 @@ from dataclasses import field, replace
 from gslang.api import load, parse_rules
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
+from gslang.discover.backwards import backwards
 from gslang.discover.enumerate import Equation, Found, enumerate_terms
 from gslang.discover.equations import Candidate, candidates
 from gslang.discover.implied import implied
 from gslang.discover.judge import Judged, family, judge, named
 from gslang.discover.minimal import PRUNING, follows, minimal
 from gslang.discover.plan import Plan, Question, cost_of, plan_of
+from gslang.discover.several import joint_candidates
 from gslang.discover.state import State, tree_of
 from gslang.search.cost.tables import CostTable
 
@@ -57,17 +59,39 @@ def discover(
     tell(f"{len(equations)} equations, {len(found)} candidates")
     by = [rule for file in question.files for rule in load(file).known.values()]
     names: dict[str, int] = {}
+    _judge_all(found, plan, by, kept, pool, result, names, tell)
+    if question.outputs > 1:
+        joint = joint_candidates(equations, plan.formers, plan.inputs, question.outputs)
+        result.candidates += len(joint)
+        tell(f"{len(joint)} candidates with several outputs")
+        # as equations, rules with fewer inputs on one side imply them, which rewriting cannot use
+        several = [rule for rule in by if len(rule.outputs) > 1 or backwards(rule) is not None]
+        _judge_all(joint, plan, several, kept, pool, result, names, tell)
+    return result
+
+
+def _judge_all(
+    found: Sequence[Candidate],
+    plan: Plan,
+    by: list[CheckedRule],
+    kept: State,
+    pool: Executor | None,
+    result: Discovery,
+    names: dict[str, int],
+    tell: Callable[[str], None],
+) -> None:
+    """Add the rules that candidates become, as far as those of `by`, which get them too, do not imply them.
+    """
     waiting = _left(found, plan, by, result)
     while waiting:
         chosen = _one_of_each_family(minimal(waiting, plan, by), plan)
-        for candidate, answer in _judged(chosen, question, kept, pool):
+        for candidate, answer in _judged(chosen, plan.question, kept, pool):
             if answer is None:
                 result.refused.append(candidate)
             else:
                 _keep(answer, plan, by, names, result)
         waiting = _left([c for c in waiting if c not in chosen], plan, by, result)
         tell(f"{len(result.rules)} rules, {len(waiting)} candidates left")
-    return result
 
 
 def _left(

@@ -12,7 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.discover.equations import Candidate
-from gslang.discover.evaluator import build, input_value
+from gslang.discover.evaluator import build_all, input_value
 from gslang.discover.formers import SIZES, Former, shape_of
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
@@ -112,23 +112,25 @@ class Draws:
             inputs.append(graph.add_input(f"x{variable}", type_))
             values[f"x{variable}"] = input_value(variable, 7, type_)
         symbols = {**SIZES[0], **{symbol: sizes[place] for symbol, place in self.places.items()}}
-        source = build(graph, self.candidate.source, inputs, self.formers, self.dialect, symbols)
-        if source is None:
+        sources = build_all(graph, self.candidate.sources, inputs, self.formers, self.dialect, symbols)
+        if sources is None:
             return None
-        target = build(graph, self.candidate.target, inputs, self.formers, self.dialect, symbols)
-        if target is None:
+        targets = build_all(graph, self.candidate.targets, inputs, self.formers, self.dialect, symbols)
+        if targets is None:
             return False
         try:
             with np.errstate(all="ignore"):
-                graph.set_outputs([source])
-                before = evaluate(graph, self.dialect, values)[0]
-                graph.set_outputs([target])
-                after = evaluate(graph, self.dialect, values)[0]
+                graph.set_outputs(sources)
+                before = evaluate(graph, self.dialect, values)
+                graph.set_outputs(targets)
+                after = evaluate(graph, self.dialect, values)
         except EvaluationError:
             return None
-        if not np.isfinite(before).all():
+        if not all(np.isfinite(value).all() for value in before):
             return None
-        return before.shape == after.shape and bool(np.allclose(before, after, rtol=1e-7, atol=1e-9))
+        return all(
+            a.shape == b.shape and np.allclose(a, b, rtol=1e-7, atol=1e-9) for a, b in zip(before, after)
+        )
 
 
 def _joined(places: Mapping[Place, object], equal: Sequence[tuple[Place, Place]]) -> list[list[Place]]:

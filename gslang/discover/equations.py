@@ -3,7 +3,7 @@ that costs more."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
@@ -14,13 +14,13 @@ from gslang.discover.terms import Tree, count, key_of, leaves, match, replaced, 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A rule without conditions.
+    """A rule without conditions, with one term for each output.
 
-    Variables are numbered as they occur in `source`; `types`: of each, at each of the sizes.
+    Variables are numbered as they occur in `sources`; `types`: of each, at each of the sizes.
     """
 
-    source: Tree
-    target: Tree
+    sources: tuple[Tree, ...]
+    targets: tuple[Tree, ...]
     types: tuple[tuple[Type, ...], ...]
 
 
@@ -33,7 +33,7 @@ def candidates(
     """The rules that the equations give, smallest first; `cost` of a term over the inputs, None if it has
     none.
     """
-    found: dict[tuple[Tree, Tree], Candidate] = {}
+    found: dict[tuple[tuple[Tree, ...], tuple[Tree, ...]], Candidate] = {}
     for equation in _general(list(_closed(equations, inputs)), formers, inputs):
         ways = [
             (a, b)
@@ -43,29 +43,42 @@ def candidates(
         if not ways:
             continue
         source, target = max(ways, key=lambda way: (*_gain(way[0], way[1], cost), way == ways[0]))
-        made = _candidate(source, target, inputs)
-        found.setdefault((made.source, made.target), made)
+        made = candidate_of((source,), (target,), inputs)
+        found.setdefault((made.sources, made.targets), made)
+    return in_order(found.values(), formers)
+
+
+def in_order(found: Iterable[Candidate], formers: Sequence[Former]) -> list[Candidate]:
+    """Smallest first."""
     return sorted(
-        found.values(),
-        key=lambda c: (
-            count(c.source) + count(c.target),
-            key_of(c.source, formers),
-            key_of(c.target, formers),
-        ),
+        found,
+        key=lambda c: (operators_of(c), [key_of(tree, formers) for tree in (*c.sources, *c.targets)]),
     )
 
 
-def _candidate(source: Tree, target: Tree, types: Sequence[tuple[Type, ...]]) -> Candidate:
-    order = list(dict.fromkeys(leaves(source)))
+def operators_of(candidate: Candidate) -> int:
+    """The number of operators of both sides."""
+    return sum(map(count, (*candidate.sources, *candidate.targets)))
+
+
+def candidate_of(
+    sources: Sequence[Tree], targets: Sequence[Tree], types: Sequence[tuple[Type, ...]]
+) -> Candidate:
+    """The candidate of some terms, whose variables get new numbers. `types`: by their old numbers."""
+    order = list(dict.fromkeys(leaf for source in sources for leaf in leaves(source)))
     names: dict[int, Tree] = {variable: k for k, variable in enumerate(order)}
-    return Candidate(replaced(source, names), replaced(target, names), tuple(types[v] for v in order))
+    before, after = (tuple([replaced(tree, names) for tree in side]) for side in (sources, targets))
+    return Candidate(before, after, tuple(types[v] for v in order))
 
 
 def turned_round(candidate: Candidate) -> Candidate | None:
-    """The candidate from right to left; None where its target has fewer inputs."""
-    if variables(candidate.target) != variables(candidate.source) or isinstance(candidate.target, int):
+    """The candidate from right to left; None where its target has fewer inputs, and for several outputs."""
+    if len(candidate.sources) > 1:
         return None
-    return _candidate(candidate.target, candidate.source, candidate.types)
+    (source,), (target,) = candidate.sources, candidate.targets
+    if variables(target) != variables(source) or isinstance(target, int):
+        return None
+    return candidate_of((target,), (source,), candidate.types)
 
 
 def _gain(source: Tree, target: Tree, cost: Callable[[Tree], float | None]) -> tuple[float, int]:

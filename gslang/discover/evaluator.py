@@ -158,6 +158,24 @@ def build(
     return add_call(graph, dialect, former, operands, former.attributes(sizes))
 
 
+def build_all(
+    graph: Graph,
+    trees: Sequence[Tree],
+    inputs: Sequence[int],
+    formers: Sequence[Former],
+    dialect: Dialect,
+    sizes: Mapping[str, int],
+) -> list[int] | None:
+    """Add several terms to a graph; None where one of them does not type-check."""
+    found: list[int] = []
+    for tree in trees:
+        node = build(graph, tree, inputs, formers, dialect, sizes)
+        if node is None:
+            return None
+        found.append(node)
+    return found
+
+
 @lru_cache(maxsize=4096)
 def input_value(number: int, at: int, type_: Type) -> Any:
     """The value of a variable: positive and negative quarters, for each variable and size others."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
@@ -93,7 +93,7 @@ def _conditions(sizes: Sequence[SizeConditions]) -> Iterator[tuple[Types, SizeCo
 
 def _styles(candidate: Candidate, formers: Sequence[Former]) -> list[Style]:
     """From the weakest: attributes of no operator are stated, of one, of all; all are."""
-    calls = [formers[tree[0]] for tree in _subterms(candidate.source) if isinstance(tree, tuple)]
+    calls = [formers[tree[0]] for tree in _subterms(*candidate.sources) if isinstance(tree, tuple)]
     tried = sorted({former.op for former in calls if former.attrs})
     single = [Style(frozenset({op})) for op in tried] if len(tried) > 1 else []
     return [Style(), *single, Style(frozenset(tried)), Style(all=True)]
@@ -109,16 +109,15 @@ def rule_text(
         return None
     header, words = _header(candidate, types)
     source = _Writer(formers, dialect, places, style, True)
-    shared = _shared(candidate.source) | (_subterms(candidate.source) & _subterms(candidate.target))
-    result = source.expression(candidate.source, shared)
+    shared = _shared(*candidate.sources) | (_subterms(*candidate.sources) & _subterms(*candidate.targets))
+    result = source.all_of(candidate.sources, shared)
     target = _Writer(formers, dialect, places, style, False, dict(source.named), source.givers)
-    outcome = target.expression(candidate.target, _shared(candidate.target))
+    outcome = target.all_of(candidate.targets, _shared(*candidate.targets))
     where = [f"{_size(a)} == {_size(b)}" for a, b in sizes.equal] if types.sized else []
     where += [_product(sides) for sides in sizes.products] if types.sized else []
     where += [f"{NAMES[0]}.dtype in {_FLOATS}"] if types.floats else []
     words += [*where, *source.stated]
     lines = [f"rule {name}({', '.join(header)}) {{", *(f"    {line};" for line in source.lines)]
-    result, outcome = _plain(result), _plain(outcome)
     lines.append(f"    {result}" + (f" where {', '.join(where)}" if where else ""))
     lines += ["  =>", *(f"    {line};" for line in target.lines), f"    {outcome}", "}"]
     return Form("\n".join(lines) + "\n", tuple(dict.fromkeys(words)))
@@ -127,20 +126,21 @@ def rule_text(
 def law_text(candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect) -> str:
     """A rule that says what was seen, with all attributes as they were and no conditions: not to be
     believed."""
-    writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)
-    source, target = (
-        _plain(writer.expression(tree, set())) for tree in (candidate.source, candidate.target)
-    )
-    return f"rule {name}({', '.join(NAMES[: len(candidate.types)])}): {source} => {target};\n"
+    sides = []
+    for trees in (candidate.sources, candidate.targets):
+        writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)
+        result = writer.all_of(trees, _shared(*trees))
+        sides.append(" ".join([*(f"{line};" for line in writer.lines), result]))
+    return f"rule {name}({', '.join(NAMES[: len(candidate.types)])}) {{ {sides[0]} => {sides[1]} }}\n"
 
 
 def graph_text(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) -> str:
     """The body of a test: inputs of the first sizes, source and target with all attributes stated."""
     inputs = [f"{NAMES[k]}: input {types[0]};" for k, types in enumerate(candidate.types)]
     sides = []
-    for tree in (candidate.source, candidate.target):
+    for trees in (candidate.sources, candidate.targets):
         writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)
-        result = writer.expression(tree, _shared(tree))
+        result = writer.all_of(trees, _shared(*trees))
         sides.append("\n".join([*(f"    {line};" for line in writer.lines), f"    {result}"]))
     return "    " + "  ".join(inputs) + "\n" + sides[0] + "\n  =>\n" + sides[1] + "\n"
 
@@ -163,7 +163,10 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
             "" if former.index is None else f".{former.index}"
         )
 
-    return f"`{_plain(text(candidate.source))}` is `{_plain(text(candidate.target))}`"
+    before, after = (
+        ", ".join(_plain(text(tree)) for tree in side) for side in (candidate.sources, candidate.targets)
+    )
+    return f"`{before}` {'is' if len(candidate.sources) == 1 else 'are'} `{after}`"
 
 
 def _named_value(value: object) -> str:
@@ -215,6 +218,14 @@ class _Writer:
     sized: bool = False
     lines: list[str] = field(default_factory=list)
     stated: list[str] = field(default_factory=list)
+    parts: dict[tuple[Former, tuple[Tree, ...]], str] = field(default_factory=dict)
+    """Calls of which several fields are read: the former of the first field and the operands → its name."""
+
+    def all_of(self, trees: Sequence[Tree], shared: set[Tree]) -> str:
+        """The terms, separated by commas; what they need before them is in `lines`."""
+        fields = Counter(_whole(self.formers, tree) for tree in _subterms(*trees))
+        self.parts = {whole: "" for whole, count in fields.items() if whole is not None and count > 1}
+        return ", ".join([_plain(self.expression(tree, shared)) for tree in trees])
 
     def expression(self, tree: Tree, shared: set[Tree]) -> str:
         if isinstance(tree, int):
@@ -222,18 +233,24 @@ class _Writer:
         if tree in self.named:
             return self.named[tree]
         former = self.formers[tree[0]]
+        whole = _whole(self.formers, tree)
+        if whole in self.parts and self.parts[whole]:
+            return f"{self.parts[whole]}.{former.index}"
         operands = [self.expression(operand, shared) for operand in tree[1:]]
         text = self._call(former, operands)
         gives = (
             not self.style.all and self.is_source and former not in self.givers and self._declared(former)
         )
-        if not gives and tree not in shared:
+        if not gives and tree not in shared and whole not in self.parts:
             return f"({text})" if text.count(" ") and former.op in _INFIX else text
         name = f"{'t' if self.is_source else 'u'}{len(self.lines) + 1}"
         if former.index is not None:
             name = f"p{len(self.lines) + 1}"
             self.lines.append(f"{name} = {text.rpartition('.')[0]}")
-            self.givers.setdefault(former, name)
+            if gives:
+                self.givers.setdefault(former, name)
+            if whole in self.parts:
+                self.parts[whole] = name
             name = f"{name}.{former.index}"
         else:
             self.lines.append(f"{name} = {text}")
@@ -334,22 +351,31 @@ def symbols_of(candidate: Candidate, formers: Sequence[Former]) -> list[str]:
             for item in value:
                 look(item)
 
-    for tree in _subterms(candidate.source) | _subterms(candidate.target):
+    for tree in _subterms(*candidate.sources, *candidate.targets):
         if isinstance(tree, tuple):
             for _, value in formers[tree[0]].attrs:
                 look(value)
     return sorted(found)
 
 
-def _subterms(tree: Tree) -> set[Tree]:
-    """All calls in a term."""
-    if isinstance(tree, int):
-        return set()
-    return {tree, *(below for operand in tree[1:] for below in _subterms(operand))}
+def _subterms(*trees: Tree) -> set[Tree]:
+    """All calls in some terms."""
+    found: set[Tree] = set()
+    for tree in trees:
+        if isinstance(tree, tuple):
+            found |= {tree, *_subterms(*tree[1:])}
+    return found
 
 
-def _shared(tree: Tree) -> set[Tree]:
-    """Calls that stand in a term more than once."""
+def _whole(formers: Sequence[Former], tree: Tree) -> tuple[Former, tuple[Tree, ...]] | None:
+    """The same for all fields of the result of one call; None for other terms."""
+    if isinstance(tree, int) or formers[tree[0]].index is None:
+        return None
+    return replace(formers[tree[0]], index=0), tree[1:]
+
+
+def _shared(*trees: Tree) -> set[Tree]:
+    """Calls that stand in some terms more than once."""
     often: Counter[Tree] = Counter()
 
     def walk(part: Tree) -> None:
@@ -359,5 +385,6 @@ def _shared(tree: Tree) -> set[Tree]:
                 for operand in part[1:]:
                     walk(operand)
 
-    walk(tree)
+    for tree in trees:
+        walk(tree)
     return {part for part, times in often.items() if times > 1}

@@ -65,7 +65,7 @@ def judge(
     left to right."""
     ways = [candidate]
     turned = turned_round(candidate)
-    if turned is not None and count(turned.source) == count(turned.target):
+    if turned is not None and count(turned.sources[0]) == count(turned.targets[0]):
         ways.append(turned)
     sizes = [size_conditions(way, formers, dialect, symbols_of(way, formers)) for way in ways[:1]]
     if len(ways) > 1 and not (sizes[0] and sizes[0][0].admits > _MOSTLY):
@@ -132,7 +132,7 @@ def _verdict(rule: CheckedRule, program: CheckedProgram) -> Verdict:
 def family(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) -> str:
     """The same for candidates that differ in attributes or types only: one rule may be all of them."""
     first = rule_text(candidate, "it", formers, dialect, Style(), Types(), SizeConditions(()))
-    return first.text if first is not None else repr((candidate.source, candidate.target))
+    return first.text if first is not None else repr((candidate.sources, candidate.targets))
 
 
 def _differs(rule: CheckedRule) -> Instance | None:
@@ -171,5 +171,6 @@ def named(candidate: Candidate, formers: Sequence[Former]) -> str:
             for operand in tree[1:]:
                 walk(operand)
 
-    walk(candidate.source)
+    for source in candidate.sources:
+        walk(source)
     return "_".join(words[:5])

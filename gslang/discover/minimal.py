@@ -13,11 +13,11 @@ from collections.abc import Sequence
 
 from gslang.api import parse_rules
 from gslang.check.checked import CheckedRule
-from gslang.discover.equations import Candidate
+from gslang.discover.equations import Candidate, operators_of
 from gslang.discover.forms import law_text
 from gslang.discover.implied import Settings, derive
 from gslang.discover.plan import Plan, graph_of
-from gslang.discover.terms import count, leaves
+from gslang.discover.terms import leaves
 
 PRUNING = Settings(instances=3, nodes=600, rounds=5)
 
@@ -39,7 +39,9 @@ def follows(candidate: Candidate, plan: Plan, by: Sequence[CheckedRule]) -> bool
     its own."""
     if not by:
         return False
-    before, after = (graph_of(tree, candidate.types, plan) for tree in (candidate.source, candidate.target))
+    before, after = (
+        graph_of(side, candidate.types, plan) for side in (candidate.sources, candidate.targets)
+    )
     return (
         before is not None
         and after is not None
@@ -55,7 +57,5 @@ def _law(candidate: Candidate, name: str, plan: Plan) -> CheckedRule:
 
 def _order(candidate: Candidate) -> tuple[bool, int]:
     """True if inputs are repeated; then the number of operators."""
-    sides = [list(leaves(side)) for side in (candidate.source, candidate.target)]
-    return any(len(set(side)) < len(side) for side in sides), count(candidate.source) + count(
-        candidate.target
-    )
+    terms = [list(leaves(term)) for term in (*candidate.sources, *candidate.targets)]
+    return any(len(set(term)) < len(term) for term in terms), operators_of(candidate)

@@ -19,7 +19,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect, require_inference
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import Type
-from gslang.discover.evaluator import add_call, build, fingerprint, input_value
+from gslang.discover.evaluator import add_call, build_all, fingerprint, input_value
 from gslang.discover.formers import SIZES, Asked, Former, formers_of, read_operators, shape_of, types_at
 from gslang.discover.terms import Tree
 from gslang.evaluate.errors import EvaluationError
@@ -40,7 +40,8 @@ _FAMILIES: tuple[tuple[tuple[str | int, ...], ...], ...] = (
 class Question:
     """`files`: rule files that declare operators, and whose rules are known already. `inputs`: shapes of
     variables, chosen by the operators if
-    there are none. `variables`: of each shape that is chosen. `constants`: numbers that terms may hold."""
+    there are none. `variables`: of each shape that is chosen. `constants`: numbers that terms may hold.
+    `outputs`: the most of a rule."""
 
     dialect: str
     operators: str
@@ -50,6 +51,7 @@ class Question:
     inputs: str = ""
     constants: tuple[float, ...] = ()
     require: str = "exact"
+    outputs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,21 +237,21 @@ def _distinct(
     return list(found.values())
 
 
-def graph_of(tree: Tree, inputs: Sequence[Sequence[Type]], plan: Plan) -> Graph | None:
-    """A term at the first sizes, over inputs of these types (at each choice of sizes); None where it does
+def graph_of(trees: Sequence[Tree], inputs: Sequence[Sequence[Type]], plan: Plan) -> Graph | None:
+    """Terms at the first sizes, over inputs of these types (at each choice of sizes); None where one does
     not type-check."""
     graph = Graph(plan.dialect.name)
     nodes = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(inputs)]
-    node = build(graph, tree, nodes, plan.formers, plan.dialect, SIZES[0])
-    if node is None:
+    outputs = build_all(graph, trees, nodes, plan.formers, plan.dialect, SIZES[0])
+    if outputs is None:
         return None
-    graph.set_outputs([node])
+    graph.set_outputs(outputs)
     return graph
 
 
 def cost_of(tree: Tree, plan: Plan, table: CostTable) -> float | None:
     """The cost of a term at the first sizes; None if one of its operators has no cost."""
-    graph = graph_of(tree, plan.inputs, plan)
+    graph = graph_of((tree,), plan.inputs, plan)
     if graph is None:
         return None
     try:

@@ -78,7 +78,7 @@ class State:
 
 
 def _key(candidate: Candidate) -> str:
-    return digest([repr((candidate.source, candidate.target, candidate.types))])
+    return digest([repr((candidate.sources, candidate.targets, candidate.types))])
 
 
 def tree_of(data: Any) -> Tree:

@@ -30,6 +30,7 @@ from gslang.graph.graph import CONST
 FLOATS = ("float16", "float32", "float64", "bfloat16")
 _MOST_AXES = 5
 _MOST_VALUES = 4  # of one attribute, to compare it with
+_GROUPS = ("groups", "group")
 _LAST = (-1, -2)  # axes counted from the end
 
 
@@ -177,7 +178,7 @@ def _about_one(
     for rank in ranks[:6]:
         yield Condition(f"{name}.ndim == {rank}", 1.5)
     if len(ranks) > 1:
-        yield from (Condition(f"{name}.ndim >= {rank}", 1.3) for rank in ranks[1:3])
+        yield from (Condition(f"{name}.ndim >= {rank}", 1.3) for rank in ranks[:3])
         yield from (Condition(f"{name}.ndim <= {rank}", 1.6) for rank in ranks[:3])
     most = min(_MOST_AXES, max(ranks, default=0))
     for k in (*range(most), *(_LAST if most else ())):
@@ -213,10 +214,10 @@ def _equal_sizes(a: Named, b: Named, ranks_a: Sequence[int], ranks_b: Sequence[i
     for k in range(min(most_a, most_b)):
         yield Condition(f"{b.name}.shape[{k}] == {a.name}.shape[{k}]", 1.0)
     for k in _LAST if most_a and most_b else ():
-        yield Condition(f"{b.name}.shape[{k}] == {a.name}.shape[{k}]", 1.05)
+        yield Condition(f"{b.name}.shape[{k}] == {a.name}.shape[{k}]", 1.35)
     for k in range(1, min(3, most_a, most_b)):
-        yield Condition(f"{b.name}.shape[{k}:] == {a.name}.shape[{k}:]", 1.1, plain=False)
-        yield Condition(f"{b.name}.shape[:-{k}] == {a.name}.shape[:-{k}]", 1.15, plain=False)
+        yield Condition(f"{b.name}.shape[{k}:] == {a.name}.shape[{k}:]", 1.1)
+        yield Condition(f"{b.name}.shape[:-{k}] == {a.name}.shape[:-{k}]", 1.15)
     for i in range(most_b):
         for j in range(most_a):
             if i != j:
@@ -244,10 +245,30 @@ def _about_attributes(
                 ):
                     yield Condition(f"{b.name}.{other} == {a.name}.{name}", 1.6, plain=False)
         yield from _about_two(a, b, declared[a.number].keys() & declared[b.number].keys(), declared[a.number])
+    yield from _per_group(rule, calls)
     for a, b, name in _axes(nodes, declared):
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == {b.name}.ndim - 1", 1.4)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 1", 1.8)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 0", 1.8)
+
+
+def _per_group(rule: ir.CheckedRule, calls: Sequence[Named]) -> Iterator[Condition]:
+    """Calls of one operator whose weights have as many outputs for each group."""
+    leaves = {node.number: node.name for node in named_nodes(rule) if node.operator is None}
+    for a, b in combinations(calls, 2):
+        left_call, right_call = rule.nodes[a.number], rule.nodes[b.number]
+        names = [n for n in rule.dialect.operators[a.operator or ""].attributes if n in _GROUPS]
+        if (
+            a.operator != b.operator or not names or not isinstance(left_call, ir.CallNode)
+            or not isinstance(right_call, ir.CallNode)
+        ):
+            continue
+        for left, right in zip(left_call.operands[1:], right_call.operands[1:]):
+            if left in leaves and right in leaves and left != right:
+                first, last = (
+                    f"{leaves[k]}.shape[0] // {c.name}.{names[0]}" for k, c in ((left, a), (right, b))
+                )
+                yield Condition(f"{last} == {first}", 1.7)
 
 
 def _about_attribute(

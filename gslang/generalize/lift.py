@@ -7,7 +7,8 @@ to find out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
@@ -18,17 +19,28 @@ from gslang.syntax import nodes as n
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """`names`: what it does, for people. `edits` and `drop`: see `draft_of`."""
+    """`names`: what it does, for people. `edits` and `drop`: see `draft_of`. `opened`: the attributes that
+    are left open."""
 
     names: tuple[str, ...]
     edits: Mapping[tuple[int, int], str]
     drop: frozenset[tuple[int, int]]
+    opened: frozenset[str] = frozenset()
 
 
 def lifts(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
     """Ways to make a rule more general, the most general one first."""
     opened, carried = _opened(source, name, rule), _carried(source, name, rule)
     return [lift for lift in (opened, carried) if lift.names]
+
+
+def gains(lift: Lift, conditions: Iterable[str]) -> bool:
+    """False if conditions state a value for an attribute that was left open: the rule as written says so
+    better.
+    """
+    names = "|".join(map(re.escape, sorted(lift.opened)))
+    stated = rf"\w+\.({names}) (==|in) [^a-z]|normalize_axis\(\w+\.({names}), .*\) == -?\d"
+    return not lift.opened or not any(re.match(stated, text) for text in conditions)
 
 
 def constants(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
@@ -75,7 +87,7 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
     """
     item, _ = rule_item(source, name)
     givers = _givers(source, name)
-    drop: set[tuple[int, int]] = set()
+    drop: dict[tuple[int, int], str] = {}  # the argument → the operator
     values: dict[str, dict[str, object]] = {}
     for call in _calls(item.source):
         operator = call.callee.span.text
@@ -87,8 +99,9 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
                 and (value := literal(a.value)) is not None
             ):
                 values.setdefault(operator, {}).setdefault(a.name, value)
-                drop.add((a.span.start, a.span.end))
+                drop[(a.span.start, a.span.end)] = operator
     edits: dict[tuple[int, int], str] = {}
+    fixed: set[str] = set()  # operators of calls of the target that cannot follow
     for call in _calls(item.target):
         operator = call.callee.span.text
         declared, given = rule.dialect.get(operator), values.get(operator, {})
@@ -112,10 +125,14 @@ def _opened(source: Source, name: str, rule: ir.CheckedRule) -> Lift:
             edits[(call.span.start, call.span.end)] = (
                 f"{operator}({', '.join([*kept, f'{givers[operator]}.*'])})"
             )
+        else:
+            fixed.add(operator)
     names = [
-        f"attributes that `{operator}` had fixed: {', '.join(found)}" for operator, found in values.items()
+        f"attributes that `{operator}` had fixed: {', '.join(found)}"
+        for operator, found in values.items() if operator not in fixed
     ]
-    return Lift(tuple(names), edits, frozenset(drop))
+    left = frozenset(span for span, operator in drop.items() if operator not in fixed)
+    return Lift(tuple(names), edits, left, frozenset(k for op in values.keys() - fixed for k in values[op]))
 
 
 def literal(value: n.Expr) -> tuple[object] | None:

@@ -1,9 +1,9 @@
 """The weakest conditions under which a rule holds, by counterexample-guided refinement.
 
 Samples of the rule, and of the rule with attributes, shapes or types tied (which all good instances of many
-rules are), are told good or bad; the weakest conjunction of candidates that tells them apart is tried on new
-samples, each of its conditions is negated in turn to see whether it is needed, and the verifier has the last
-word: its counterexample is a sample, too.
+rules are), are told good or bad, and so are the neighbours of good ones; the weakest conjunction of
+candidates that tells them apart is tried on new samples, each of its conditions is negated in turn to see
+whether it is needed, and the verifier has the last word: its counterexample is a sample, too.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ from gslang.fmt.format_source import layout
 from gslang.formats.json_reader import read_json
 from gslang.generalize.candidates import Named, candidates, named_nodes
 from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
-from gslang.generalize.lift import Lift, constants, lifts
+from gslang.generalize.lift import Lift, constants, gains, lifts
+from gslang.generalize.neighbours import neighbours, point_of
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
@@ -36,11 +37,13 @@ from gslang.verify.verdict import ORDER, Verdict, verify
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 
 _ROUNDS = 6  # conjunctions that are tried around the same ties
-_MOST_EXTRA = 4  # conditions that are added to ties
+_MOST_EXTRA = 8  # conditions that are added to ties
+_LEAST_TIES = 3  # conjunctions of ties that are drawn even if there are enough good samples
 _ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
 _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
 _GLANCE = 120  # attempts to draw a few samples
-_MOST_ATTACKS = 12  # equations that instances are made to violate
+_CENTRES = 4  # good samples whose neighbours are looked at, each time
+_SHARE_OF_FORM = 0.5  # of the time that is left, for a form that fixes less than the rule
 _SECOND_LOOK = 100  # instances that conditions found are tried on in the end
 _LEAST_SECONDS = 0.5  # for a verdict
 _SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
@@ -131,11 +134,14 @@ def generalize_in(
         if not lift.names and before.verdict in ("proved", "exact"):
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
+            own = until.within(_SHARE_OF_FORM * until.left) if lift.names else until
             found = _Refinement(
                 draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
-                until,
+                own,
             ).run()
-        if lift.drop and (found.verdict is None or found.verdict.verdict != "proved"):
+        if lift.drop and (
+            found.verdict is None or found.verdict.verdict != "proved" or not gains(lift, found.conditions)
+        ):
             continue  # what a rule fixed is left open only where that is known to be right
         if best is None or _rank(found) > _rank(best):
             best = found
@@ -192,7 +198,8 @@ class _Refinement:
         # these come first, and are never lost
         self.samples: list[Sample] = [Sample(scope, False, "") for scope in found if scope is not None]
         self.places, self.given = places, len(self.samples)
-        self.seen: set[str] = set()
+        self.centres: set[str] = set()
+        self.known: dict[str, ir.Value] = {}  # the text of a condition → its value
         self.conditions: list[Condition] = []
         self.values: list[ir.Value] = []
         self.truth: list[list[bool]] = []
@@ -205,20 +212,25 @@ class _Refinement:
     def run(self) -> Generalized:
         if self.places and not self.given:
             return self._none("this form does not match where it is known to be right")
-        starts = _ties(self.base, named_nodes(self.base))
-        shares = []
+        starts = [self._one_by_one(ties) for ties in _ties(self.base, named_nodes(self.base))]
+        self._learn(list({c.text: c for ties in starts for c in ties}.values()))
+        shares: list[float] = []
         for ties in starts:
+            if len(shares) > _LEAST_TIES and sum(not s.bad for s in self.samples) >= self.settings.wanted:
+                shares.append(0.0)
+                continue
             new = self._draw(ties, self.settings.wanted // 2, _GLANCE)
             shares.append(sum(not s.bad for s in new) / max(1, len(new)))
         if not any(not s.bad for s in self.samples):
             return self._none(
                 "no instance was found on which the sides agree" if self.samples else "no instance was found"
             )
+        self._look_around([s for s in self.samples if not s.bad])
         self._find_candidates()
         best: Generalized | None = None
         own = self._own_samples()
         for share, ties in zip(shares, starts):
-            if share < _MOST_LIKELY and best is None and ties is not starts[-1]:
+            if ties and share < _MOST_LIKELY and best is None and ties is not starts[-1]:
                 continue
             chosen = self._holding(ties)
             pruned = None if chosen is None else self._pruned(chosen)
@@ -260,9 +272,11 @@ class _Refinement:
             if extra is None or len(extra) > _MOST_EXTRA:
                 return None
             chosen = [*fixed, *extra]
+            if self._is_refuted_nearby(chosen):
+                continue
             new = self._draw(chosen, self.settings.wanted, 4 * _GLANCE, 3, True)
             self._note(chosen, new)
-            if not any(s.bad for s in new) and not self._attacked(chosen):
+            if not any(s.bad for s in new):
                 return (
                     chosen if sum(not s.bad for s in self._under(chosen)) >= self.settings.wanted // 2
                     else None
@@ -271,22 +285,13 @@ class _Refinement:
                 return None
         return None
 
-    def _attacked(self, chosen: Sequence[Condition]) -> bool:
-        """True if a bad instance is found where inputs differ in shape or type although the conditions
-        hold."""
-        equal = [
-            c
-            for c in self.conditions
-            if c.field in ("shape", "dtype") and c.node and c.value.endswith(f".{c.field}")
-            and c not in chosen
-        ]
-        for c in equal[:_MOST_ATTACKS]:
-            if any(
-                s.bad
-                for s in self._draw([*chosen, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE // 2, 1)
-            ):
-                return True
-        return False
+    def _is_refuted_nearby(self, chosen: Sequence[Condition]) -> bool:
+        """True if a bad instance near a good one is found on which the conditions hold."""
+        before = len(self.samples)
+        self._look_around([s for s in self._under(chosen) if not s.bad])
+        under = self._under(chosen)
+        self._note(chosen, [s for s in self.samples[before:] if any(s is o for o in under)])
+        return any(s.bad for s in under)
 
     def _pruned(self, chosen: list[Condition]) -> list[Condition]:
         """Without the conditions that are not needed, or with weaker ones in their place."""
@@ -294,7 +299,7 @@ class _Refinement:
             others = [o for o in chosen if o is not c]
             if any(s.bad for s in self._under(others)):
                 continue
-            new = self._draw([*others, Condition(f"not ({c.text})")], 2 * _ENOUGH, _GLANCE, 1)
+            new = self._draw(others, 2 * _ENOUGH, _GLANCE, 1, violated=c)
             if len(new) >= 2 * _ENOUGH and not any(s.bad for s in new):
                 chosen = others
             if self.until.passed:
@@ -312,9 +317,11 @@ class _Refinement:
                 or self._kept(weaker) <= self._kept(chosen)
             ):
                 return found
+            if self._is_refuted_nearby(weaker):
+                continue
             new = self._draw(weaker, self.settings.wanted, 4 * _GLANCE, 2, True)
             self._note(weaker, new)
-            if any(s.bad for s in new) or self._attacked(weaker):
+            if any(s.bad for s in new):
                 continue
             other = self._judged(weaker) if len(new) >= _ENOUGH and not self.lift.drop else None
             return (
@@ -363,15 +370,18 @@ class _Refinement:
         second = verify(rule, more)
         return second if second.verdict == "refuted" else verdict
 
-    def _known(self, ties: Sequence[Condition]) -> list[Condition]:
-        """Ties as candidates: all attributes one by one."""
-        by_text = {c.text: c for c in self.conditions}
-        texts: list[str] = []
+    def _one_by_one(self, ties: Sequence[Condition]) -> list[Condition]:
+        """Ties in which each attribute has a condition of its own."""
+        found: list[Condition] = []
         for tie in ties:
-            names = self._attributes(tie.node) if tie.field == "*" else [tie.field]
-            value = tie.value if tie.field == "*" else ""
-            texts += [f"{tie.node}.{name} == {value}.{name}" if value else tie.text for name in names]
-        known = [by_text[text] for text in dict.fromkeys(texts) if text in by_text]
+            names = self._attributes(tie.node) if tie.field == "*" else []
+            found += [Condition(f"{tie.node}.{name} == {tie.value}.{name}") for name in names] or [tie]
+        return found
+
+    def _known(self, ties: Sequence[Condition]) -> list[Condition]:
+        """The ties that are candidates."""
+        by_text = {c.text: c for c in self.conditions}
+        known = [by_text[text] for text in dict.fromkeys(c.text for c in ties) if text in by_text]
         # the others say nothing new
         return [c for c in known if not all(self.truth[self.conditions.index(c)])]
 
@@ -394,7 +404,7 @@ class _Refinement:
         if verdict.counterexample is None:
             return False
         graph = read_json(verdict.counterexample.source, dialect=self.base.dialect)
-        rule = self.named.checked(chosen)
+        rule = self._under_conditions(chosen)
         found = samples(rule, instances_on(rule, [graph], Search()), self.settings.seed)
         return self._add(replace(s, scope=replace(s.scope, rule=self.base), bad=True) for s in found)
 
@@ -418,16 +428,39 @@ class _Refinement:
         attempts: int,
         most_bad: int = 0,
         vary: bool = False,
+        violated: Condition | None = None,
     ) -> list[Sample]:
-        """New samples of the rule under conditions; none if it does not check with them."""
-        try:
-            rule = self.named.checked(conditions)
-        except NoDraft:
-            return []
+        """New samples of the rule under conditions, `violated` not holding."""
+        rule = self._under_conditions(conditions, violated)
         self.seed += 1
         new = draw(rule, wanted, self.seed, attempts, self._for_one(), most_bad, vary)
         self._add(replace(s, scope=replace(s.scope, rule=self.base)) for s in new)
         return new
+
+    def _under_conditions(
+        self, conditions: Sequence[Condition], violated: Condition | None = None
+    ) -> ir.CheckedRule:
+        """The rule with more in its `where`, without conditions that do not check there."""
+        more = [self.known[c.text] for c in conditions if c.text in self.known]
+        more += [] if violated is None else [ir.UnaryValue("not", self.known[violated.text])]
+        spans = (*self.base.where_spans, *[self.base.span] * len(more))
+        return replace(self.base, where=(*self.base.where, *more), where_spans=spans)
+
+    def _look_around(self, among: Sequence[Sample]) -> None:
+        """Add the neighbours of some of these samples, first of those in which few sizes are equal by chance.
+        """
+        until = self._for_one()
+        points = {repr(point.wishes()): point for s in among for point in [point_of(s.scope)]}
+        others = list(points.values())
+        waiting = [key for key in points if key not in self.centres]
+        for key in sorted(waiting, key=lambda key: points[key].coincidences)[:_CENTRES]:
+            self.centres.add(key)
+            self.seed += 1
+            near = neighbours(self.base, points[key], others, self.seed)
+            for sample in samples(self.base, near, self.seed):
+                self._add([sample])
+                if until.passed:
+                    return
 
     def _add(self, new: Iterable[Sample]) -> bool:
         count = len(self.samples)
@@ -442,10 +475,17 @@ class _Refinement:
 
     def _find_candidates(self) -> None:
         good = [s for s in self.samples if not s.bad]
-        found = candidates(self.base, good)
+        self.conditions = self._learn(candidates(self.base, good))
+        self.values = [self.known[c.text] for c in self.conditions]
+        self.truth = [[holds(value, s.scope) for s in self.samples] for value in self.values]
+
+    def _learn(self, found: list[Condition]) -> list[Condition]:
+        """The conditions that check in the rule's `where`, whose values are known from now on."""
         while found:
             program = self.named.check([Condition(f"\n{c.text}") for c in found], False)
             if program.ok:
+                where = program.rules[self.draft.name].where[len(self.base.where) :]
+                self.known |= {c.text: value for c, value in zip(found, where)}
                 break
             errors = [d.primary.span for d in program.diagnostics if d.severity.value == "error"]
             lines = {span.line_column[0] for span in errors}
@@ -455,9 +495,7 @@ class _Refinement:
             if len(kept) == len(found):
                 raise NoDraft(f"conditions cannot be added to this rule: {program.diagnostics[0].message}")
             found = kept
-        self.conditions = found
-        self.values = list(program.rules[self.draft.name].where[len(self.base.where) :]) if found else []
-        self.truth = [[holds(value, s.scope) for s in self.samples] for value in self.values]
+        return found
 
     def _choose(self, fixed: Sequence[Condition]) -> list[Condition] | None:
         """The weakest conditions besides the fixed ones that exclude all bad samples; None without any."""

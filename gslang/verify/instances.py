@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import field, replace
 from functools import partial
 from time import thread_time
@@ -122,6 +122,15 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
     return None
 
 
+def wished(
+    rule: ir.CheckedRule, wishes: Mapping[tuple[int, str], Any], seed: int, search: Search
+) -> Instance | None:
+    """An instance with these fields of pattern nodes (`leaves.Wishes`), as far as the source's constraints
+    leave them open; None if there is none.
+    """
+    return _attempt(rule, search, seed, first=wishes)
+
+
 def stressing(
     rule: ir.CheckedRule, attribute: tuple[str, str], search: Search, seed: int, attempts: int
 ) -> Iterator[Instance]:
@@ -195,11 +204,12 @@ def _attempt(
     wide: bool = False,
     stressed: tuple[str, str] | None = None,
     dtype: str | None = None,
+    first: Mapping[tuple[int, str], Any] | None = None,
 ) -> Instance | None:
-    """One instance, or None. Where a condition fails that an equation could hint, or a decision goes another
-    way than the goal, it is tried again with that wish.
+    """One instance, or None. `first`: wishes to begin with. Where a condition fails that an equation could
+    hint, or a decision goes another way than the goal, it is tried again with that wish.
     """
-    wishes: dict[tuple[int, str], Any] = {}
+    wishes: dict[tuple[int, str], Any] = dict(first or {})
     for _ in range((6 if goal is None else 12) + len(rule.where)):
         search.attempts += 1
         making = Making(rule, seed, wishes, wide, stressed, dtype)

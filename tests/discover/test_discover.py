@@ -48,7 +48,7 @@ def found(
 def test_laws_of_sums_and_products_are_found_once() -> None:
     equations = found((ADD, MUL), 2).equations
     rules = candidates(equations, (ADD, MUL), [types_at(("n", "n"))] * 3, lambda tree: None)
-    assert [(c.source, c.target) for c in rules] == [
+    assert [(*c.sources, *c.targets) for c in rules] == [
         ((0, 0, (0, 1, 2)), (0, 1, (0, 0, 2))),  # x + (y + z) = y + (x + z), the operands of + being in order
         ((1, 0, (0, 1, 1)), (1, 1, (0, 0, 0))),
         ((1, 0, (1, 1, 2)), (1, 1, (1, 0, 2))),
@@ -123,17 +123,17 @@ def test_sizes_that_must_be_equal() -> None:
     formers = (ADD, *JOIN)
     types = (types_at(("n", "m")),) * 4
     # (x ‖₁ y) + (z ‖₁ w) = (x + z) ‖₁ (y + w)
-    candidate = Candidate((0, (2, 0, 1), (2, 2, 3)), (2, (0, 0, 2), (0, 1, 3)), types)
+    candidate = Candidate(((0, (2, 0, 1), (2, 2, 3)),), ((2, (0, 0, 2), (0, 1, 3)),), types)
     conditions = list(size_conditions(candidate, formers, load_dialect("relay"), []))
     assert {((2, 1), (0, 1))} <= set(conditions[0].equal) or {((3, 1), (1, 1))} <= set(conditions[0].equal)
-    product = Candidate((0, (0, 0, 1), 2), (0, 0, (0, 1, 2)), (types_at(("n", "n")),) * 3)
+    product = Candidate(((0, (0, 0, 1), 2),), ((0, 0, (0, 1, 2)),), (types_at(("n", "n")),) * 3)
     # the source's own types say it all
     assert size_conditions(product, (PRODUCT,), load_dialect("relay"), [])[0].equal == ()
 
 
 def test_a_size_among_attributes_is_read_from_an_input() -> None:
     formers = (*SPLIT, JOIN[0])
-    candidate = Candidate((0, (2, 0, 1)), 0, (types_at(("n", "n")),) * 2)
+    candidate = Candidate(((0, (2, 0, 1)),), (0,), (types_at(("n", "n")),) * 2)
     conditions = size_conditions(candidate, formers, load_dialect("relay"), ["n"])[0]
     text = next(f.text for f in forms(candidate, "r", formers, load_dialect("relay"), [conditions]))
     assert "indices_or_sections = (x.shape[0],)" in text

@@ -31,7 +31,7 @@ def plan() -> Plan:
 def candidate(
     plan: Plan, source: tuple[object, ...], target: tuple[object, ...], *shapes: int
 ) -> Candidate:
-    return Candidate(source, target, tuple(plan.inputs[shape] for shape in shapes))
+    return Candidate((source,), (target,), tuple(plan.inputs[shape] for shape in shapes))
 
 
 def judged(plan: Plan, candidate: Candidate) -> Judged:
@@ -85,7 +85,7 @@ def test_groups_of_convolutions_are_quotients(plan: Plan) -> None:
 def test_whole_numbers_wrap(plan: Plan) -> None:
     found = judged(
         plan_of(Question("relay", "multiply,nn.relu", inputs="[n]")),
-        Candidate((1, (0, 0, 0)), (0, 0, 0), (plan.inputs[MATRIX],)),
+        Candidate(((1, (0, 0, 0)),), ((0, 0, 0),), (plan.inputs[MATRIX],)),
     )
     assert "x.dtype in" in found.text and found.verdict == "proved"
 

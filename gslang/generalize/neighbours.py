@@ -1,0 +1,199 @@
+"""Instances that differ from a sample in one thing: a size, sizes that were equal, a rank, an element type,
+an attribute of one call or of all calls of its operator.
+
+Samples drawn at random differ in many things at once, so that they seldom show which of several equalities a
+rule needs. What the source's constraints tie to the thing that changes follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from random import Random
+from typing import Any
+
+from gslang.base.quick_dataclass import dataclass
+from gslang.check import checked as ir
+from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.engine.scope import Scope
+from gslang.graph.graph import CONST
+from gslang.verify.instances import Instance, Search, wished
+
+Wishes = dict[tuple[int, str], Any]
+Place = tuple[int, int]  # a leaf and an axis of it
+
+_DTYPES = ("float32", "int32", "float16", "float64")
+_MOST_PAIRS = 24  # pairs of equal sizes that change together
+_LARGEST = 12  # size to which one is raised
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """The sizes, types and open attributes of a sample. `shapes`: of leaves; `attributes`: (call, name) →
+    value."""
+
+    shapes: Mapping[int, tuple[int, ...]]
+    dtypes: Mapping[int, str]
+    values: Mapping[int, Any]
+    attributes: Mapping[tuple[int, str], Any]
+
+    def wishes(self) -> Wishes:
+        found: Wishes = {(leaf, "shape"): shape for leaf, shape in self.shapes.items()}
+        found |= {(leaf, "dtype"): dtype for leaf, dtype in self.dtypes.items()}
+        for leaf, value in self.values.items():
+            found |= {(leaf, "kind"): "const", (leaf, "value"): value}
+        return found | dict(self.attributes)
+
+    @property
+    def sizes(self) -> dict[Place, int]:
+        return {(leaf, axis): d for leaf, shape in self.shapes.items() for axis, d in enumerate(shape)}
+
+    @property
+    def coincidences(self) -> int:
+        """How many sizes are 1 or equal to one of another axis: those tell little."""
+        sizes = list(self.sizes.items())
+        return sum(d == 1 for _, d in sizes) + sum(
+            a == b and p[1] != q[1] for (p, a), (q, b) in combinations(sizes, 2)
+        )
+
+
+def point_of(scope: Scope) -> Point:
+    """What stands at the leaves and calls of a match outside of templates."""
+    shapes: dict[int, tuple[int, ...]] = {}
+    dtypes: dict[int, str] = {}
+    values: dict[int, Any] = {}
+    attributes: dict[tuple[int, str], Any] = {}
+    graph = scope.graph
+    for number, node in enumerate(scope.rule.nodes):
+        slot = scope.slots[number] if node.block is None else -1
+        if slot < 0:
+            continue
+        type_ = graph.types[slot]
+        match node:
+            case ir.LeafNode() if isinstance(type_, TensorType) and is_static(type_.shape) and type_.dtype:
+                shapes[number] = tuple([d for d in type_.shape or () if isinstance(d, int)])
+                dtypes[number] = type_.dtype
+                if graph.op[slot] is CONST:
+                    values[number] = graph.value(slot)
+            case ir.CallNode():
+                signature = scope.rule.dialect.get(graph.op[slot])
+                complete = {} if signature is None else signature.complete(graph.attrs[slot])
+                declared = () if signature is None else signature.attributes
+                attributes |= {
+                    (number, name): value
+                    for name, value in complete.items() if name in declared and not _fixed(node, name)
+                }
+    return Point(shapes, dtypes, values, attributes)
+
+
+def _fixed(call: ir.CallNode, name: str) -> bool:
+    """True if constraints say what an attribute is."""
+    return any(
+        name not in c.without if isinstance(c, ir.SameAttributes)
+        else c.field == name and not isinstance(c.test, ir.Anything)
+        for c in call.constraints
+    )
+
+
+def neighbours(rule: ir.CheckedRule, point: Point, others: Sequence[Point], seed: int) -> Iterator[Instance]:
+    """The instances around a point, those that tell most first. `others`: points whose attributes are tried
+    there.
+    """
+    base = point.wishes()
+    seen: set[str] = set()
+    for change in _changes(rule, point, others, Random(seed)):
+        changed = {leaf for leaf, field in change if field == "shape"}
+        wishes = {
+            key: value
+            for key, value in base.items()
+            if not (key[0] in changed and key[0] in point.values and key[1] == "value")
+        } | change
+        found = wished(rule, wishes, seed, Search())
+        if found is not None and (text := _text(found)) not in seen:
+            seen.add(text)
+            yield found
+
+
+def _text(instance: Instance) -> str:
+    graph = instance.before
+    return repr([(graph.op[n], graph.types[n], graph.attrs[n]) for n in graph.reverse_post_order()])
+
+
+def _changes(
+    rule: ir.CheckedRule, point: Point, others: Sequence[Point], random: Random
+) -> Iterator[Wishes]:
+    yield {}
+    yield from _types(point)
+    sizes = point.sizes
+    for place in sizes:
+        yield _sized(point, [place], sizes[place] + 1)
+    yield from _attributes(rule, point, others)
+    axes: dict[Place, list[Place]] = {}
+    for (leaf, axis), size in sizes.items():
+        axes.setdefault((axis, size), []).append((leaf, axis))
+    for (_, size), places in axes.items():
+        if len(places) > 1:
+            yield _sized(point, places, size + 1)
+    yield from _ranks(point)
+    pairs = [pair for pair in combinations(sizes, 2) if sizes[pair[0]] == sizes[pair[1]]]
+    for pair in random.sample(pairs, min(len(pairs), _MOST_PAIRS)):
+        yield _sized(point, pair, sizes[pair[0]] + 1)
+    for place, size in sizes.items():
+        if size > 1:
+            yield _sized(point, [place], 1)
+        if 2 * size <= _LARGEST:
+            yield _sized(point, [place], 2 * size)
+    doubled = [pair for pair in combinations(sizes, 2) if 2 * max(sizes[p] for p in pair) <= _LARGEST]
+    for a, b in random.sample(doubled, min(len(doubled), _MOST_PAIRS)):
+        yield _sized(point, [a], 2 * sizes[a]) | (
+            _sized(point, [b], 2 * sizes[b]) if a[0] != b[0] else _sized(point, [a, b], 2 * sizes[a])
+        )
+
+
+def _sized(point: Point, places: Sequence[Place], size: int) -> Wishes:
+    shapes = {leaf: list(point.shapes[leaf]) for leaf, _ in places}
+    for leaf, axis in places:
+        shapes[leaf][axis] = size
+    return {(leaf, "shape"): tuple(shape) for leaf, shape in shapes.items()}
+
+
+def _types(point: Point) -> Iterator[Wishes]:
+    for leaf, dtype in point.dtypes.items():
+        yield {(leaf, "dtype"): next(d for d in _DTYPES if d != dtype)}
+    for dtype in _DTYPES:
+        yield {(leaf, "dtype"): dtype for leaf in point.dtypes}
+
+
+def _ranks(point: Point) -> Iterator[Wishes]:
+    """One input, then all inputs, with an axis less or more at either end."""
+    for leaves in (*([leaf] for leaf in point.shapes), list(point.shapes)):
+        if all(point.shapes[leaf] for leaf in leaves):
+            yield {(leaf, "shape"): point.shapes[leaf][1:] for leaf in leaves}
+            yield {(leaf, "shape"): point.shapes[leaf][:-1] for leaf in leaves}
+        yield {(leaf, "shape"): (*point.shapes[leaf], 2) for leaf in leaves}
+        yield {(leaf, "shape"): (2, *point.shapes[leaf]) for leaf in leaves}
+
+
+def _attributes(rule: ir.CheckedRule, point: Point, others: Sequence[Point]) -> Iterator[Wishes]:
+    """One attribute of a call as other samples have it, there and then in all calls of its operator."""
+    tried: set[str] = set()
+    for other in others:
+        for (call, name), value in other.attributes.items():
+            now = point.attributes.get((call, name), value)
+            if repr(now) == repr(value) or f"{call} {name} {value!r}" in tried:
+                continue
+            tried.add(f"{call} {name} {value!r}")
+            yield {(call, name): value}
+            same = [
+                key
+                for key in point.attributes
+                if key[1] == name and repr(point.attributes[key]) == repr(now)
+                and _operators(rule, key[0]) == _operators(rule, call)
+            ]
+            if len(same) > 1:
+                yield dict.fromkeys(same, value)
+
+
+def _operators(rule: ir.CheckedRule, number: int) -> tuple[str, ...]:
+    node = rule.nodes[number]
+    return node.operators if isinstance(node, ir.CallNode) else ()
