@@ -58,7 +58,7 @@ class Point:
 
 
 def point_of(scope: Scope) -> Point:
-    """What stands at the leaves and calls of a match outside of templates."""
+    """The leaves and calls of a match outside of templates."""
     shapes: dict[int, tuple[int, ...]] = {}
     dtypes: dict[int, str] = {}
     values: dict[int, Any] = {}
