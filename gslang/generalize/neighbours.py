@@ -50,7 +50,7 @@ class Point:
 
     @property
     def coincidences(self) -> int:
-        """How many sizes are 1 or equal to one of another axis: those tell little."""
+        """The number of sizes that are 1 or equal to one of another axis: these tell little."""
         sizes = list(self.sizes.items())
         return sum(d == 1 for _, d in sizes) + sum(
             a == b and p[1] != q[1] for (p, a), (q, b) in combinations(sizes, 2)
