@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -183,13 +184,16 @@ class RuleSet:
         multi: int = 1,
         alpha: float = 1.05,
         budget: int = 100,
+        sizes: Mapping[str, int] | None = None,
+        traced: bool = False,
     ) -> Found:
         """The cheapest graph found that the rules lead to, never dearer than `model` (docs/search.md;
         `search.search.Found`).
 
         `cost`: the name of a table, a file, or a table. Rules whose verdict is below `require` are left out.
-        Raises `UnknownNameError` for a unknown rule, `UnknownCost` if a call has no cost, `InputError` for a
-        table that cannot be read, `ValueError`.
+        `sizes`: of symbolic dimensions, which the result has too. `traced`: the result's `trace.entries` can
+        be given to `replay`. Raises `UnknownNameError` for an unknown rule, `UnknownCost` if a call has no
+        cost, `InputError` for a table that cannot be read, `ValueError`.
         """
         from gslang.search.accept import accepting
         from gslang.search.cost.tables import table_of
@@ -203,7 +207,7 @@ class RuleSet:
         table = table_of(cost) if isinstance(cost, str) else cost
         return search(
             self.graph_of(model), self.dialect, [self.known[name] for name in step.rules], table, settings,
-            accept=accepting(self.programs, require),
+            accept=accepting(self.programs, require), sizes=sizes, traced=traced,
         )
 
     def replay(
@@ -213,7 +217,7 @@ class RuleSet:
         watch: Watch | None = None,
         provenance: bool = False,
     ) -> Result:
-        """Apply a trace (`engine.replay`) to a copy of `graph`.
+        """Apply a trace (`engine.replay`, `search.trace`) to a copy of `graph`.
 
         Raises `ReplayError` where it does not fit.
         """
@@ -224,6 +228,15 @@ class RuleSet:
         after, progress, rest, fold = (
             prepared_copy(graph, self.dialect), Progress(), Entries(entries), folder(self.dialect),
         )
+        if (first := rest.next) is not None and first.step == "search":
+            rest.skip()
+            after = self._sized(after, first.said.get("sizes"))
+            if first.said["method"] == "eqsat":
+                if watch is not None or provenance:
+                    raise ReplayError(
+                        first.line, "applications to an e-graph change no graph, so there is nothing to note"
+                    )
+                after = self._chosen(after, rest.of(""), progress)
 
         def redo(path: str, part: Graph, observe: Observer | None, places: Places | None = None) -> None:
             replay(part, self.dialect, self.known, rest.of(path), fold, progress, observe, places)
@@ -240,6 +253,24 @@ class RuleSet:
             raise ReplayError(rest.next.line, f"there is no body `{rest.next.body}` here")
         operands_to_attributes(after, self.dialect)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
+
+
+    def _sized(self, graph: Graph, sizes: Mapping[str, int] | None) -> Graph:
+        """The graph with these sizes of symbolic dimensions, if a search was given some."""
+        from gslang.search.cost.graph_cost import with_sizes
+
+        return graph if sizes is None else with_sizes(graph, self.dialect, sizes)
+
+    def _chosen(self, graph: Graph, entries: Iterable[TraceEntry], progress: Progress) -> Graph:
+        """The graph that a search by equality saturation has chosen."""
+        from gslang.engine.fixed_point import RuleCount
+        from gslang.search.trace import replay_choice
+
+        result, applied = replay_choice(graph, self.dialect, self.known, entries)
+        for name, times in Counter(applied).items():
+            progress.counts[name] = RuleCount(times, times, times)
+        progress.applications = len(applied)
+        return result
 
 
 def _without(step: Step, skip: set[str], only: set[str] | None) -> Step:

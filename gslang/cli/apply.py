@@ -184,6 +184,10 @@ def run_one(options: argparse.Namespace) -> int:
     sizes = _checked_sizes(options)
     if isinstance(sizes, ExitCode):
         return sizes
+    if options.replay:
+        from gslang.cli.trace_file import searched_sizes
+
+        sizes = {**searched_sizes(options.replay), **sizes}
     compiled = perf_counter()
     graph = load_graph(options.graph, options, rules.dialect)
     _check_graph(graph, options, sizes)

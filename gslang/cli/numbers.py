@@ -56,13 +56,9 @@ def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
 def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
     """Raises `InputError` for a size of a dimension that no input or parameter has: it would fix nothing."""
     from gslang.base.suggest import did_you_mean
-    from gslang.dialect.tensor_type import Symbol, TensorType
-    from gslang.graph.graph import LEAVES
+    from gslang.search.cost.graph_cost import symbolic_dimensions
 
-    types = [graph.types[node] for node in graph.nodes() if graph.op[node] in LEAVES]
-    known = dict.fromkeys(
-        d.name for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)
-    )
+    known = symbolic_dimensions(graph) if sizes else []
     for name in sizes:
         if name not in known:
             guess = did_you_mean(name, known)

@@ -109,6 +109,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
     )
+    parser.add_argument(
+        "--trace", metavar="FILE",
+        help="write the applications that lead to the result, for `gslc RULES GRAPH --replay FILE`",
+    )
     parser.add_argument("--html", metavar="FILE", help="write a page with the graph before and after")
     parser.add_argument(
         "--save-egraph", metavar="FILE", help="eqsat: write the e-graph in extraction-gym's format"
@@ -136,6 +140,7 @@ def run(options: argparse.Namespace) -> int:
     for path, what in (
         (options.report, "--report"), (options.save_egraph, "--save-egraph"), (options.html, "--html"),
         (options.output_params, "--output-params"), (options.inputs, "--inputs"),
+        (options.trace, "--trace"),
     ):
         if path is not None:
             sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
@@ -155,7 +160,7 @@ def run_one(options: argparse.Namespace) -> int:
         sys.stderr.write(wrong or "")
         return ExitCode.USAGE
     refuse_graph_output(options)
-    for path in (options.report, options.save_egraph, options.html):
+    for path in (options.report, options.save_egraph, options.html, options.trace):
         if path not in (None, "-"):
             refuse_output(path)
     table = table_of(options.cost)
@@ -201,6 +206,11 @@ def _write_reports(
 
         name = "stdin" if options.graph == "-" else Path(options.graph).name
         write_text(page(difference_data(graph, found.graph, name)), options.html)
+    if options.trace:
+        from gslang.cli.trace_file import write_search_trace
+
+        assert found.trace is not None
+        write_search_trace(options.trace, found.trace, found.graph, target_format(options, graph))
     if options.save_egraph:
         _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
     if options.report:
@@ -214,6 +224,8 @@ def _conflict(options: argparse.Namespace) -> str | None:
         )
     if options.html == "-":
         return "gslc: a page goes to a file\n  help: --html page.html\n"
+    if options.trace == "-":
+        return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
     if options.save_egraph == "-":
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
@@ -224,6 +236,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
         "the report": options.report,
         "the e-graph": options.save_egraph,
         "the page": options.html,
+        "the trace": options.trace,
     }
     wrong = graph_takes_place(options, kept) or shared_file(
         reports, {**kept, **read, **written_with(options)}
@@ -245,19 +258,20 @@ def _search(
     rules: RuleSet, graph: Graph, sizes: dict[str, int], table: CostTable, options: argparse.Namespace
 ) -> Found:
     from gslang.search.accept import accepting
-    from gslang.search.cost.graph_cost import with_sizes
     from gslang.search.saturate import Saturation
     from gslang.search.search import search
 
     chosen = [rules.known[name] for name in options.rule or rules.own if name not in options.skip]
-    typed = with_sizes(graph, rules.dialect, sizes)
     progress, accept = Saturation(), accepting(rules.programs, options.require, _tell)
     def text() -> str:
         applied = sum(list(progress.applications.values()))
         return f"round {progress.rounds}: {progress.nodes} e-nodes, {applied} applications"
 
     with shown_line(text):
-        return search(typed, rules.dialect, chosen, table, _settings(options), progress, accept)
+        return search(
+            graph, rules.dialect, chosen, table, _settings(options), progress, accept, sizes,
+            traced=options.trace is not None,
+        )
 
 
 def _tell(rule: CheckedRule, verdict: str) -> None:

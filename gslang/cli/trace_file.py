@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import field
 from pathlib import Path
-from typing import IO, Any, BinaryIO, NoReturn
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
@@ -23,8 +23,12 @@ from gslang.engine.replay import TraceEntry, ids_of, told
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import Graph
 
+if TYPE_CHECKING:
+    from gslang.search.trace import SearchTrace
+
 _NOT_EDITED = "write it with `--trace`, and do not edit it"
 _KEYS = ("application", "rule", "outputs", "removed", "added", "replaced", "bindings")
+_IN_EGRAPH_KEYS = ("application", "rule", "round", "match", "outputs", "added", "equal", "bindings")
 
 
 @dataclass(slots=True)
@@ -80,17 +84,42 @@ class Trace:
             raise _unwritable(self.path, error) from None
 
 
+def write_search_trace(path: str, trace: SearchTrace, graph: Graph, format: str) -> None:
+    """Write the trace of a search whose result is written in `format`. Raises `InputError`."""
+    written = _ids_in_file(graph, format)
+    lines, number = [], 0
+    for entry in trace.entries:
+        if entry.step is None:
+            number += 1
+            said = dict(entry.said)
+            nodes = [item["id"] for item in said["added"]] + said["outputs"]
+            said["written"] = {
+                id: name for id in nodes
+                if id in trace.nodes and (name := written.get(trace.nodes[id], id)) != id
+            }
+        else:
+            said = {"step": entry.step, **entry.said, "after": number}
+        said["lines"] = len(trace.entries)
+        lines.append(json.dumps(said, ensure_ascii=False).encode() + b"\n")
+    try:
+        write_atomically(path, lambda file: file.writelines(lines))
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
 def _written_ids(graph: Graph, ids: Callable[[int], str], format: str) -> dict[str, str]:
     """Ids in the trace → ids in the file, where these differ."""
+    return {ids(node): id for node, id in _ids_in_file(graph, format).items() if ids(node) != id}
+
+
+def _ids_in_file(graph: Graph, format: str) -> dict[int, str]:
     if format == "onnx":
         from gslang.formats.onnx.names import Names
 
-        found = Names(graph).of
-    else:
-        from gslang.formats.json_writer import ids_of_nodes
+        return Names(graph).of
+    from gslang.formats.json_writer import ids_of_nodes
 
-        found = ids_of_nodes(graph)
-    return {ids(node): id for node, id in found.items() if ids(node) != id}
+    return ids_of_nodes(graph)
 
 
 def open_trace(path: str, fold_limit: int | None) -> Trace:
@@ -123,6 +152,12 @@ def read_trace(path: str) -> Iterator[TraceEntry]:
         )
 
 
+def searched_sizes(path: str) -> dict[str, int]:
+    """The sizes that a search was given, if this is its trace. Raises `InputError`."""
+    first = next(read_trace(path), None)
+    return dict(first.said.get("sizes") or {}) if first is not None and first.step == "search" else {}
+
+
 def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     """The entry in a line, and how many lines it says there are."""
 
@@ -143,18 +178,43 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     body = data.get("body", "")
     if not isinstance(body, str):
         fail("`body` is a path")
-    if data.get("step") in ("fold", "cse"):
+    if "step" in data and data["step"] in ("fold", "cse"):
         limit = data.get("limit", FOLD_LIMIT)
         if limit is not None and type(limit) is not int:
             fail("`limit` is a number of bytes, or null")
         return TraceEntry(number, data["step"], {}, body, limit), lines
-    if missing := [key for key in _KEYS if key not in data]:
+    if "step" in data and data["step"] in ("search", "choose"):
+        return TraceEntry(number, data["step"], _of_a_search(data, number, fail)), lines
+    keys = _IN_EGRAPH_KEYS if "round" in data else _KEYS
+    if missing := [key for key in keys if key not in data]:
         fail(f"`{missing[0]}` is missing")
     if not isinstance(data["rule"], str) or not _are_ids(data["outputs"]) or not data["outputs"]:
         fail("`rule` is a name, and `outputs` are ids, at least one")
-    if not _are_ids(data["removed"]):
+    if not _are_ids(data.get("removed", [])):
         fail("`removed` are ids")
-    return TraceEntry(number, None, {key: data[key] for key in _KEYS}, body), lines
+    for key in ("match", "round"):
+        if key in data and (type(data[key]) is not int or not 0 <= data[key] < 1 << 62):
+            fail(f"`{key}` is a number, at least 0")
+    return TraceEntry(number, None, {key: data[key] for key in (*keys, "match") if key in data}, body), lines
+
+
+def _of_a_search(data: dict[str, Any], number: int, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
+    """What the first and the last line of a search's trace say."""
+    if data["step"] == "choose":
+        if not _are_ids(data.get("nodes")):
+            fail("`nodes` are ids")
+        return {"nodes": data["nodes"]}
+    if number != 1:
+        fail("a search begins a trace")
+    sizes = data.get("sizes")
+    if not (
+        sizes is None
+        or isinstance(sizes, dict) and all(type(size) is int and size >= 0 for size in sizes.values())
+    ):
+        fail("`sizes` are numbers by the names of dimensions")
+    if data.get("method") not in ("eqsat", "backtrack", "greedy"):
+        fail("`method` is eqsat, backtrack or greedy")
+    return {"method": data["method"], "sizes": sizes}
 
 
 def _are_ids(value: object) -> bool:

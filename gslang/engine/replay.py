@@ -1,15 +1,17 @@
 """Applying a trace again: each rule at the place where it was applied, without looking anywhere else.
 
 A matcher finds the same match at the same place of the same graph, so rule and first output are enough to
-apply an entry again; all else that it says is compared, so that another graph, other rules or an edited trace
-are noticed where they part. Built-in steps of passes are done again as they are. Not here: the file
-(`cli.trace_file`), graphs inside the graph (`gslang.api`).
+apply an entry again, or the number of the `match` where it was not the first; all else that it says is
+compared, so that another graph, other rules or an edited trace are noticed where they part. Built-in steps of
+passes are done again as they are. Not here: the file (`cli.trace_file`), graphs inside the graph
+(`gslang.api`), applications to e-graphs (`search.trace`).
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from itertools import islice
 from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
@@ -21,8 +23,9 @@ from gslang.engine.edits import edits_of
 from gslang.engine.fixed_point import Observer, Progress, RuleCount
 from gslang.engine.generate import Rewriter, compile_rewriter
 from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
 from gslang.engine.passes import FOLD_LIMIT, Fold
-from gslang.engine.rewrite import Application, Failure
+from gslang.engine.rewrite import Application, Failure, apply_match
 from gslang.graph.graph import DEAD, Graph
 
 _SHOWN = 200  # characters of what differs
@@ -33,8 +36,8 @@ Said = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TraceEntry:
-    """An entry of a trace, in its line `line`: a built-in `step` (`fold`, `cse`), or else what was `said` of
-    an application.
+    """An entry of a trace, in its line `line`: what was `said` of an application, or else a `step`: a
+    built-in one (`fold`, `cse`), or one of a search (`search.trace`).
 
     `body`: the path of the graph inside the graph where it was done, "" for the graph itself. `fold_limit`:
     that of a `fold`.
@@ -82,12 +85,12 @@ def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str,
             {"id": ids(node), "op": op.lstrip("%")} for node, op in zip(what.added, what.added_operators)
         ],
         "replaced": {ids(old): ids(now) for old, now in what.replaced.items()},
-        "bindings": {name: _bound(value, ids) for name, value in what.bindings.items()},
+        "bindings": {name: bound(value, ids) for name, value in what.bindings.items()},
     }
 
 
-def _bound(value: Any, ids: Callable[[int], str]) -> Any:
-    """A matched node, or the instances of a block as tables."""
+def bound(value: Any, ids: Callable[[int], str]) -> Any:
+    """What a name is bound to, as a trace tells it: a matched node, or the instances of a block as tables."""
     return (
         ids(value) if isinstance(value, int)
         else [{name: ids(node) for name, node in table.items()} for table in value]
@@ -126,6 +129,8 @@ def replay(
     places = places or places_of(graph)
     rewriters: dict[str, Rewriter] = {}
     for entry in entries:
+        if entry.step in ("search", "choose") or "round" in entry.said:
+            raise ReplayError(entry.line, "this belongs to a search, whose trace begins with `search`")
         if entry.step is not None:
             if observe is not None:
                 observe(progress.applications, entry.step)
@@ -137,7 +142,7 @@ def replay(
             continue
         application = _apply(entry, graph, rules, places.nodes, rewriters)
         progress.applications += 1
-        _compare(entry, told(progress.applications, application, places.ids))
+        compare(entry, told(progress.applications, application, places.ids))
         places.nodes.update((places.ids(node), node) for node in application.added)
         count = progress.counts.setdefault(application.rule, RuleCount())
         count.candidates += 1
@@ -165,9 +170,19 @@ def _apply(
         raise ReplayError(entry.line, f"there is no node `{place}`")
     if graph.op[start] is DEAD:
         raise ReplayError(entry.line, f"the node `{place}` is gone already")
+    if "match" in entry.said:
+        scope = next(islice(matches(program_of(rule), graph, start), entry.said["match"], None), None)
+        if scope is None:
+            raise ReplayError(entry.line, f"`{name}` does not match at `{place}`")
+        return _done(entry, apply_match(scope, edits_of(graph, rule.dialect), [], traced=True))
     if name not in rewriters:
         rewriters[name] = compile_rewriter(program_of(rule), traced=True)(edits_of(graph, rule.dialect))
-    application = rewriters[name](start, [])
+    return _done(entry, rewriters[name](start, []))
+
+
+def _done(entry: TraceEntry, application: Application | Failure | bool | None) -> Application:
+    """Raises `ReplayError` unless something was applied."""
+    name, place = entry.said["rule"], entry.said["outputs"][0]
     if isinstance(application, Failure):
         raise ReplayError(entry.line, f"`{name}` cannot be applied at `{place}`: {application.message}")
     if not isinstance(application, Application):
@@ -175,7 +190,7 @@ def _apply(
     return application
 
 
-def _compare(entry: TraceEntry, done: Said) -> None:
+def compare(entry: TraceEntry, done: Said) -> None:
     """Compare an application with its line in the trace. Raises `ReplayError` if they differ."""
     for key, found in done.items():
         # in no particular order

@@ -21,7 +21,7 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Application, Failure, apply_match
+from gslang.engine.rewrite import Application, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
@@ -58,11 +58,23 @@ def _usable(graph: Graph, rules: Sequence[CheckedRule]) -> list[MatchProgram]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Way:
+    """How a graph came about: an application, the number of its match among those at its node, and what was
+    before.
+    """
+
+    last: Application
+    match: int
+    before: _Way | None
+
+
+@dataclass(frozen=True, slots=True)
 class _State:
     """A graph of the queue. `sites`: for each rule, the nodes where it may match; it matches nowhere else."""
 
     graph: Graph
     sites: tuple[frozenset[int], ...]
+    way: _Way | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +93,13 @@ def backtrack(
     alpha: float,
     budget: int,
     accept: Accept,
-) -> tuple[Graph, float, dict[str, int]]:
-    """The cheapest graph found, its cost, and how often each rule was applied on the way to any graph."""
+) -> tuple[Graph, float, dict[str, int], list[tuple[Application, int]]]:
+    """The cheapest graph found, its cost, how often each rule was applied on the way to any graph, and the
+    applications that lead to this one, each with the number of its match among those at its node.
+    """
     plans = _usable(graph, rules)
     usable = _Rules(plans, ways_of(plans), accept)
-    best, least, applications = graph, cost, dict[str, int]()
+    best, least, applications = _State(graph, ()), cost, dict[str, int]()
     texts: Texts = {}
     seen = {fingerprint(graph, texts)}
     queue: list[tuple[float, int, _State]] = [
@@ -107,14 +121,23 @@ def backtrack(
             if price is None:
                 continue
             if price < least:
-                best, least = after.graph, price
+                best, least = after, price
             if price < alpha * least:
                 number += 1
                 heappush(queue, (price, number, after))
         if len(queue) > budget - expanded:
             # no other will be expanded: the smallest comes first, and a sorted list is a heap
             queue = nsmallest(budget - expanded, queue)
-    return best, least, applications
+    return best.graph, least, applications, _steps(best.way)
+
+
+def _steps(way: _Way | None) -> list[tuple[Application, int]]:
+    """The applications of a way, in order."""
+    found = []
+    while way is not None:
+        found.append((way.last, way.match))
+        way = way.before
+    return found[::-1]
 
 
 def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tuple[str, _State]]:
@@ -123,27 +146,27 @@ def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tupl
     Where a rule did not match before, it matches only near what changed.
     """
     graph, order = state.graph, state.graph.in_order()
-    made: list[tuple[int, str, Graph, list[int]]] = []
+    made: list[tuple[Graph, list[int], _Way]] = []
     sites: list[frozenset[int]] = []
-    for number, (plan, known) in enumerate(zip(rules.plans, state.sites)):
+    for plan, known in zip(rules.plans, state.sites):
         starts, matching = set(plan.starts), set()
         for node in order:
             if node not in known or graph.op[node] not in starts:
                 continue
-            for scope in matches(plan, graph, node):
+            for number, scope in enumerate(matches(plan, graph, node)):
                 if not rules.accept(plan.rule):
                     break
                 matching.add(node)
                 after, seeds = graph.copy(), list[int]()
                 moved = copy.copy(scope)
                 moved.graph = after
-                done = apply_match(moved, edits_of(after, dialect), seeds)
-                if done is not None and not isinstance(done, Failure):
-                    made.append((number, plan.rule.name, after, seeds))
+                done = apply_match(moved, edits_of(after, dialect), seeds, traced=True)
+                if isinstance(done, Application):
+                    made.append((after, seeds, _Way(done, number, state.way)))
         sites.append(frozenset(matching))
-    for _, name, after, seeds in made:
+    for after, seeds, way in made:
         near = frozenset(affected(after, seeds, rules.ways, after.blocked))
-        yield name, _State(after, tuple([known | near for known in sites]))
+        yield way.last.rule, _State(after, tuple([known | near for known in sites]), way)
 
 
 def neighbours(

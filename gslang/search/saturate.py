@@ -15,13 +15,11 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule
 from gslang.check.walks import children, heights
-from gslang.engine.build import BuildError, build
 from gslang.engine.conditions import output_slots
 from gslang.engine.lower import program_of
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES
-from gslang.graph.inference import contradiction
+from gslang.search.add_target import add_target
 from gslang.search.egraph import EGraph
 from gslang.search.match_classes import class_matches
 
@@ -151,49 +149,16 @@ def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
 
 
 def _apply(egraph: EGraph, scope: Scope, progress: Saturation, proposes: bool) -> bool:
-    """Add a match's target and, unless it is only proposed, unite it with the source; whether that is news.
-    """
-    rule, store = scope.rule, egraph.store
-    sources = output_slots(scope)
-    first = len(store.op)
-    scope.memo = {}
-    try:
-        targets = build(store, rule.dialect, rule.target, scope)
-    except FAILURES:
-        store.discard_from(first)
+    """Add a match's target to the e-graph; whether that is news."""
+    name = scope.rule.name
+    added = add_target(egraph, scope, proposes)
+    if isinstance(added, str):
+        progress.refused.setdefault(name, added)
         return False
-    except BuildError as error:
-        store.discard_from(first)
-        progress.refused.setdefault(rule.name, str(error))
+    if added is None or not added.is_news:
         return False
-    finally:
-        scope.memo = None
-    same: dict[int, int] = {}
-    if len(sources) != len(targets) or any(target < 0 for target in targets):
-        store.discard_from(first)
-        return False
-    for source, target in zip(sources, targets):
-        known = egraph.type_of(target) if target < first else store.types[target]
-        if why := contradiction(egraph.type_of(source), known):
-            store.discard_from(first)
-            progress.refused.setdefault(rule.name, f"the target's type does not fit: {why}")
-            return False
-    reasons = egraph.reason(scope, sources, targets, first) if not proposes else [None] * len(sources)
-    for node in range(first, len(store.op)):
-        egraph.intern(node, same, rule.name)
-    fresh = len(store.op) > first and any(node not in same for node in range(first, len(store.op)))
-    news = fresh
-    for source, target, cause in zip(sources, targets, reasons):
-        now = same.get(target, target)
-        if not proposes and egraph.find(source) != egraph.find(now):
-            egraph.unite(source, now, cause)
-            news = True
-    if not fresh:
-        store.discard_from(first)
-        del egraph.leader[first:]
-    if news:
-        progress.applications[rule.name] = progress.applications.get(rule.name, 0) + 1
-    return news
+    progress.applications[name] = progress.applications.get(name, 0) + 1
+    return True
 
 
 def _distances(egraph: EGraph, changed: set[int], most: int) -> dict[int, int]:

@@ -5,7 +5,7 @@ kept where it pays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf, isfinite
 from typing import Any
@@ -16,16 +16,20 @@ from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.known_calls import operands_to_attributes, prepared_copy
 from gslang.search.backtrack import backtrack, rewrite_greedily
-from gslang.search.cost.graph_cost import Prices, graph_cost, price
+from gslang.search.chosen_graph import chosen_graph
+from gslang.search.cost.graph_cost import Prices, graph_cost, price, with_sizes
 from gslang.search.cost.tables import CostTable
-from gslang.search.cost.work import UnknownCost
+from gslang.search.cost.work import UnknownCost, UnknownSize
+from gslang.search.derivation import RecordedEGraph
 from gslang.search.egraph import EGraph
 from gslang.search.extract.exact import exact, solver_is_installed
 from gslang.search.extract.greedy import cheapest_below
 from gslang.search.extract.improve import improve
 from gslang.search.extract.problem import Infeasible, Problem, Solution, make_problem, needed
 from gslang.search.saturate import Limits, Saturation, saturate
+from gslang.search.trace import SearchTrace, trace_of_choice, trace_of_run
 
 METHODS = ("eqsat", "backtrack", "greedy")
 
@@ -49,7 +53,8 @@ class Settings:
 class Found:
     """`graph` with its `cost`; `before`: the cost of the graph searched from (infinite if it has none).
     `applications`: of rules during the search; `led`: rule → how many nodes of the result it made. `bound`:
-    nothing in the e-graph costs less; `egraph` what was extracted from, with the choice.
+    nothing in the e-graph costs less; `egraph` what was extracted from, with the choice; `trace`, where it
+    was asked for: the applications that lead to `graph`.
     """
 
     graph: Graph
@@ -63,6 +68,7 @@ class Found:
     stopped: str = ""
     refused: dict[str, str] = field(default_factory=dict)
     egraph: tuple[EGraph, Extractable] | None = None
+    trace: SearchTrace | None = None
 
     def report(self) -> dict[str, Any]:
         """Costs, counts and rules, as values that JSON has."""
@@ -100,15 +106,23 @@ def search(
     settings: Settings = Settings(),
     progress: Saturation | None = None,
     accept: Callable[[CheckedRule], bool] = lambda rule: True,
+    sizes: Mapping[str, int] | None = None,
+    traced: bool = False,
 ) -> Found:
     """The cheapest graph found, never dearer than the given one (whose cost is infinite if a call of it has
     none).
 
-    `accept` is asked before a rule is applied for the first time. Raises `UnknownCost` if nothing that was
-    found has a cost.
+    `accept` is asked before a rule is applied for the first time. `sizes`: of symbolic dimensions, which the
+    result has too. `traced`: keep how the result came about. Raises `UnknownCost` if nothing that was found
+    has a cost.
     """
+    graph = prepared_copy(graph, dialect)
+    if sizes is not None:
+        graph = with_sizes(graph, dialect, sizes)
     try:
         before = graph_cost(graph, dialect, table, settings.weights).cost
+    except UnknownSize:
+        raise
     except UnknownCost as error:  # rules may lead to calls that have one
         if settings.method != "eqsat":
             raise
@@ -123,28 +137,53 @@ def search(
 
     cost_of = Prices(dialect, table, settings.weights).total
     if settings.method == "backtrack":
-        best, cost, applications = backtrack(
-            graph, dialect, fitting, cost_of, before, settings.alpha, settings.budget, allowed
-        )
-        return Found(best, cost, before, applications, stopped="searched")
-    rewritten, applied = rewrite_greedily(graph, fitting, allowed)
-    simple = cost_of(rewritten)
-    if settings.method == "greedy":
-        better = simple is not None and simple < before
-        return Found(
-            rewritten if better else graph, simple if better and simple is not None else before, before,
-            Counter(what.rule for what in applied), _led(rewritten, applied) if better else {},
-            stopped="fixed point",
-        )
-    try:
-        found = _by_saturation(graph, dialect, fitting, table, settings, progress, allowed, before)
-    except Infeasible:
-        raise unpriced from None
-    if simple is not None and simple < found.cost * (1 - 1e-12):
-        found.graph, found.cost, found.led = rewritten, simple, _led(rewritten, applied)
-    if found.cost > before:
-        found.graph, found.cost, found.led = graph, before, {}
+        found, applied = _by_backtracking(graph, dialect, fitting, cost_of, before, settings, allowed)
+    else:
+        found, applied = _by_rewriting(graph, fitting, cost_of, before, allowed)
+    if settings.method == "eqsat":
+        try:
+            saturated = _by_saturation(
+                graph, dialect, fitting, table, settings, progress, allowed, before, traced, sizes
+            )
+        except Infeasible:
+            raise unpriced from None
+        if found.cost < saturated.cost * (1 - 1e-12):
+            saturated.graph, saturated.cost, saturated.led = found.graph, found.cost, found.led
+            saturated.trace = None
+        found = saturated
+    if traced and found.trace is None:
+        method = "backtrack" if settings.method == "backtrack" else "greedy"
+        steps = applied if found.graph is not graph else ()
+        found.trace = trace_of_run(graph, found.graph, steps, method, sizes)
+    operands_to_attributes(found.graph, dialect)
     return found
+
+
+def _by_backtracking(
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], cost_of: Callable[[Graph], float | None],
+    before: float, settings: Settings, accept: Callable[[CheckedRule], bool],
+) -> tuple[Found, list[tuple[Application, int | None]]]:  # fmt: skip
+    best, cost, applications, way = backtrack(
+        graph, dialect, rules, cost_of, before, settings.alpha, settings.budget, accept
+    )
+    led = _led(best, [what for what, _ in way])
+    return Found(best, cost, before, applications, led, stopped="searched"), [*way]
+
+
+def _by_rewriting(
+    graph: Graph, rules: Sequence[CheckedRule], cost_of: Callable[[Graph], float | None], before: float,
+    accept: Callable[[CheckedRule], bool],
+) -> tuple[Found, list[tuple[Application, int | None]]]:  # fmt: skip
+    """The graph rewritten to a fixed point, if that is cheaper."""
+    rewritten, applied = rewrite_greedily(graph, rules, accept)
+    cost = cost_of(rewritten)
+    if cost is None or cost >= before:
+        rewritten, cost, kept = graph, before, list[Application]()
+    else:
+        kept = applied
+    count = Counter(what.rule for what in applied)
+    found = Found(rewritten, cost, before, count, _led(rewritten, kept), stopped="fixed point")
+    return found, [(what, None) for what in kept]
 
 
 def _led(result: Graph, applied: Sequence[Application]) -> dict[str, int]:
@@ -155,18 +194,29 @@ def _led(result: Graph, applied: Sequence[Application]) -> dict[str, int]:
 
 def _by_saturation(
     graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], table: CostTable, settings: Settings,
-    progress: Saturation | None, accept: Callable[[CheckedRule], bool], before: float,
+    progress: Saturation | None, accept: Callable[[CheckedRule], bool], before: float, traced: bool,
+    sizes: Mapping[str, int] | None,
 ) -> Found:  # fmt: skip
-    egraph = EGraph(graph, dialect)
+    """The cheapest graph of the e-graph, or the given one if that is not cheaper. Raises `Infeasible`."""
+    egraph = RecordedEGraph(graph, dialect) if traced else EGraph(graph, dialect)
     done = saturate(egraph, rules, settings.limits, progress, accept)
     extractable = as_problem(egraph, table, settings.weights or table.weights)
-    chosen = _extract(extractable.problem, settings)
-    result, led = _as_graph(graph, egraph, extractable, chosen)
+    solution = _extract(extractable.problem, settings)
+    chosen = [
+        extractable.nodes[solution.choice[of]] for of in needed(extractable.problem, solution.choice)
+    ]
+    result, _ = chosen_graph(graph, egraph, chosen)
     cost = graph_cost(result, dialect, table, settings.weights).cost
-    return Found(
-        result, cost, before, done.applications, led, chosen.bound, done.nodes, done.rounds, done.stopped,
+    led = Counter(egraph.origin[node] for node in chosen if node in egraph.origin)
+    found = Found(
+        result, cost, before, done.applications, led, solution.bound, done.nodes, done.rounds, done.stopped,
         done.refused, (egraph, extractable),
     )
+    if cost > before:
+        found.graph, found.cost, found.led = graph, before, {}
+    elif isinstance(egraph, RecordedEGraph):
+        found.trace = trace_of_choice(graph, egraph, chosen, result, sizes)
+    return found
 
 
 def _extract(problem: Problem, settings: Settings) -> Solution:
@@ -235,49 +285,3 @@ def _reachable(egraph: EGraph) -> tuple[list[int], set[int]]:
                 constant.add(of)
                 break
     return order, constant
-
-
-def _as_graph(
-    graph: Graph, egraph: EGraph, extractable: Extractable, chosen: Solution
-) -> tuple[Graph, dict[str, int]]:
-    """The chosen e-nodes as a graph with the inputs and the names of the outputs of the given one; rules that
-    made them.
-    """
-    store, problem = egraph.store, extractable.problem
-    result = Graph(graph.dialect, graph.name)
-    result.meta = dict(graph.meta)
-    came = {made: node for node, made in reversed(egraph.node_of.items())}
-    there: dict[int, int] = {}
-    for node in graph.nodes():  # inputs are the interface, also those that nobody reads
-        if graph.op[node] is INPUT:
-            made = result.add_input(graph.names[node] or "", graph.types[node])
-            if node in graph.extras:
-                result.extras[made] = dict(graph.extras[node])
-            if node in egraph.node_of:
-                there[egraph.find(egraph.node_of[node])] = made
-    outputs = {
-        egraph.find(made): graph.names[node]
-        for node, made in reversed(list(zip(graph.outputs, egraph.outputs)))
-    }
-    led: dict[str, int] = {}
-    for of in needed(problem, chosen.choice):
-        node, leader = extractable.nodes[chosen.choice[of]], extractable.classes[of]
-        if leader in there:
-            continue
-        origin = came.get(node)
-        name = outputs.get(leader) or (
-            graph.names[origin] if origin is not None and graph.names[origin] not in outputs.values()
-            else None
-        )
-        operands = [there[egraph.find(o)] if o >= 0 else o for o in store.operands[node]]
-        there[leader] = made = result.add(
-            store.op[node], operands, store.attrs[node], store.types[leader], name
-        )
-        if node in store.values:
-            result.values[made] = store.values[node]
-        if origin is not None and origin in graph.extras:
-            result.extras[made] = dict(graph.extras[origin])
-        if node in egraph.origin:
-            led[egraph.origin[node]] = led.get(egraph.origin[node], 0) + 1
-    result.set_outputs([there[egraph.find(output)] for output in egraph.outputs])
-    return result, led

@@ -29,7 +29,10 @@ LINES = {
     "discover": ("r.gsl --ops negative --size 1", {"--output": ".gsl", "--state": ".gsl"}),
     "search": (
         "r.gsl g.json",
-        {"--output": ".json", "--report": ".json", "--html": ".json", "--save-egraph": ".json"},
+        {
+            "--output": ".json", "--report": ".json", "--trace": ".json", "--html": ".json",
+            "--save-egraph": ".json",
+        },
     ),
     "bench": ("g.json", {"--report": ".json"}),
     "import": ("tensat t.txt", {"--output": ".gsl"}),

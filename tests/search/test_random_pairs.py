@@ -15,22 +15,27 @@ from zlib import crc32
 import numpy as np
 import pytest
 
+from gslang.api.folding import folder
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.externs import with_externs
+from gslang.engine.fixed_point import Progress
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
+from gslang.engine.replay import replay
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import EvaluationError, evaluate
+from gslang.formats.json_writer import write_json
 from gslang.graph.graph import PARAM, Graph
 from gslang.graph.invariants import check_invariants
 from gslang.search.cost.work import Call as CostedCall
 from gslang.search.saturate import Limits
-from gslang.search.search import METHODS, Settings, search
+from gslang.search.search import METHODS, Found, Settings, search
+from gslang.search.trace import replay_choice
 from tests.engine.random_graphs import as_graph, infer_all, random_graph, show
 from tests.engine.random_rules import random_rule
 from tests.engine.rule_data import Call, Leaf, Rule, Tuple, is_plain_input, makes_tuple, reachable
@@ -152,13 +157,25 @@ def try_pair(seed: int) -> str:
     settings = Settings(
         method, Limits(nodes=300, rounds=3, multi=1 + seed % 2), exact=seed % 3 == 0, budget=5
     )
-    found = search(graph, RELAY, [rule], AnyCost(seed), settings)
+    found = search(graph, RELAY, [rule], AnyCost(seed), settings, traced=True)
     case = f"seed {seed}, {method}\n{text}\n{shown}"
     assert not check_invariants(found.graph), case
     assert found.cost <= found.before * (1 + 1e-12), case
+    assert write_json(_replayed(graph, rule, found)) == write_json(found.graph), case
     agreement = compare_values(expected, evaluate(found.graph, RELAY, inputs))
     assert agreement.equal, f"{agreement.reason}\n{case}"
     return "another graph" if found.led else "rules applied" if found.applications else "no match"
+
+
+def _replayed(graph: Graph, rule: CheckedRule, found: Found) -> Graph:
+    """What the trace of a search leads to."""
+    assert found.trace is not None
+    first, *entries = found.trace.entries
+    if first.said["method"] == "eqsat":
+        return replay_choice(graph, RELAY, {rule.name: rule}, entries)[0]
+    result = graph.copy()
+    replay(result, RELAY, {rule.name: rule}, entries, folder(RELAY), Progress())
+    return result
 
 
 @pytest.mark.parametrize("block", range(4))

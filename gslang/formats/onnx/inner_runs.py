@@ -87,6 +87,10 @@ class Entries:
             self._read.extend(islice(self._rest, 1))
         return self._read[0] if self._read else None
 
+    def skip(self) -> None:
+        """Take the next one off."""
+        self._read.clear()
+
     def of(self, body: str) -> Iterator[TraceEntry]:
         """The next entries, as long as they are about this graph."""
         while (entry := self.next) is not None and entry.body == body:

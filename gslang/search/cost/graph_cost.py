@@ -15,8 +15,9 @@ from gslang.evaluate.memory import Memory
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import leaf_value, node_evaluator, type_of
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.known_calls import true_name
 from gslang.search.cost.tables import CostTable
-from gslang.search.cost.work import RENAMES, Call, UnknownCost, Work, bytes_of, work_of
+from gslang.search.cost.work import RENAMES, Call, UnknownCost, UnknownSize, Work, bytes_of, work_of
 
 WEIGHTS: Final = ("free", "concat-free", "charged")
 _JOINS: Final = frozenset(("concatenate", "Concat"))
@@ -54,6 +55,14 @@ def with_sizes(graph: Graph, dialect: Dialect, sizes: Mapping[str, int]) -> Grap
     refiner(dialect)(result)
     _observe_types(result, dialect)
     return result
+
+
+def symbolic_dimensions(graph: Graph) -> list[str]:
+    """The names of the dimensions of inputs, parameters and constants that have no size."""
+    types = [graph.types[node] for node in graph.nodes() if graph.op[node] in LEAVES]
+    return list(dict.fromkeys(
+        d.name for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)
+    ))
 
 
 def _observe_types(graph: Graph, dialect: Dialect) -> None:
@@ -99,7 +108,8 @@ def call_at(graph: Graph, dialect: Dialect, node: int, fixed: tuple[bool, ...] =
     operands = graph.operands[node]
     types = tuple([graph.types[o] if o >= 0 else None for o in operands])
     values = {k: value for k, o in enumerate(operands) if (value := small_value(graph, o)) is not None}
-    return Call(graph.op[node], types, graph.types[node], graph.attrs[node], dialect, fixed, values)
+    op = true_name(graph.op[node])
+    return Call(op, types, graph.types[node], graph.attrs[node], dialect, fixed, values)
 
 
 def small_value(graph: Graph, node: int) -> Any:
@@ -141,8 +151,19 @@ def price(
 def graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | None = None) -> GraphCost:
     """The cost of each call that the outputs need, in order, and in total.
 
-    Raises `UnknownCost` for the first without one.
+    Raises `UnknownCost` for the first without one, `UnknownSize` if symbolic dimensions need sizes.
     """
+    try:
+        return _graph_cost(graph, dialect, table, weights)
+    except UnknownCost as error:
+        if not (names := symbolic_dimensions(graph)):
+            raise
+        needed = " ".join(f"--dim {name}=N" for name in names)
+        why = str(error).partition("\n")[0]
+        raise UnknownSize(f"{why}\n  help: give symbolic dimensions a size: {needed}") from None
+
+
+def _graph_cost(graph: Graph, dialect: Dialect, table: CostTable, weights: str | None) -> GraphCost:
     order = graph.reverse_post_order()
     constant = weight_nodes(graph, order)
     calls = []

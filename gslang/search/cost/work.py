@@ -29,6 +29,10 @@ class UnknownCost(Exception):
     """
 
 
+class UnknownSize(UnknownCost):
+    """The graph has symbolic dimensions, and a call has no cost without their sizes."""
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A call to be priced: `operands` are types (None: absent), `attrs` are as given, without defaults.
@@ -108,7 +112,7 @@ def elements(call: Call, type: Type | None) -> int:
         # None: a result that nobody asked for
         return sum(elements(call, field) for field in type.fields if field is not None)
     if not isinstance(type, TensorType) or not is_static(type.shape):
-        raise unknown(call, "a shape is not known", "give symbolic dimensions a size with --dim NAME=N")
+        raise unknown(call, "a shape is not known")
     return prod(type.shape)  # type: ignore[arg-type]
 
 
