@@ -199,7 +199,7 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
 
 
 def _of_a_search(data: dict[str, Any], number: int, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
-    """What the first and the last line of a search's trace say."""
+    """The contents of the first and the last line of a search's trace."""
     if data["step"] == "choose":
         if not _are_ids(data.get("nodes")):
             fail("`nodes` are ids")

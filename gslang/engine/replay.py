@@ -90,7 +90,7 @@ def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str,
 
 
 def bound(value: Any, ids: Callable[[int], str]) -> Any:
-    """What a name is bound to, as a trace tells it: a matched node, or the instances of a block as tables."""
+    """The value of a name, as a trace tells it: a matched node, or the instances of a block as tables."""
     return (
         ids(value) if isinstance(value, int)
         else [{name: ids(node) for name, node in table.items()} for table in value]

@@ -59,7 +59,7 @@ def _usable(graph: Graph, rules: Sequence[CheckedRule]) -> list[MatchProgram]:
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """How a graph came about: an application, the number of its match among those at its node, and what was
+    """The way to a graph: its last application, the number of its match among those at its node, and what was
     before.
     """
 

@@ -70,7 +70,7 @@ class RecordedEGraph(EGraph):
     def _matched_as_equal(
         self, slots: Sequence[int], instances: Iterable[Iterable[Mapping[int, int]]]
     ) -> list[tuple[int, int]]:
-        """What was matched in one class, and operands of what was matched that are in that class, in pairs.
+        """The nodes matched in one class, and operands of matched nodes that are in that class, in pairs.
         """
         matched = _matched(slots, instances)
         together: dict[int, dict[int, None]] = {self.find(slot): {} for slot in matched}
