@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TypeVar
 
-from gslang.base.plain_data import NotPlain, from_bytes, to_bytes
+from gslang.base.plain_data import NotPlain, from_bytes
 
 T = TypeVar("T")
 
@@ -87,6 +87,8 @@ def cached(
     except Exception:  # missing, cut off, or of another version: all the same
         pass
     result = compute()
+    from gslang.base.plain_writer import to_bytes  # seldom: what is cached is read
+
     try:
         data = to_bytes(result, given)
         _write(path, _check(data) + b"\n" + data)

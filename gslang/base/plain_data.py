@@ -1,28 +1,32 @@
 """Values of this program as JSON, and back: dataclasses, enumerations, containers, numbers and texts; never
-code.
+code. This is the reading; `plain_writer` writes.
 
 A file names the classes that it needs. Only those that are data are made (`_maker`), with values that are
 data: whatever a file says, reading it runs nothing of its choosing. One object in two places is stored once,
 and so are equal texts, numbers, and tuples, sets and frozen objects of nothing but these.
+
+The first line has the kinds, the scalars, then the objects, each a kind and the numbers of its parts. Objects
+of some classes are read late (`declare_late`): each has a line of its own with all that nothing else refers
+to, and is read when it is asked for more than its heading. Of hundreds of rules a run needs a few.
 """
 
 from __future__ import annotations
 
-import base64
-import gc
 import json
+from binascii import a2b_base64, b2a_base64
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import fields, is_dataclass
 from enum import Enum
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from typing import Any, Final
+
+from gslang.base.collection import no_collection
 
 Parts = Callable[[Any], Iterable[Any]]
 Make = Callable[[list[Any]], Any]
 
-# Containers, and what classes have said of themselves: kind → its parts as data; what makes it of them again.
-_FORMS: Final[dict[type, tuple[Parts, Make]]] = {
+FORMS: Final[dict[type, tuple[Parts, Make]]] = {
     tuple: (iter, tuple),
     list: (iter, list),
     frozenset: (lambda value: sorted(value, key=repr), frozenset),
@@ -32,12 +36,16 @@ _FORMS: Final[dict[type, tuple[Parts, Make]]] = {
         lambda parts: dict(zip(parts[::2], parts[1::2])),
     ),
     bytes: (
-        lambda value: (base64.b85encode(value).decode("ascii"),), lambda parts: base64.b85decode(parts[0]),
+        lambda value: (b2a_base64(value, newline=False).decode("ascii"),),
+        lambda parts: a2b_base64(parts[0]),
     ),
 }
+"""Containers, and what classes have said of themselves: kind → its parts as data; what makes it of them
+again."""
+LATE: Final[dict[type, tuple[Parts, Callable[[list[Any], Callable[[], Any]], Any]]]] = {}
+"""Classes whose objects are read late: their heading, and what makes one of that and of a reader."""
 _HOMES: Final[dict[type, str]] = {}  # class → the module whose import declares its form
-_CONTAINERS: Final = {kind.__name__: kind for kind in _FORMS}
-_SCALARS: Final = (str, int, float, bool, type(None))
+_CONTAINERS: Final = {kind.__name__: kind for kind in FORMS}
 
 
 class NotPlain(Exception):
@@ -48,90 +56,51 @@ def declare_form(kind: type, parts: Parts, make: Make, home: str | None = None) 
     """Codec of a class that is no dataclass: its parts, and the function that makes an object of them.
     `home`: the module that defines it, where it is not the one of the class.
     """
-    _FORMS[kind] = (parts, make)
+    FORMS[kind] = (parts, make)
     _HOMES[kind] = home or kind.__module__
 
 
-def to_bytes(value: object, given: Sequence[object] = ()) -> bytes:
-    """A value as JSON: kinds, scalars, then objects, each a kind and the numbers of its parts. Objects of
-    `given` are not stored: each reader has its own. Raises `NotPlain`.
+def declare_late(
+    kind: type, heading: Parts, make: Callable[[list[Any], Callable[[], Any]], Any], home: str | None = None
+) -> None:
+    """Have objects of a class read late: `heading` is what is known of one before, `make` makes one of that
+    and of a function that reads the whole object. `home` as for `declare_form`.
     """
-    kinds: dict[type, int] = {}
-    scalars: dict[tuple[type, str], int] = {}
-    plain: list[Any] = []
-    objects: list[list[int]] = []
-    simple: dict[tuple[int, ...], int] = {}  # kind and parts of an object made of scalars → its number
-    # by identity; later, scalars count down from -1
-    numbers: dict[int, int] = {id(known): k for k, known in enumerate(given)}
-    begun: set[int] = set()
-    alive: list[Any] = []
-    stack: list[tuple[Any, list[Any] | None]] = [(value, None)]
-    while stack:
-        current, parts = stack.pop()
-        if id(current) in numbers:
-            continue
-        kind: Any = type(current)
-        alive.append(current)
-        if kind in _SCALARS:
-            number = scalars.setdefault((kind, repr(current)), len(plain))
-            if number == len(plain):
-                plain.append(current)
-            numbers[id(current)] = -1 - number
-        elif parts is None:
-            if id(current) in begun:
-                raise NotPlain("a value that contains itself")
-            begun.add(id(current))
-            parts = list(_parts_and_maker(kind)[0](current))
-            stack.append((current, parts))
-            stack += [(part, None) for part in reversed(parts)]
-        else:
-            alive.append(parts)
-            row = [kinds.setdefault(kind, len(kinds)), *[numbers[id(part)] for part in parts]]
-            number = len(given) + len(objects)
-            if _is_value(kind) and all([part < 0 for part in row[1:]]):
-                number = simple.setdefault(tuple(row), number)
-            if number == len(given) + len(objects):
-                objects.append(row)
-            numbers[id(current)] = number
-    root = numbers[id(value)]
-
-    def place(number: int) -> int:
-        return (
-            len(given) - 1 - number if number < 0 else number if number < len(given) else number + len(plain)
-        )
-
-    flat = [[kind, *map(place, parts)] for kind, *parts in objects]
-    found = {"kinds": [_name(kind) for kind in kinds], "scalars": plain, "objects": flat, "root": place(root)}
-    return json.dumps(found, separators=(",", ":")).encode("ascii")
+    LATE[kind] = (heading, make)
+    _HOMES[kind] = home or kind.__module__
 
 
 def from_bytes(data: bytes, given: Sequence[object] = ()) -> Any:
     """The value. Raises `NotPlain`, and what constructors raise on values that they do not take."""
-    found = json.loads(data)
-    makers = [_maker(name) for name in found["kinds"]]
+    first, *lines = data.split(b"\n")
+    found = json.loads(first)
+    kinds = [_kind(name) for name in found["kinds"]]
+    wholes = [parts_and_maker(kind)[1] for kind in kinds]
     values: list[Any] = [*given, *found["scalars"]]
+
+    def read(kind: int, number: int) -> Any:
+        rows, parts = json.loads(lines[number])
+        own: list[Any] = []
+        for inner, *places in rows:
+            own.append(makers[inner]([values[place] if place >= 0 else own[~place] for place in places]))
+        return wholes[kind]([values[place] if place >= 0 else own[~place] for place in parts])
+
+    def late(kind: int, make: Callable[[list[Any], Callable[[], Any]], Any]) -> Make:
+        return lambda parts: make(parts[1:], partial(read, kind, parts[0]))
+
+    makers = [
+        late(k, LATE[kind][1]) if kind in LATE else whole
+        for k, (kind, whole) in enumerate(zip(kinds, wholes))
+    ]
     append = values.append
-    collecting = gc.isenabled()
-    gc.disable()  # nothing of this is garbage
-    try:
+    with no_collection():  # nothing of this is garbage
         for kind, *parts in found["objects"]:
             append(makers[kind]([values[part] for part in parts]))
-    finally:
-        if collecting:
-            gc.enable()
     return values[found["root"]]
 
 
-@cache
-def _is_value(kind: Any) -> bool:
-    """True for types whose objects of equal parts are equal and never change."""
-    return kind in (tuple, frozenset) or (
-        kind not in _FORMS and is_dataclass(kind) and kind.__hash__ is not None
-        and kind.__eq__ is not object.__eq__
-    )
-
-
-def _name(kind: type) -> str:
+def name_of(kind: type) -> str:
+    """The name of a kind in a file."""
     return (
         kind.__name__ if kind in _CONTAINERS.values()
         else f"{_HOMES.get(kind, kind.__module__)}:{kind.__qualname__}"
@@ -139,26 +108,27 @@ def _name(kind: type) -> str:
 
 
 @cache
-def _maker(name: str) -> Make:
-    """The constructor of a kind that a file names.
-
-    Raises `NotPlain` for anything that is not data of this program.
-    """
+def _kind(name: str) -> Any:
+    """The class that a file names. Raises `NotPlain` for anything that is not data of this program."""
     if name in _CONTAINERS:
-        return _FORMS[_CONTAINERS[name]][1]
+        return _CONTAINERS[name]
     module, _, path = name.partition(":")
     kind: Any = import_module(module) if module.startswith("gslang.") and "__main__" not in module else None
     for part in path.split("."):
         kind = getattr(kind, part, None)
     if not isinstance(kind, type) or _HOMES.get(kind, kind.__module__) != module:
         raise NotPlain(f"`{name}` is not data of this program")
-    return _parts_and_maker(kind)[1]
+    return kind
 
 
 @cache
-def _parts_and_maker(kind: Any) -> tuple[Parts, Make]:
-    if kind in _FORMS:
-        return _FORMS[kind]
+def parts_and_maker(kind: Any) -> tuple[Parts, Make]:
+    """The parts of an object of a kind as data, and what makes it of them again.
+
+    Raises `NotPlain` for what is no data.
+    """
+    if kind in FORMS:
+        return FORMS[kind]
     if issubclass(kind, Enum):
         return lambda value: (value.name,), lambda parts: kind[parts[0]]
     if not is_dataclass(kind) or hasattr(kind, "__post_init__"):

@@ -17,6 +17,7 @@ from dataclasses import field
 from typing import Union
 
 from gslang.base.diagnostics import Diagnostic
+from gslang.base.late import Late
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_values import *
@@ -287,8 +288,14 @@ class OpVariable:
     operators: tuple[str, ...]  # those that it may stand for
 
 
+class _WithFootprint(Late):
+    """A place for what `footprint` finds."""
+
+    __slots__ = ("_footprint",)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class CheckedRule:
+class CheckedRule(_WithFootprint):
     """`inputs`: the header's input vertices as pattern nodes. `outputs`: pattern nodes.
 
     `interior`: nodes that go away (templates' included): neither input nor output, not used by the target as
@@ -353,7 +360,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedTest:
+class CheckedTest(Late):
     """A `test` item. `source` and `expected` build graphs from inputs: in them `SourceNode(OWN, k)` is input
     number k.
 

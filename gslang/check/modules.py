@@ -15,6 +15,7 @@ from gslang.base.cache import cached
 from gslang.base.read_file import read_bytes
 from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
+from gslang.check import footprint  # noqa: F401 (it says how rules are stored)
 from gslang.check.checked import CheckedProgram
 from gslang.check.module_files import find_module
 

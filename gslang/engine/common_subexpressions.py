@@ -22,14 +22,13 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
     One walk in order suffices: when a node is met, its operands are merged already.
     """
     seen: dict[Any, int] = {}
-    stateful = frozenset(dialect.by_trait.get("stateful", ()))
     gone = 0
     same = _equal_constants(graph)
     for node in list(graph.ordered()):
         op = graph.op[node]
-        if op in LEAVES or op in stateful or (graph.is_call(node) and dialect.get(op) is None):
+        signature = None if op in LEAVES else dialect.get(op)
+        if op in LEAVES or graph.is_call(node) and (signature is None or "stateful" in signature.traits):
             continue
-        signature = dialect.get(op)
         attrs = graph.attrs[node]
         complete = signature.complete(attrs) if signature is not None else attrs
         try:

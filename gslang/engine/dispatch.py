@@ -14,6 +14,7 @@ from typing import Generic, TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.footprint import footprint
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
@@ -159,57 +160,22 @@ def _operands(
     return tuple(_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in parts)
 
 
-def can_ever_match(plans: Sequence[MatchProgram], present: Iterable[str]) -> list[MatchProgram]:
-    """The plans whose operators are all in the graph, or may come into it by the target of such a plan."""
+def can_ever_match(rules: Iterable[ir.CheckedRule], present: Iterable[str]) -> list[ir.CheckedRule]:
+    """The rules whose operators are all in the graph, or may come into it by the target of such a rule."""
     there = set(present)
-    able: set[int] = set()
-    waiting = list(enumerate(plans))
+    every = list(enumerate(rules))
+    able: dict[int, ir.CheckedRule] = {}
+    waiting = every
     while waiting:
         still = []
-        before = len(able)
-        for k, plan in waiting:
-            for operators in _needed(plan):
-                if there.isdisjoint(operators):
-                    still.append((k, plan))
-                    break
+        for k, rule in waiting:
+            found = footprint(rule)
+            if any([there.isdisjoint(operators) for operators in found.needs]):
+                still.append((k, rule))
             else:
-                able.add(k)
-                there |= _made(plan)
-        if len(able) == before:
+                able[k] = rule
+                there |= found.makes
+        if len(still) == len(waiting):
             break
         waiting = still
-    return [plan for k, plan in enumerate(plans) if k in able]
-
-
-@cache
-def _made(plan: MatchProgram) -> frozenset[str]:
-    """Operators that the target may bring into a graph."""
-    targets = plan.rule.target.targets
-    return frozenset(
-        t.operator for t in targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str)
-    )
-
-
-@cache
-def _needed(plan: MatchProgram) -> frozenset[frozenset[str]]:
-    """Operators of pattern nodes that every match has: not below alternatives, not in a template that may
-    match nothing.
-    """
-    rule = plan.rule
-    found: dict[int, None] = {}
-    stack = list(rule.outputs) if rule.output_block is None else [rule.blocks[rule.output_block].root]
-    while stack:
-        k = stack.pop()
-        if k in found:
-            continue
-        found[k] = None
-        match rule.nodes[k]:
-            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-                stack += [part for part in parts if isinstance(part, int)]
-            case ir.ProjNode(base=base):
-                stack.append(base)
-            case ir.ChainNode(root=root, start=start):
-                stack += (root, start)
-    return frozenset(
-        frozenset(node.operators) for k in found if isinstance(node := rule.nodes[k], ir.CallNode)
-    )
+    return [rule for k, rule in every if k in able]

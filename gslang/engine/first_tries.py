@@ -1,8 +1,9 @@
-"""When code is generated for a rule: at its first match, or when it has been tried often.
+"""When code is generated for a rule: when it has been tried often, or has matched some times.
 
-Most rules of a pass are tried at a few nodes of a model and match nowhere. The machine says so in a small
-part of the time that generating and compiling code for them takes. Not so for patterns with further outputs:
-the machine looks for those among all users of a tensor, however many, where the code looks at a group.
+Most rules of a pass are tried at a few nodes of a model and match nowhere, or in one place or two. The
+machine is done with them in a small part of the time that generating and compiling code takes. Not so for
+patterns with further outputs where some tensor has many users: the machine looks for those among all of them,
+where the code looks at a group.
 """
 
 from __future__ import annotations
@@ -14,25 +15,39 @@ from gslang.engine import machine
 from gslang.engine.edits import Edits
 from gslang.engine.generate import Rewriter, compile_rewriter
 from gslang.engine.program import Grow, MatchProgram, Users
+from gslang.engine.rewrite import apply_match
+from gslang.graph.graph import Graph
 
 _MOST: Final = 64  # tries that take as long as making the code
+_MATCH: Final = 16  # tries that take as long as applying a match
+_FEW: Final = 32  # users of a tensor
 
 _tries: Final[dict[MatchProgram, int]] = {}
-"""Tries on the machine in this process, of rules without code; `_MOST` for those that have it."""
+"""Tries on the machine in this process, of rules without code; a match counts for several."""
+
+
+def has_many_users(graph: Graph) -> bool:
+    """True if some tensor of a graph has many users."""
+    return any([len(users) > _FEW for users in graph.users])
 
 
 def lazy_rewriter(
-    plan: MatchProgram, traced: bool, edits: Edits, ready: Callable[[Rewriter], None]
+    plan: MatchProgram, traced: bool, edits: Edits, crowded: bool, ready: Callable[[Rewriter], None]
 ) -> Rewriter:
-    """A rewriter that hands the generated one to `ready` as soon as there is one."""
-    most = 0 if any(isinstance(step, (Users, Grow)) for step in plan.steps) else _MOST
+    """A rewriter that hands the generated one to `ready` as soon as there is one. `crowded`: some tensor has
+    many users.
+    """
+    most = 0 if crowded and any(isinstance(step, (Users, Grow)) for step in plan.steps) else _MOST
 
     def rewrite(start: int, seeds: list[int]) -> Any:
         tries = _tries.get(plan, 0)
-        if tries < most and next(machine.matches(plan, edits.graph, start), None) is None:
+        if tries < most:
             _tries[plan] = tries + 1
+            for scope in machine.matches(plan, edits.graph, start):
+                if (application := apply_match(scope, edits, seeds, traced)) is not None:
+                    _tries[plan] = tries + _MATCH
+                    return application
             return None
-        _tries[plan] = _MOST
         generated = compile_rewriter(plan, traced)(edits)
         ready(generated)
         return generated(start, seeds)

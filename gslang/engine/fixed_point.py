@@ -12,23 +12,24 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from time import perf_counter
 
 from gslang.base.collection import no_collection
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
+from gslang.check.footprint import footprint
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
-from gslang.engine.first_tries import lazy_rewriter
+from gslang.engine.first_tries import has_many_users, lazy_rewriter
 from gslang.engine.generate import Rewriter
 from gslang.engine.limits import RuleFailed
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, Failure
-from gslang.engine.worklist import USED, Ways, affected, ways_of
+from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -114,23 +115,24 @@ def run_to_fixed_point(
     """
     progress = progress or Progress()
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
-    unfit = {rule.name: why for rule in rules if (why := why_unfit(rule, graph.meta))}
+    able = can_ever_match(rules, graph.op)
+    unfit = {rule.name: why for rule in able if (why := why_unfit(rule, graph.meta))}
     progress.skipped.update(unfit)
-    plans = [program_of(rule) for rule in rules if not rule.disconnected and rule.name not in unfit]
+    rules = [rule for rule in rules if not rule.disconnected and rule.name not in unfit]
     if limits.stop_after is not None and progress.applications >= limits.stop_after:
         progress.stop_reason = StopReason.STOPPED
         return progress
-    for plan in plans:
-        progress.counts.setdefault(plan.rule.name, RuleCount())
-    plans = can_ever_match(plans, set(graph.op))
-    ways = ways_of(plans)
-    todo = graph.in_order() if near is None else affected(graph, near, ways, ())
-    outlining = outlining and observe is None and not any([reads_kinds(plan.rule) for plan in plans])
+    for rule in rules:
+        progress.counts.setdefault(rule.name, RuleCount())
+    rules = can_ever_match(rules, graph.op)
+    outlining = outlining and observe is None
+    starting = _Starting(rules, graph, progress, observe is not None, outlining)
 
-    def outlines(operators: tuple[str, ...]) -> bool:
-        return outlining and not any([can_match_within(plan.rule, frozenset(operators)) for plan in plans])
+    @cache
+    def ways() -> Ways:
+        return ways_of([program_of(rule) for rule in rules])
 
-    starting = _by_operator(plans, graph, progress, observe is not None, ways, outlines)
+    todo = graph.in_order() if near is None else affected(graph, near, ways(), ())
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -141,7 +143,7 @@ def run_to_fixed_point(
         graph.additions.clear()  # nobody watches any more
 
 
-def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
+def _sweeps(run: _Run, todo: list[int], ways: Callable[[], Ways], limits: Limits) -> Progress:
     graph, progress = run.graph, run.progress
     sweeps = 0
     while True:
@@ -153,7 +155,7 @@ def _sweeps(run: _Run, todo: list[int], ways: Ways, limits: Limits) -> Progress:
         seeds = _sweep(run, todo)
         if progress.stop_reason is not StopReason.FIXED_POINT or not seeds:
             return progress
-        todo = affected(graph, seeds, ways, graph.blocked)
+        todo = affected(graph, seeds, ways(), graph.blocked)
         graph.blocked.clear()
         if not todo:
             return progress
@@ -164,12 +166,70 @@ class _Entry:
 
     __slots__ = ("count", "name", "once", "rewrite")
 
-    def __init__(self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool) -> None:
+    def __init__(
+        self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool, crowded: bool
+    ) -> None:
         self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
-        self.rewrite: Rewriter = lazy_rewriter(plan, traced, edits, partial(setattr, self, "rewrite"))
+        self.rewrite: Rewriter = lazy_rewriter(
+            plan, traced, edits, crowded, partial(setattr, self, "rewrite")
+        )
 
 
-_Starting = dict[str, "tuple[_Entry, ...] | Dispatch[_Entry]"]
+class _Starting:
+    """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule.
+    Rules are read, and their programs made, when there is a candidate.
+    """
+
+    __slots__ = (
+        "_crowded", "_edits", "_entries", "_graph", "_of", "_outlining", "_progress", "_rules", "_traced",
+        "known",
+    )
+
+    def __init__(
+        self, rules: Sequence[CheckedRule], graph: Graph, progress: Progress, traced: bool, outlining: bool
+    ) -> None:
+        self._graph, self._rules, self._progress, self._traced = graph, rules, progress, traced
+        self._outlining, self._crowded = outlining, has_many_users(graph)
+        self._of: dict[str, list[CheckedRule]] = {}
+        for rule in rules:
+            for operator in footprint(rule).starts:
+                self._of.setdefault(operator, []).append(rule)
+        self._entries: dict[CheckedRule, tuple[MatchProgram, _Entry]] = {}
+        self._edits: dict[int, Edits] = {}
+        self.known: dict[str, tuple[_Entry, ...] | Dispatch[_Entry] | None] = {}
+
+    def at(self, operator: str) -> tuple[_Entry, ...] | Dispatch[_Entry] | None:
+        """The rules that can start at a node with this operator; from then on `known` has them."""
+        found = [self._entry(rule) for rule in self._of.get(operator, ())]
+        self.known[operator] = (
+            None if not found
+            else tuple([entry for _, entry in found]) if len(found) < 3
+            else Dispatch(self._graph, [(shapes_of(plan), entry) for plan, entry in found])
+        )
+        return self.known[operator]
+
+    def _entry(self, rule: CheckedRule) -> tuple[MatchProgram, _Entry]:
+        if rule not in self._entries:
+            plan, key = program_of(rule), id(rule.dialect)
+            if key not in self._edits:
+                self._edits[key] = edits_of(self._graph, rule.dialect, _watched(self._rules), self._outlines)
+            entry = _Entry(
+                plan, self._edits[key], self._progress.counts[rule.name], self._traced, self._crowded
+            )
+            self._entries[rule] = plan, entry
+        return self._entries[rule]
+
+    def _outlines(self, operators: tuple[str, ...]) -> bool:
+        """True if no rule could tell an outline from calls of these operators."""
+        return self._outlining and not any(
+            [reads_kinds(rule) or can_match_within(rule, frozenset(operators)) for rule in self._rules]
+        )
+
+
+def _watched(rules: Sequence[CheckedRule]) -> frozenset[str] | None:
+    """The operators that some pattern has; None if more than nodes with these matter to one."""
+    found = [footprint(rule) for rule in rules]
+    return None if any([f.counts_users for f in found]) else frozenset().union(*[f.reads for f in found])
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,42 +242,16 @@ class _Run:
     observe: Observer | None
 
 
-def _by_operator(
-    plans: Sequence[MatchProgram],
-    graph: Graph,
-    progress: Progress,
-    traced: bool,
-    ways: Ways,
-    outlines: Callable[[tuple[str, ...]], bool],
-) -> _Starting:
-    """Operator → rules whose first output can have it, earlier rules first: candidates cost nothing per rule.
-    """
-    table: dict[str, list[tuple[MatchProgram, _Entry]]] = {}
-    edits: dict[int, Edits] = {}
-    for plan in plans:
-        dialect = plan.rule.dialect
-        edit = edits.get(id(dialect)) or edits.setdefault(
-            id(dialect), edits_of(graph, dialect, None if USED in ways else ways, outlines)
-        )
-        entry = _Entry(plan, edit, progress.counts[plan.rule.name], traced)
-        for operator in plan.starts:
-            table.setdefault(operator, []).append((plan, entry))
-    return {
-        operator: tuple(entry for _, entry in found) if len(found) < 3
-        else Dispatch(graph, [(shapes_of(plan), entry) for plan, entry in found])
-        for operator, found in table.items()
-    }
-
-
 def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
     """One sweep; returns the seeds of the next."""
     graph, progress = run.graph, run.progress
-    op, rules_of, recent, made_by = graph.op, run.starting.get, progress.recent, progress.made_by
+    op, known, recent, made_by = graph.op, run.starting.known, progress.recent, progress.made_by
     most = run.most if run.stop_after is None else min(run.most, run.stop_after)
     seeds: list[int] = []
     began = perf_counter()
     for node in todo:
-        found = rules_of(op[node])
+        operator = op[node]
+        found = known[operator] if operator in known else run.starting.at(operator)
         if found is None:
             continue
         if isinstance(found, Dispatch):

@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 
 from gslang.check import checked as ir
+from gslang.check.footprint import operators_of
 from gslang.check.walks import children
 from gslang.engine.code_writer import Place, Site, Writer, loop
 from gslang.engine.value_code import NotCompiled, code_of
-from gslang.graph.graph import PROJ, TUPLE
 
 
 def forward(
@@ -100,17 +100,6 @@ def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tu
 def _may_be_left_out(pattern: ir.Pattern) -> bool:
     """An operand that is absent has no users to go to."""
     return isinstance(pattern, ir.LeafNode) and pattern.optional
-
-
-def operators_of(pattern: ir.Pattern) -> frozenset[str]:
-    match pattern:
-        case ir.CallNode(operators=operators):
-            return frozenset(operators)
-        case ir.TupleNode():
-            return frozenset((TUPLE,))
-        case ir.ProjNode():
-            return frozenset((PROJ,))
-    return frozenset()
 
 
 # ── what equality constraints fix ───────────────────────────────────────────────────────────────────────────

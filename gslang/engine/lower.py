@@ -11,6 +11,7 @@ from functools import cache
 
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
+from gslang.check.footprint import footprint
 from gslang.check.walks import children, parts, reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
@@ -76,7 +77,7 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
     guards = map(Guard, range(len(rule.where)), rule.where, rule.where_spans)
     whole: list[Step] = [Late(tuple(sorted(late))), Apart(maybe), Private(), Convex(), *guards]
     return MatchProgram(
-        rule, registers, (*_output_steps(rule), *whole), tuple(sorted(_start_operators(nodes, outputs[0]))),
+        rule, registers, (*_output_steps(rule), *whole), footprint(rule).starts,
         frozenset(distinct), maybe, deferred, late,
     )  # fmt: skip
 
@@ -269,19 +270,6 @@ def may_coincide(left: ir.Pattern, right: ir.Pattern) -> bool:
     if isinstance(left, ir.CallNode) and isinstance(right, ir.CallNode):
         return not set(left.operators).isdisjoint(right.operators)
     return type(left) is type(right)
-
-
-def _start_operators(nodes: tuple[ir.Pattern, ...], output: int) -> set[str]:
-    result: set[str] = set()
-    for node, _ in _without_alternatives(nodes, output):
-        match nodes[node]:
-            case ir.CallNode(operators=operators):
-                result.update(operators)
-            case ir.TupleNode():
-                result.add(TUPLE)
-            case ir.ProjNode():
-                result.add(PROJ)
-    return result
 
 
 def _deferred(nodes: tuple[ir.Pattern, ...], lets: tuple[ir.Value, ...]) -> dict[int, tuple[Constraint, ...]]:

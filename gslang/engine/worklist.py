@@ -17,8 +17,8 @@ from functools import cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import children, walk
-from gslang.engine.generate_forward import operators_of
+from gslang.check.footprint import counted, footprint, operators_of
+from gslang.check.walks import children
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import DEAD, Graph
 
@@ -81,7 +81,8 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
         for operator in sorted(operators_of(rule.nodes[k])):
             for way in found:
                 yield operator, way
-    for k in counted(rule):
+    counting = counted(rule) if footprint(rule).counts_users else frozenset()
+    for k in counting:
         yield from ((USED, way) for way in ways.get(k, ()))
     block = rule.output_block
     if block is None:
@@ -92,23 +93,9 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
             for k, found in _ways_back(rule, shared, parents, block).items():
                 if k != shared:
                     for operator in (
-                        *sorted(operators_of(rule.nodes[k])), *((USED,) if k in counted(rule) else ()),
+                        *sorted(operators_of(rule.nodes[k])), *((USED,) if k in counting else ()),
                     ):
                         yield from ((operator, (*down, *way)) for down in found for way in ways[shared])
-
-
-@cache
-def counted(rule: ir.CheckedRule) -> frozenset[int]:
-    """The pattern nodes whose users the rule counts."""
-    everything = (
-        rule.where, rule.lets, rule.target.targets, rule.blocks, [node.constraints for node in rule.nodes],
-    )
-    return frozenset(
-        part.node
-        for group in everything
-        for item in group
-        for part in walk(item) if isinstance(part, ir.Uses)
-    )
 
 
 _Choices = frozenset[tuple[int, int]]  # (alternation, branch)

@@ -54,7 +54,8 @@ def rewrite_greedily(
 
 
 def _usable(graph: Graph, rules: Sequence[CheckedRule]) -> list[MatchProgram]:
-    return can_ever_match([program_of(rule) for rule in rules if not rule.disconnected], graph.op)
+    able = can_ever_match([rule for rule in rules if not rule.disconnected], graph.op)
+    return [program_of(rule) for rule in able]
 
 
 @dataclass(frozen=True, slots=True)

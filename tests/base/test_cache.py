@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from gslang.base import cache, plain_data
+from gslang.base import cache, plain_data, plain_writer
 from gslang.base.diagnostics import Severity
+from gslang.check.footprint import footprint
+from gslang.check.modules import load_module
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 
 
@@ -162,14 +164,14 @@ def test_what_is_no_folder_is_not_used(home: Path, monkeypatch: pytest.MonkeyPat
     ],
 )
 def test_plain_data_comes_back(value: object) -> None:
-    again = plain_data.from_bytes(plain_data.to_bytes(value))
+    again = plain_data.from_bytes(plain_writer.to_bytes(value))
     assert again == value or again is value
     assert type(again) is type(value) and (isinstance(value, frozenset) or repr(again) == repr(value))
 
 
 def test_what_is_given_is_not_stored() -> None:
     inner = ("x" * 1000,)
-    data = plain_data.to_bytes([inner, 1, [inner]], [inner])
+    data = plain_writer.to_bytes([inner, 1, [inner]], [inner])
     other = ("y",)
     assert len(data) < 200 and plain_data.from_bytes(data, [other]) == [other, 1, [other]]
 
@@ -179,7 +181,7 @@ def test_code_is_no_data() -> None:
     loop.append(loop)
     for value in (print, lambda: 1, loop, object(), cache, [(print,)], Path("x")):
         with pytest.raises(plain_data.NotPlain):
-            plain_data.to_bytes(value)
+            plain_writer.to_bytes(value)
 
 
 @pytest.mark.parametrize(
@@ -207,3 +209,20 @@ def test_no_part_of_the_program_reads_pickles_from_files() -> None:
     assert users <= {"lsp/lint_process.py", "lsp/lint_worker.py"}, (
         "those two speak to each other, and to nobody else"
     )
+
+
+def test_rules_are_read_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "rules.gsl").write_text(
+        "dialect relay;\nrule one(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        "rule two(x): nn.relu(negative(x)) => nn.relu(x);\n"
+    )
+    monkeypatch.setenv("GSLANG_CACHE", str(tmp_path / "cache"))
+    cache.cache_folder.cache_clear()
+    (first,), (again,) = (load_module(str(tmp_path / "rules.gsl")) for _ in range(2))
+    cache.cache_folder.cache_clear()
+    one = again.rules["one"]
+    assert one.name == "one" and footprint(one) == footprint(first.rules["one"])
+    assert hasattr(one, "_read") and one.nodes == first.rules["one"].nodes and not hasattr(one, "_read")
+    assert hasattr(again.rules["two"], "_read") and repr(again.rules["two"]) == repr(first.rules["two"])
+    with pytest.raises(AttributeError):
+        _ = one.nothing  # type: ignore[attr-defined]

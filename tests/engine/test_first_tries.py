@@ -1,4 +1,4 @@
-"""When code is generated for a rule: not before it matches, or at once where the machine may search long."""
+"""When code is generated for a rule: not for a few matches, or at once where the machine may search long."""
 
 from collections.abc import Callable
 from typing import Any
@@ -66,7 +66,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     return called
 
 
-def test_further_outputs_are_never_looked_for_by_the_machine(tried: list[object]) -> None:
+def test_further_outputs_of_a_hub_are_never_looked_for_by_the_machine(tried: list[object]) -> None:
     rules = parse_rules(PAIR)
     assert rules.apply(hub(40)).applications == 0
     assert tried == []
@@ -79,9 +79,15 @@ def test_no_code_for_a_rule_that_matches_nowhere(tried: list[object], compiled: 
     assert tried == [program_of(rules.known["only_chains"])] * 8
 
 
-def test_code_at_the_first_match(compiled: list[object]) -> None:
+def test_no_code_for_a_few_matches(compiled: list[object]) -> None:
     rules = parse_rules(CHAIN)
     assert rules.apply(relus(3, 2)).applications == 3
+    assert compiled == []
+
+
+def test_code_after_some_matches(compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(20, 2)).applications == 20
     assert compiled == [program_of(rules.known["only_chains"])]
 
 

@@ -5,9 +5,9 @@ longer than many a run.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
-from importlib.machinery import EXTENSION_SUFFIXES
+from importlib.machinery import EXTENSION_SUFFIXES, ModuleSpec
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -61,10 +61,39 @@ def _alone(name: str, suffixes: Iterable[str]) -> ModuleType | None:
     try:
         module = sys.modules[full] = module_from_spec(spec)
         spec.loader.exec_module(module)
-        return module
     except Exception:  # a package that keeps its parts otherwise
         sys.modules.pop(full, None)
         return None
+    if _Attaching not in sys.meta_path:
+        sys.meta_path.insert(0, _Attaching)
+    return module
+
+
+class _Attaching:
+    """A finder that gives the package, when it is imported later, the parts that are there already as its
+    attributes. Python does so only for parts that are loaded after it.
+    """
+
+    @classmethod
+    def find_spec(
+        cls, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "onnx":
+            return None
+        others = [finder.find_spec for finder in sys.meta_path if finder is not cls]
+        spec = next((spec for find in others if (spec := find(name, path, target)) is not None), None)
+        if spec is not None and spec.loader is not None:
+            run = spec.loader.exec_module
+
+            def exec_module(package: ModuleType) -> None:
+                sys.meta_path.remove(cls)
+                for full, part in list(sys.modules.items()):
+                    if full.startswith("onnx."):
+                        setattr(package, full[len("onnx.") :], part)
+                run(package)
+
+            spec.loader.exec_module = exec_module  # type: ignore[assignment, method-assign]
+        return spec
 
 
 def operator_set(domain: str, version: int) -> Any:

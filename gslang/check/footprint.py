@@ -1,0 +1,137 @@
+"""The operators that a rule reads and makes: enough to tell that it has no match in a graph.
+
+They are stored with a rule, so that rules without a match are not even read (`base.late`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+from gslang.base.late import late
+from gslang.base.plain_data import declare_late
+from gslang.base.quick_dataclass import dataclass
+from gslang.check import checked as ir
+from gslang.check.checked import CheckedRule, CheckedTest
+from gslang.check.walks import walk
+from gslang.graph.graph import PROJ, TUPLE
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """`starts`: values of the `op` column that the first output can have. `reads`: those of all pattern
+    nodes. `needs`: groups of operators, of each of which every match has one: not of what is below
+    alternatives, or in a template that may match nothing. `makes`: those that the target may bring into a
+    graph. `counts_users`: a condition or the target does.
+    """
+
+    starts: tuple[str, ...]
+    reads: frozenset[str]
+    needs: frozenset[frozenset[str]]
+    makes: frozenset[str]
+    counts_users: bool
+
+
+def footprint(rule: CheckedRule) -> Footprint:
+    """The operators of a rule; found once."""
+    known: Footprint | None = getattr(rule, "_footprint", None)
+    if known is None:
+        known = _find(rule)
+        object.__setattr__(rule, "_footprint", known)
+    return known
+
+
+def operators_of(pattern: ir.Pattern) -> frozenset[str]:
+    """The values of the `op` column that a node itself can match; none where its parts say so."""
+    match pattern:
+        case ir.CallNode(operators=operators):
+            return frozenset(operators)
+        case ir.TupleNode():
+            return frozenset((TUPLE,))
+        case ir.ProjNode():
+            return frozenset((PROJ,))
+    return frozenset()
+
+
+def counted(rule: CheckedRule) -> frozenset[int]:
+    """The pattern nodes whose users the rule counts."""
+    everything = (
+        rule.where, rule.lets, rule.target.targets, rule.blocks, [node.constraints for node in rule.nodes],
+    )
+    return frozenset(
+        part.node
+        for group in everything
+        for item in group
+        for part in walk(item) if isinstance(part, ir.Uses)
+    )
+
+
+def _find(rule: CheckedRule) -> Footprint:
+    outputs = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
+    needs = {operators_of(rule.nodes[k]) for k in _always(rule.nodes, outputs)}
+    return Footprint(
+        tuple(sorted(_starts(rule.nodes, outputs[:1]))),
+        frozenset().union(*map(operators_of, rule.nodes)),
+        frozenset(found for found in needs if found.isdisjoint((TUPLE, PROJ)) and found),
+        frozenset(
+            t.operator
+            for t in rule.target.targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str)
+        ),
+        bool(counted(rule)),
+    )
+
+
+def _starts(nodes: Sequence[ir.Pattern], outputs: Iterable[int]) -> set[str]:
+    """The operators of these nodes, of alternatives those of each."""
+    found: set[str] = set()
+    for k in outputs:
+        match nodes[k]:
+            case ir.AltNode(branches=branches):
+                found |= _starts(nodes, branches)
+            case ir.ChainNode(root=root):
+                found |= _starts(nodes, (root,))
+            case node:
+                found |= operators_of(node)
+    return found
+
+
+def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> set[int]:
+    """The pattern nodes that every match has."""
+    found: set[int] = set()
+    stack = list(outputs)
+    while stack:
+        k = stack.pop()
+        if k in found:
+            continue
+        found.add(k)
+        match nodes[k]:
+            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
+                stack += [part for part in parts if isinstance(part, int)]
+            case ir.ProjNode(base=base):
+                stack.append(base)
+            case ir.ChainNode(root=root, start=start):
+                stack += (root, start)
+    return found
+
+
+# ── storing ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+_RULE: Final = ("name", "dialect", "once", "disconnected", "family", "opset", "module", "externs")
+_TEST: Final = ("title", "rule")
+
+
+def _rule_heading(rule: CheckedRule) -> list[object]:
+    return [*[getattr(rule, name) for name in _RULE], footprint(rule)]
+
+
+def _late_rule(parts: list[Any], read: Callable[[], CheckedRule]) -> CheckedRule:
+    return late(CheckedRule, {**dict(zip(_RULE, parts)), "_footprint": parts[-1]}, read)
+
+
+declare_late(CheckedRule, _rule_heading, _late_rule, home=__name__)
+declare_late(
+    CheckedTest,
+    lambda test: [getattr(test, name) for name in _TEST],
+    lambda parts, read: late(CheckedTest, dict(zip(_TEST, parts)), read),
+    home=__name__,
+)
