@@ -53,10 +53,13 @@ def target_format(options: argparse.Namespace, graph: Graph) -> str:
 
 
 def _output(graph: Graph, options: argparse.Namespace, to_stdout: str) -> None:
+    from gslang.formats.left_out import left_out
     from gslang.formats.registry import format_of, write_graph
 
     path: str | None = options.output if options.output != "-" else None
     name = options.output_format or (to_stdout if path is None else format_of(path))
+    for message in left_out(graph, name):
+        sys.stderr.write(f"warning: {message}\n")
     if name == "relay":  # first of all, so that the graph is there when all is
         _write_weights(
             graph,

@@ -26,6 +26,7 @@ from gslang.dialect.tensor_type import (
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.formats.json_values import read_value
 from gslang.formats.json_writer import FORMAT, LEAF_OPS, VERSION, members, own_keys
+from gslang.formats.misfits import MISFIT_KEY, missing_operand
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.annotations import as_annotation, attachable
 from gslang.graph.graph import ABSENT, NO_ATTRS, TUPLE, Graph
@@ -34,15 +35,13 @@ from gslang.graph.known_calls import mark_opaque_calls
 
 _TOP: Final = ("format", "version", "dialect", "name", "nodes", "outputs")
 _KEYS: Final = {
-    "input": ("id", "kind", "shape", "dtype"),
-    "param": ("id", "kind", "shape", "dtype", "value", "origin"),
-    "const": ("id", "kind", "shape", "dtype", "value", "origin"),
+    "input": ("id", "kind", "shape", "dtype", "type"),
+    "param": ("id", "kind", "shape", "dtype", "type", "value", "origin"),
+    "const": ("id", "kind", "shape", "dtype", "type", "value", "origin"),
     "call": ("id", "kind", "op", "inputs", "attrs", "shape", "dtype", "type", "origin", "annotations"),
     "tuple": ("id", "kind", "inputs", "type", "origin"),
     "proj": ("id", "kind", "inputs", "index", "shape", "dtype", "type", "origin"),
 }
-# of a call that contradicts its operator: a warning where it was read first, and so here
-MISFIT_KEY: Final = "x-misfit"
 _ORIGIN: Final = {"rule": "a rule's name", "application": "a number from 1", "from": "a list of ids"}
 _KEY_SETS: Final = {kind: frozenset(keys) for kind, keys in _KEYS.items()}
 _REPEATED: Final = 1000  # characters of attributes or a type, up to which equal ones are read once
@@ -217,11 +216,15 @@ class _Reader:
         return origin
 
     def _leaf(self, at: str, entry: JsonObject, kind: str, name: str) -> int:
-        type = self._tensor_type(at, entry)
+        if "type" in entry and entry.get("value") is not None:
+            self.fail(f"{at}/value", "a value is a tensor's, the node has the `type` of a tuple")
+        type = self._declared_type(at, entry) if "type" in entry else self._tensor_type(at, entry)
+        if type == TensorType(None, None):
+            type = None  # nothing is said: it may be no tensor at all
         node = self.graph.add(LEAF_OPS[kind], (), NO_ATTRS, type, name)
         if kind == "const" and "value" not in entry:
             self.fail(at, f"the constant `{name}` has no `value`", 'write "value": null if it is not known')
-        if entry.get("value") is not None:
+        if isinstance(type, TensorType) and entry.get("value") is not None:
             self.graph.values[node] = read_value(self.file, f"{at}/value", entry["value"], type)
         return node
 
@@ -271,19 +274,14 @@ class _Reader:
         return self.graph.add(op, operands, given, self._declared_type(at, entry), name)
 
     def _check_absent(self, at: str, op: str, operands: list[int]) -> None:
-        """Only an optional operand may be left out.
-
-        (What stands for a variadic one is the operator's matter.)
-        """
+        """Only an optional operand may be left out."""
         signature = self.dialect.get(op) if self.dialect is not None else None
-        for spec, operand, k in zip(
-            signature.operands if signature is not None else (), operands, range(len(operands))
-        ):
-            if operand == ABSENT and not (spec.optional or spec.variadic):
-                self.fail(
-                    f"{at}/inputs/{k}", f"`{op}` requires its operand `{spec.name}`",
-                    "give the id of a node",
-                )
+        k = None if signature is None else missing_operand(signature, tuple(operands))
+        if signature is not None and k is not None:
+            self.fail(
+                f"{at}/inputs/{k}", f"`{op}` requires its operand `{signature.operands[k].name}`",
+                "give the id of a node",
+            )
 
     def _attributes(
         self, at: str, op: str, attrs: Attrs, operands: int, tolerant: bool
@@ -314,10 +312,14 @@ class _Reader:
                 f"{at}/index" if "index" in entry else at, f"`index` is a number from 0, not {_shown(index)}"
             )
         (base,) = operands
-        if self.graph.op[base] is TUPLE and index >= len(self.graph.operands[base]):
-            self.fail(f"{at}/index", f"field {index} of a tuple with {len(self.graph.operands[base])} fields")
-        if self.graph.op[base] in LEAF_OPS.values():
+        whole, op = self.graph.types[base], self.graph.op[base]
+        if isinstance(whole, TensorType) and op in LEAF_OPS.values():
             self.fail(f"{at}/inputs/0", f"a projection needs a tuple, `{entry['inputs'][0]}` is a tensor")
+        fields = len(
+            self.graph.operands[base] if op is TUPLE or not isinstance(whole, TupleType) else whole.fields
+        )
+        if (op is TUPLE or op in LEAF_OPS.values()) and index >= fields:
+            self.fail(f"{at}/index", f"field {index} of a tuple with {fields} fields")
         return self.graph.add_proj(base, index, name, self._declared_type(at, entry))
 
     # ── types and attributes ────────────────────────────────────────────────────────────────────────────────

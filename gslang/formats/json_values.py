@@ -171,7 +171,7 @@ def value_entry(array: object, dtype: str | None = None) -> Any:
     `dtype` is the declared type's name.
     """
     if type(array) is Scalar:
-        return array.number
+        return plain_value(array.number)
     import numpy
 
     array = numpy.asarray(array)

@@ -189,9 +189,12 @@ def graph_text(
             from gslang.formats.json_writer import write_json
 
             if graph.dialect == "onnx":
-                from gslang.formats.onnx.records import refuse_bodies
+                from gslang.formats.misfits import with_misfits_noted
+                from gslang.formats.onnx.records import model_record, refuse_bodies
 
                 refuse_bodies(graph)
+                if model_record(graph) is not None:
+                    graph = with_misfits_noted(graph, dialect or load_dialect("onnx"))
             return write_json(graph)
         case "relay":
             from gslang.formats.relay import write_relay

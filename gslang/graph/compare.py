@@ -257,7 +257,7 @@ class _Comparison:
                 )
 
     def _attributes(self, graph: Graph, node: int) -> Attrs:
-        signature = self.dialect.get(graph.op[node]) if self.dialect is not None else None
+        signature = self.dialect.get(true_name(graph.op[node])) if self.dialect is not None else None
         return graph.attrs[node] if signature is None else signature.complete(graph.attrs[node])
 
     def _unused_inputs(self) -> None:

@@ -26,14 +26,14 @@ CASES = Path(__file__).parents[1] / "cases"
 
 def written(graph: Graph, format: str) -> bytes | None:
     """None where the format has no words for the graph."""
-    if format == "onnx":
-        from gslang.formats.onnx import onnx_model
-
-        return (
-            bytes(onnx_model(graph).SerializeToString(deterministic=True)) if graph.dialect == "onnx"
-            else None
-        )
     try:
+        if format == "onnx":
+            from gslang.formats.onnx import onnx_model
+
+            return (
+                bytes(onnx_model(graph).SerializeToString(deterministic=True)) if graph.dialect == "onnx"
+                else None
+            )
         return graph_text(graph, format).encode("utf-8", "surrogatepass")
     except InputError:
         return None

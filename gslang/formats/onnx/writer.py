@@ -299,7 +299,7 @@ class _Writer:
             results += [""] * (required - len(results))
             fresh = partial(self.names.fresh, true_name(graph.op[node]).rpartition(".")[2])
             results = [
-                name or fresh() if kept or k < max(required, 1) else name for k, name in enumerate(results)
+                name or fresh() if kept or k < required else name for k, name in enumerate(results)
             ]
         return results
 
@@ -434,6 +434,7 @@ class _Writer:
         graph, written, of = self.graph, self.model.graph, self.names.of
         for node in graph.nodes():  # as the graph states them: callers of a model may go by place
             if graph.op[node] in (INPUT, PARAM):
+                _refuse_unknown_type(of[node], graph.types[node])
                 self._state(written.input, of[node], graph.types[node])
                 if graph.op[node] is PARAM and node in graph.values:
                     self._new_tensor(node, of[node])
@@ -446,6 +447,18 @@ class _Writer:
         added = place.add()
         added.name = name
         added.type.CopyFrom(type_message(type))
+
+
+def _refuse_unknown_type(name: str, type: object) -> None:
+    """Raises `InputError` if an input's element type is not known, or it is no tensor: a model without it
+    cannot be loaded.
+    """
+    if not isinstance(type, TensorType) or type.dtype is None:
+        raise InputError(
+            f"the type of the input `{name}` is not known, and an ONNX model has to state it",
+            help="state its `dtype` where the graph was read; sequences, optionals and maps are only in ONNX "
+            "models",
+        )
 
 
 def _own_names(graph: Any) -> set[str]:

@@ -92,5 +92,5 @@ def _copy(
     if node in graph.values:
         result.values[new] = graph.values[node]
     if node in graph.extras:
-        result.extras[new] = graph.extras[node]
+        result.extras[new] = dict(graph.extras[node])
     return new

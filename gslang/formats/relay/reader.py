@@ -11,7 +11,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
-from gslang.formats.json_reader import MISFIT_KEY
+from gslang.formats.misfits import MISFIT_KEY
 from gslang.formats.relay.body import Body
 from gslang.formats.relay.context import Context
 from gslang.formats.relay.function import Function, read_function
@@ -24,6 +24,7 @@ from gslang.formats.relay.problems import Problems, UnsupportedConstruct
 from gslang.formats.relay.result_types import complete_types
 from gslang.formats.relay.spellings import GUESS, UNSTATED
 from gslang.graph.graph import INPUT, Graph
+from gslang.graph.inference import contradiction
 from gslang.graph.known_calls import mark_opaque_calls
 
 _HEADER: Final = re.compile(
@@ -87,6 +88,7 @@ def read_relay(
     for definition in definitions:
         if definition.function is not None and (definition is definitions[chosen] or inline):
             graphs[definition.name] = _finished(definition.function, context, strict_types)
+            _check_arguments(definition.function, definitions, problems, strict_types or inline)
     wanted = definitions[chosen]
     assert wanted.function is not None
     graph = graphs[wanted.name]
@@ -97,7 +99,7 @@ def read_relay(
     if inline and len(order) > 1:
         parameters = {d.name: d.function.parameters for d in definitions if d.function is not None}
         graph = inlined(wanted.name, graphs, parameters, order, path)
-        complete_types(graph, dialect, {})
+        _retype(graph, context)
         texts = [t for t, d in zip(texts, definitions) if d is wanted or d.name not in order]
     at = texts.index("")
     graph.name = wanted.name.removeprefix("@")
@@ -337,7 +339,39 @@ def _call_order(
     return reached
 
 
+def _check_arguments(
+    function: Function, definitions: list[_Definition], problems: Problems, strict: bool
+) -> None:
+    """Compare the arguments of calls of functions with the types of these functions' parameters."""
+    functions = {d.name: d.function for d in definitions if d.function is not None}
+    body = function.body
+    problems.function = function.name
+    for node in body.graph.reverse_post_order():
+        callee = functions.get(body.graph.op[node])
+        if callee is None:
+            continue
+        for parameter, operand in zip(callee.parameters, body.graph.operands[node]):
+            formal = callee.body.graph
+            if why := contradiction(formal.types[parameter], body.graph.types[operand]):
+                message = f"`{callee.name}` takes another type as `%{formal.names[parameter]}`: {why}"
+                if strict:
+                    problems.error(body.where[node], message)
+                problems.warn(body.where[node], message)
+    problems.function = ""
+
+
 # ── the graph ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def _retype(graph: Graph, context: Context) -> None:
+    """Infer types once more, where calls were inlined: what the arguments tell goes further now."""
+    stale = {node for node, extra in graph.extras.items() if extra.pop(MISFIT_KEY, None) is not None}
+    for node, finding in complete_types(graph, context.dialect, {}):
+        graph.extras.setdefault(node, {})[MISFIT_KEY] = finding
+        if node not in stale:
+            context.problems.warnings.append(
+                f"{context.problems.path}: `{graph.label(node)}`, inlined: {finding}"
+            )
 
 
 def _finished(function: Function, context: Context, strict: bool) -> Graph:

@@ -36,15 +36,19 @@ def complete_types(
         inferred: Type | None = None
         # Tuples and projections need no dialect.
         if dialect is not None or graph.op[node][0] == "%":
+            signature = dialect.get(graph.op[node]) if dialect is not None else None
+            undeclared = None if signature is None else _undeclared(signature, graph, node)
             try:
                 inferred = infer_node(graph, dialect or _NOTHING, node)
             except TypeInferenceError as error:
                 findings.append((node, f"`{graph.op[node]}` does not fit its operands: {error}"))
             else:
-                signature = dialect.get(graph.op[node]) if dialect is not None else None
-                if signature is not None and (why := _undeclared(signature, graph, node)) is not None:
-                    findings.append((node, why))
+                if undeclared is not None:
+                    findings.append((node, undeclared))
         if graph.op[node] is TUPLE or known is None:
+            known = inferred
+        elif (why := contradiction(known, inferred)) is not None:  # of a function's body that was inlined
+            findings.append((node, f"its function states a type other than the inferred one: {why}"))
             known = inferred
         else:
             known = refine(inferred, known)
