@@ -85,4 +85,7 @@ def to_onnx(graph: Graph, path: str | Path | None = None, external: str = "keep"
     """
     from gslang.formats.onnx import onnx_model, write_onnx
 
-    return onnx_model(graph) if path is None else write_onnx(graph, path, external)
+    if path is None:
+        return onnx_model(graph)
+    write_onnx(graph, path, external)
+    return None

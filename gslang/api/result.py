@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.api.models import to_onnx, write
+from gslang.base.open_types import JsonDict, JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.engine.fixed_point import Progress, StopReason, limit_message
 from gslang.engine.rewrite import Failure
@@ -14,6 +15,7 @@ from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
+
     from gslang.formats.onnx.inner_runs import BodyCount
 
 
@@ -30,10 +32,10 @@ class Result:
     progress: Progress
     before: Graph
     seconds: dict[str, float] = field(default_factory=dict)
-    numbers: dict[str, Any] | None = None
-    latency: dict[str, Any] | None = None
+    numbers: JsonObject | None = None
+    latency: JsonObject | None = None
     bodies: dict[str, BodyCount] = field(default_factory=dict)
-    cost: dict[str, Any] | None = None
+    cost: JsonObject | None = None
 
     @property
     def applications(self) -> int:
@@ -78,7 +80,7 @@ class Result:
         """Write the result, its format by suffix. Raises `InputError`."""
         write(self.graph, path)
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> JsonDict:
         """Counts and times, in the shape of `--report` (docs/cli.md)."""
         return {
             "rules": {

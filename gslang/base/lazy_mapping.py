@@ -13,7 +13,7 @@ class LazyMapping(Mapping[str, V]):
 
     __slots__ = ("_made", "_make", "_raw")
 
-    def __init__(self, raw: Mapping[str, Any], make: Callable[[str, Any], V]) -> None:
+    def __init__(self, raw: Mapping[str, object], make: Callable[[str, Any], V]) -> None:
         self._raw, self._make = raw, make
         self._made: dict[str, V] = {}
 

@@ -13,3 +13,5 @@ Attrs = Mapping[str, Any]
 """Attributes of a call: name → value."""
 JsonObject = Mapping[str, Any]
 """An object of a JSON or TOML document."""
+JsonDict = dict[str, Any]
+"""The same where it is put together or changed."""

@@ -77,13 +77,13 @@ _KIND: Final = _LIKE.__dataclass_fields__["field"]._field_type
 """The mark of the library for a field that is no class variable."""
 
 
-def _fields(cls: Any, kw_only: bool) -> dict[str, Any]:
+def _fields(cls: Any, kw_only: bool) -> dict[str, Field[Any]]:
     """The fields of a class, those of its bases first; it keeps defaults as attributes.
 
     The library looks at each annotation for class variables of all spellings, and at its own module for the
     names in it; here a field is one whose annotation, a text, does not begin with `ClassVar`.
     """
-    found: dict[str, Any] = {}
+    found: dict[str, Field[Any]] = {}
     for base in cls.__mro__[-1:0:-1]:
         found.update(base.__dict__.get(_FIELDS, {}))
     for name, annotation in cls.__annotations__.items():

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.open_types import JsonDict
 from gslang.base.relative_path import relative_path
 
 _COLOURS = {
@@ -85,7 +85,7 @@ def render_concise(diagnostics: Sequence[Diagnostic]) -> str:
     return "".join(f"{d.primary.span}: {d.code} {d.message}\n" for d in diagnostics)
 
 
-def _place(label: Label) -> dict[str, Any]:
+def _place(label: Label) -> JsonDict:
     line, column = label.span.line_column
     end_line, end_column = label.span.source.position(label.span.end)
     return {
@@ -97,7 +97,7 @@ def _place(label: Label) -> dict[str, Any]:
     }
 
 
-def as_dict(diagnostic: Diagnostic) -> dict[str, Any]:
+def as_dict(diagnostic: Diagnostic) -> dict[str, object]:
     """A finding as plain data (docs/cli.md)."""
     return {
         "code": diagnostic.code,

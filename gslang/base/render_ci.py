@@ -7,7 +7,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.diagnostics import Diagnostic, Severity
@@ -67,7 +66,7 @@ def _printable(text: str) -> str:
 
 def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
     level = {Severity.ERROR: "major", Severity.WARNING: "minor", Severity.NOTE: "info"}
-    entries: list[dict[str, Any]] = []
+    entries: list[dict[str, object]] = []
     for d, fingerprint in zip(diagnostics, fingerprints(diagnostics)):
         line, column = d.primary.span.line_column
         end_line, end_column = d.primary.span.source.position(d.primary.span.end)

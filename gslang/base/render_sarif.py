@@ -7,11 +7,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
-from typing import Any
 from urllib.parse import quote
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
+from gslang.base.open_types import JsonDict
 from gslang.base.relative_path import relative_path
 from gslang.base.render_ci import fingerprints
 from gslang.base.source import Span
@@ -21,18 +21,18 @@ _LEVEL = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.NOTE: "
 
 
 def render_sarif(
-    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}
+    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, object]] = {}
 ) -> str:
     """One run, as text. `rules`: how codes are described that are not the checker's (`described`)."""
     return json.dumps(sarif_document(diagnostics, version, rules), indent=2, ensure_ascii=False) + "\n"
 
 
 def sarif_document(
-    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, Any]] = {}
-) -> dict[str, Any]:
+    diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, object]] = {}
+) -> JsonDict:
     """The same as a value; its results are in the order of the diagnostics."""
     used = sorted({d.code for d in diagnostics})
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, object]] = []
     for d, fingerprint in zip(diagnostics, fingerprints(diagnostics)):
         result = {
             "ruleId": d.code, "ruleIndex": used.index(d.code), "level": _LEVEL[d.severity],
@@ -60,7 +60,7 @@ def sarif_document(
     return {"$schema": "https://json.schemastore.org/sarif-2.1.0.json", "version": "2.1.0", "runs": [run]}
 
 
-def described(code: str, title: str, page: str, level: str, enabled: bool = True) -> dict[str, Any]:
+def described(code: str, title: str, page: str, level: str, enabled: bool = True) -> JsonDict:
     """A code with its page (Markdown; empty if there is none).
 
     The first paragraph of prose is its full description.
@@ -80,13 +80,13 @@ def described(code: str, title: str, page: str, level: str, enabled: bool = True
     }
 
 
-def _of_checker(code: str) -> dict[str, Any]:
+def _of_checker(code: str) -> dict[str, object]:
     page = _PAGES / f"{code}.md"
     title = CODES[code].title if code in CODES else code
     return described(code, title, page.read_text(encoding="utf-8") if page.is_file() else "", "error")
 
 
-def artifact(span: Span) -> dict[str, Any]:
+def artifact(span: Span) -> JsonDict:
     """The file of a span: below the working directory relative to it, elsewhere as a whole URI."""
     path = PurePath(relative_path(span.source.name))
     if path.is_absolute() or ".." in path.parts:
@@ -100,11 +100,11 @@ def region(span: Span) -> dict[str, int]:
     return {"startLine": line, "startColumn": column, "endLine": end_line, "endColumn": end_column}
 
 
-def physical(span: Span) -> dict[str, Any]:
+def physical(span: Span) -> dict[str, object]:
     return {"artifactLocation": artifact(span), "region": region(span)}
 
 
-def _related(label: Label, number: int) -> dict[str, Any]:
+def _related(label: Label, number: int) -> dict[str, object]:
     return {
         "id": number,
         "physicalLocation": physical(label.span),

@@ -218,15 +218,9 @@ class Lowering:
         )
 
     def stop(
-        self,
-        code: str,
-        message: str,
-        span: Span,
-        help: str | None = None, *,
-        text: str = "",
-        related: Iterable[Label] = (),
+        self, code: str, message: str, span: Span, help: str | None = None, *, related: Iterable[Label] = ()
     ) -> NoReturn:
-        self.error(code, message, span, help, text=text, related=related)
+        self.error(code, message, span, help, related=related)
         raise Stop
 
     def resolve(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:

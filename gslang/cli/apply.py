@@ -137,7 +137,7 @@ def run_options(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
-_CHOOSING_NOTHING: Final[dict[str, Any]] = {
+_CHOOSING_NOTHING: Final[dict[str, object]] = {
     "rules": None,
     "skip": [],
     "pass_name": None,

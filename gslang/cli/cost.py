@@ -11,8 +11,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from gslang.base.open_types import JsonDict
 from gslang.cli.main import ExitCode
 from gslang.cli.paint import painter
 from gslang.cli.shared import add_graph_options, load_graph
@@ -75,9 +76,9 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINE
 
 
-def _rows(graph: Graph, cost: GraphCost, calls: bool) -> list[dict[str, Any]]:
+def _rows(graph: Graph, cost: GraphCost, calls: bool) -> list[JsonDict]:
     """For each call, or for each operator (dearest first): how many, cost, multiply-adds, bytes."""
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, JsonDict] = {}
     for call in cost.calls:
         name = graph.label(call.node) if calls else call.operator
         row = rows.setdefault(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from gslang.dialect.dialect import Dialect
@@ -22,7 +22,7 @@ class CostReport:
     after: float | None = None
     reason: str = ""
 
-    def as_data(self) -> dict[str, Any]:
+    def as_data(self) -> dict[str, object]:
         """The `cost` of `--report` (docs/cli.md)."""
         data = {"computed": not self.reason, "table": self.table, "unit": self.unit}
         if self.reason:

@@ -22,7 +22,7 @@ _MOST_TRIED: Final = 1 << 24  # elements of one input for which a larger size is
 
 def inputs_for(
     graph: Graph, dialect: Dialect, options: argparse.Namespace, sizes: Mapping[str, int]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Values of all inputs by name: of `--inputs`, else random. Dimensions whose size nobody says are 2, or
     larger if the graph needs it.
 

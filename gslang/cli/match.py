@@ -9,7 +9,7 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
 from gslang.cli.miss_text import miss_data, miss_lines
@@ -98,7 +98,7 @@ def _matches(rules: RuleSet, places: list[Place], names: list[str]) -> list[tupl
     ]
 
 
-def _as_dict(path: str, match: Match) -> dict[str, Any]:
+def _as_dict(path: str, match: Match) -> dict[str, object]:
     return {
         "rule": match.rule, **({"body": path} if path else {}),
         "outputs": list(match.outputs),
@@ -107,7 +107,7 @@ def _as_dict(path: str, match: Match) -> dict[str, Any]:
     }
 
 
-def _write_json(matches: list[dict[str, Any]], misses: list[dict[str, Any]]) -> None:
+def _write_json(matches: list[dict[str, object]], misses: list[dict[str, object]]) -> None:
     sys.stdout.write(json.dumps({"matches": matches, "misses": misses}, indent=2, ensure_ascii=False) + "\n")
 
 
@@ -188,7 +188,7 @@ def _told(name: str, misses: list[tuple[Place, Miss]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _miss_dict(place: Place, miss: Miss) -> dict[str, Any]:
+def _miss_dict(place: Place, miss: Miss) -> dict[str, object]:
     path, graph = place
     return {
         "rule": miss.rule, **({"body": path} if path else {}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.saxutils import quoteattr
 
 from gslang.cli.main import ExitCode
@@ -96,7 +96,7 @@ def _explained(outcome: Outcome) -> list[str]:
     return [] if outcome.miss is None else [f"  {line}" for line in miss_lines(outcome.miss, outcome.at)]
 
 
-def _reason(outcome: Outcome) -> dict[str, Any] | None:
+def _reason(outcome: Outcome) -> dict[str, object] | None:
     from gslang.cli.miss_text import miss_data
 
     miss = outcome.miss

@@ -52,7 +52,7 @@ class Trace:
             self.graphs[path] = graph, ids
             if isinstance(what, str):
                 limit = {"limit": self.fold_limit} if what == "fold" and self.fold_limit != FOLD_LIMIT else {}
-                entry = {"step": what, **where, **limit, "after": number}
+                entry: dict[str, object] = {"step": what, **where, **limit, "after": number}
             else:
                 entry = {**told(number, what, ids), **where}
             self.spool.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")

@@ -38,7 +38,7 @@ def checked_attributes(signature: Signature, operands: int, attrs: Attrs) -> Att
     opaque = opaque or operands > len(signature.operands) and not any(o.variadic for o in signature.operands)
     if not opaque:
         _check_operands(signature, operands)
-    changed: dict[str, Any] = {}
+    changed: dict[str, object] = {}
     for name, value in attrs.items():
         spec = signature.attributes.get(name) or specs.get(name)
         if spec is None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Infer, Signature
@@ -29,8 +28,8 @@ class Dialect:
     refuses: (
         Callable[
             [
-                Mapping[str, Any], str, Mapping[str, Any], tuple[Type | None, ...], Callable[[int], bool],
-                tuple[int, ...],
+                Mapping[str, object], str, Mapping[str, object], tuple[Type | None, ...],
+                Callable[[int], bool], tuple[int, ...],
             ],
             str | None,
         ]

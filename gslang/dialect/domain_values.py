@@ -33,7 +33,7 @@ _MOST: Final = 96  # values that `choices` lists
 
 def choices(domain: Domain, call: Call = NOTHING) -> tuple[Any, ...]:
     """Values that cover the domain, at most `_MOST`; none where no value is known to lie in it."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for value in _listed(domain, call):
         found.setdefault(repr(value), value)
         if len(found) == _MOST:

@@ -95,7 +95,7 @@ class Evaluator:
         compute, order = node_evaluator(graph, self.dialect), list(graph.reverse_post_order())
 
         def run(values: list[Any]) -> Any:
-            known: dict[int, Any] = {}
+            known: dict[int, object] = {}
             for node in order:
                 if graph.op[node] is INPUT:
                     known[node] = values[int(graph.names[node] or 0)]

@@ -50,13 +50,13 @@ class Former:
 
     op: str
     arity: int
-    attrs: tuple[tuple[str, Any], ...] = ()
+    attrs: tuple[tuple[str, object], ...] = ()
     packed: bool = False
     index: int | None = None
     commutative: bool = False
     constant: float | None = None
 
-    def attributes(self, sizes: Mapping[str, int]) -> dict[str, Any]:
+    def attributes(self, sizes: Mapping[str, int]) -> dict[str, object]:
         return {name: _sized(value, sizes) for name, value in self.attrs}
 
 
@@ -200,11 +200,11 @@ def _results(signature: Signature, attrs: Attrs) -> int:
 
 def _proposals(
     signature: Signature, settled: Attrs, arity: int, shapes: Sequence[tuple[int, ...]]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     open_ = [name for name in signature.attributes if name not in settled]
     if not open_:
         return [dict(settled)]
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     random = Random(f"{signature.name} {sorted(settled)}")
     plain = {name: value for name, value in settled.items() if not _has_symbol(value)}
     for attempt in range(_ATTEMPTS if signature.name in RELAY_SAMPLERS else 0):

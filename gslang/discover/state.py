@@ -10,6 +10,7 @@ from typing import Any
 from gslang.base.atomic_write import write_text
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import JsonDict
 from gslang.base.read_file import read_text
 from gslang.discover.equations import Candidate, turned_round
 from gslang.discover.judge import Judged
@@ -29,7 +30,7 @@ class State:
             for file in question.files
         ]
         key = digest([repr(question), own_code(), *texts])
-        self.data: dict[str, Any] = {"question": key, "judged": {}}
+        self.data: JsonDict = {"question": key, "judged": {}}
         if path is None or not Path(path).exists():
             return
         try:

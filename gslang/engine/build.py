@@ -211,11 +211,11 @@ def _dtype(graph: Graph, node: int) -> str | None:
     return type.dtype if isinstance(type, TensorType) else None
 
 
-def _attributes(builder: _Builder, operator: str, call: ir.MakeCall) -> dict[str, Any]:
+def _attributes(builder: _Builder, operator: str, call: ir.MakeCall) -> dict[str, object]:
     """Explicit attributes over those that are spread; what equals its declared default is left out."""
     graph, scope = builder.graph, builder.scope
     signature = builder.dialect.operators.get(operator)
-    attrs: dict[str, Any] = {}
+    attrs: dict[str, object] = {}
     for spread in call.spreads:
         slot = scope.slot(spread.place, spread.node)
         if slot < 0:
@@ -228,7 +228,7 @@ def _attributes(builder: _Builder, operator: str, call: ir.MakeCall) -> dict[str
     return normalised(attrs, signature)
 
 
-def normalised(attrs: dict[str, Any], signature: Signature | None) -> dict[str, Any]:
+def normalised(attrs: dict[str, object], signature: Signature | None) -> dict[str, object]:
     """Attributes in the order of the declaration, without those that equal their declared default."""
     if signature is None:
         return attrs

@@ -157,7 +157,7 @@ class Candidates:
                     self._observe(node, logs[level + 1])
                 else:
                     found[node] = None
-        many: dict[Any, list[tuple[int, int]]] = {}
+        many: dict[object, list[tuple[int, int]]] = {}
         for entry in sorted([place(node) for node in found]):
             key = self._key_of(entry[1])
             if key is not None:

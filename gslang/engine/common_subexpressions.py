@@ -21,7 +21,7 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
 
     One walk in order suffices: when a node is met, its operands are merged already.
     """
-    seen: dict[Any, int] = {}
+    seen: dict[object, int] = {}
     gone = 0
     same = _equal_constants(graph)
     for node in list(graph.ordered()):
@@ -50,7 +50,7 @@ def merge_equal_calls(graph: Graph, dialect: Dialect) -> int:
 
 def _equal_constants(graph: Graph) -> dict[int, int]:
     """Small constants → the first one with the same type and bytes, where that is another."""
-    first: dict[Any, int] = {}
+    first: dict[object, int] = {}
     same: dict[int, int] = {}
     for node, value in graph.values.items():
         if graph.op[node] is CONST and getattr(value, "nbytes", _SMALL + 1) <= _SMALL:

@@ -88,7 +88,7 @@ class Attempt(Machine):
         start: int,
         steps: int,
         glance: bool,
-        memo: dict[Any, Any],
+        memo: dict[object, Any],
         lenient: bool = False,
     ) -> None:
         super().__init__(program, graph, start)

@@ -128,7 +128,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
     return make
 
 
-def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, Any]]:
+def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, object]]:
     """The generated Python text of a rule's matcher or rewriter, and the objects it refers to by name.
 
     Raises `NotCompiled`.

@@ -68,7 +68,7 @@ def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: object, first: int) 
     stamps[key] = Stamp(tuple(graph.attrs[first:]), tuple(graph.types[first:]), values)
 
 
-RUNTIME: dict[str, Any] = {"keep_stamp": keep_stamp}
+RUNTIME: dict[str, object] = {"keep_stamp": keep_stamp}
 
 
 # ── which targets ───────────────────────────────────────────────────────────────────────────────────────────

@@ -15,7 +15,7 @@ from gslang.graph.graph import Graph
 
 
 def scope_of(
-    rule: ir.CheckedRule, graph: Graph, slots: list[int], chosen: dict[int, int], captures: dict[int, Any],
+    rule: ir.CheckedRule, graph: Graph, slots: list[int], chosen: dict[int, int], captures: dict[int, object],
     variables: dict[str, str], instances: list[list[dict[int, int]]],
 ) -> Scope:  # fmt: skip
     known = {name: operator for name, operator in variables.items() if operator is not None}

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from typing import Any
 
+from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.check.checked import CheckedRule
@@ -30,7 +31,7 @@ from gslang.graph.graph import DEAD, Graph
 
 _SHOWN = 200  # characters of what differs
 
-Said = Mapping[str, Any]
+Said = JsonObject
 """An application as a trace tells it; see `told`."""
 
 
@@ -74,7 +75,7 @@ def ids_of(graph: Graph) -> Callable[[int], str]:
     return lambda node: (names[node] if node < first_new else None) or f"{mark}{node}"
 
 
-def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str, Any]:
+def told(number: int, what: Application, ids: Callable[[int], str]) -> dict[str, object]:
     """An application as a trace tells it, in values that JSON has."""
     return {
         "application": number,

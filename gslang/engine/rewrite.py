@@ -29,7 +29,7 @@ class Application:
     added_operators: tuple[str, ...]
     removed: tuple[int, ...]
     replaced: dict[int, int]
-    bindings: dict[str, Any] = field(default_factory=dict)
+    bindings: dict[str, object] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def record(
 def describe(scope: Scope, label: Callable[[int], object]) -> dict[str, Any]:
     """User's names → `label` of what they matched; blocks as lists of such tables."""
     rule = scope.rule
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for number, slot in enumerate(scope.slots):
         name = rule.nodes[number].name
         if name is not None and slot >= 0 and rule.nodes[number].block is None:

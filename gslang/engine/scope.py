@@ -36,7 +36,7 @@ class Instance:
     index: int
     slots: dict[int, int] = field(default_factory=dict)
     chosen: dict[int, int] = field(default_factory=dict)
-    captures: dict[int, Any] = field(default_factory=dict)
+    captures: dict[int, object] = field(default_factory=dict)
     previous: Instance | None = None  # in a chain
 
 
@@ -52,7 +52,7 @@ class Scope:
     graph: Graph
     slots: list[int]
     chosen: dict[int, int] = field(default_factory=dict)  # alternation → branch
-    captures: dict[int, Any] = field(default_factory=dict)
+    captures: dict[int, object] = field(default_factory=dict)
     variables: dict[str, str] = field(default_factory=dict)  # operator variable → operator
     instances: list[list[Instance]] = field(default_factory=list)  # block → instances
     current: Instance | None = None

@@ -40,7 +40,7 @@ class AttributeMemo:
         self._dialect = dialect
         self._copied = copied
         self._computed = computed
-        self._memo: dict[Any, tuple[dict[str, Any], Known]] = {}
+        self._memo: dict[object, tuple[dict[str, object], Known]] = {}
 
     def of(
         self, edits: Edits, operator: str, copied: tuple[Attrs, ...], computed: tuple[object, ...]
@@ -65,9 +65,9 @@ class AttributeMemo:
 
     def _make(
         self, operator: str, copied: tuple[Attrs, ...], computed: tuple[object, ...]
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         signature = self._dialect.operators.get(operator)
-        attrs: dict[str, Any] = {}
+        attrs: dict[str, object] = {}
         for given, chosen in zip(copied, self._copied):
             if isinstance(chosen, Only):
                 attrs.update(
@@ -208,7 +208,7 @@ def _several_items(item: Any, count: int) -> tuple[Any, ...]:
     return parts
 
 
-RUNTIME: dict[str, Any] = {
+RUNTIME: dict[str, object] = {
     "MISSING": MISSING,
     "annotate": annotate,
     "constant": _make_constant,

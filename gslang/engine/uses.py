@@ -7,8 +7,8 @@ target has made already, those from `limit` on, do not count.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Collection, Iterable
+from typing import Any, Final, Union
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -16,6 +16,9 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.values import call_attribute, equal
 from gslang.graph.graph import Graph
 
+FACTS: Final = ("users", "is_output", "calls")
+Operators = Union[str, Collection[str], None]
+"""The name of an operator, or several; None for any."""
 NO_GRAPH: Final = -1
 """As a limit: there is no graph in which a node has users of its own, for instance in a search over classes
 of equal nodes.
@@ -28,33 +31,30 @@ def surroundings(
     dialect: Dialect,
     node: int,
     limit: int | None,
-    operators: object,
+    operators: Operators,
     attributes: Attrs,
     body: str | None = None,
-) -> Any:
-    """The fact `what` of a node.
+) -> int:
+    """The fact `what` (one of `FACTS`) of a node: a number, or True for an output of the graph.
 
     Raises `UnknownValue` where the node is absent or there is no graph to look at.
     """
     if node < 0:
         raise UnknownValue("the node is not part of the match")
-    if limit == NO_GRAPH and what != "calls":
+    if what == "calls":
+        return count_calls(dialect, _bodies(graph, node, body), operators, attributes)
+    if limit == NO_GRAPH:
         raise UnknownValue("uses are not known here")
-    return FACTS[what](graph, dialect, node, limit, operators, attributes, body)
+    if what == "is_output":
+        return node in graph.output_uses
+    users = (user for user in graph.users[node] if limit is None or user < limit)
+    return count_users(graph, dialect, users, operators, attributes)
 
 
 def count_users(
-    graph: Graph,
-    dialect: Dialect,
-    node: int,
-    limit: int | None,
-    operators: Any,
-    attributes: Attrs,
-    body: str | None = None,
+    graph: Graph, dialect: Dialect, users: Iterable[int], operators: Operators, attributes: Attrs
 ) -> int:
-    """The number of nodes that have this one among their operands; with `operators` (a name or several) the
-    calls of these, with these attributes."""
-    users = [user for user in graph.users[node] if limit is None or user < limit]
+    """The number of these nodes; with `operators` the calls of these, with these attributes."""
     if operators is not None:
         wanted = (operators,) if isinstance(operators, str) else operators
         users = [user for user in users if graph.op[user] in wanted]
@@ -72,39 +72,32 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Attrs) -> bool:
     return True
 
 
-def count_calls(
-    graph: Graph,
-    dialect: Dialect,
-    node: int,
-    limit: int | None,
-    operators: Any,
-    attributes: Attrs,
-    body: str | None = None,
-) -> int:
-    """The number of calls in a body of a node, in all of them without `body`, those in bodies inside
-    included.
-
-    With `operators` the calls of these, with these attributes. Raises `UnknownValue` where what is said to be
-    a body is none.
-    """
+def _bodies(graph: Graph, node: int, body: str | None) -> list[Any]:
+    """The bodies of a node, or the one of this name. Raises `UnknownValue` where that is none."""
     given = graph.attrs[node]
     if body is None:
-        parts = [
+        return [
             part
             for value in given.values()
             for part in (value if isinstance(value, tuple) else (value,))
             if hasattr(part, "calls")
         ]
-    else:
-        parts = [given.get(body)]
-        if not hasattr(parts[0], "calls"):
-            raise UnknownValue(f"{graph.label(node)} has no body `{body}`")
+    part = given.get(body)
+    if not hasattr(part, "calls"):
+        raise UnknownValue(f"{graph.label(node)} has no body `{body}`")
+    return [part]
+
+
+def count_calls(dialect: Dialect, bodies: Iterable[Any], operators: Operators, attributes: Attrs) -> int:
+    """The number of calls in bodies, those in bodies inside included; with `operators` the calls of these,
+    with these attributes.
+    """
     wanted = (operators,) if isinstance(operators, str) else operators
     return sum(
         (wanted is None or name in wanted)
         and all(_states(dialect, name, own, key, value) for key, value in attributes.items())
-        for part in parts
-        for name, own in part.calls()
+        for body in bodies
+        for name, own in body.calls()
     )
 
 
@@ -115,23 +108,3 @@ def _states(dialect: Dialect, operator: str, attributes: Attrs, name: str, value
     return (name in attributes or name in defaults) and equal(
         attributes[name] if name in attributes else defaults[name], value
     )
-
-
-def is_output(
-    graph: Graph,
-    dialect: Dialect,
-    node: int,
-    limit: int | None,
-    operators: object,
-    attributes: Attrs,
-    body: str | None = None,
-) -> bool:
-    """True if a node is an output of the graph."""
-    return node in graph.output_uses
-
-
-FACTS: Final[dict[str, Callable[..., Any]]] = {
-    "users": count_users,
-    "is_output": is_output,
-    "calls": count_calls,
-}

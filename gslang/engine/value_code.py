@@ -40,7 +40,7 @@ class Namespace:
     """
 
     rule: ir.CheckedRule
-    objects: dict[str, Any] = field(default_factory=dict)
+    objects: dict[str, object] = field(default_factory=dict)
     inside: str | None = None
     lets: dict[int, str] = field(default_factory=dict)
     keeps_lets: bool = False  # not inside a `lambda`, which could not set the variable
@@ -193,7 +193,7 @@ def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:
     return arm()
 
 
-RUNTIME: dict[str, Any] = {
+RUNTIME: dict[str, object] = {
     "unknown": unknown,
     "conjunction": conjunction,
     "select": select,

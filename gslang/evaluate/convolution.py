@@ -70,7 +70,7 @@ def convolve(
 
 
 def _convolution(rank: int) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         letters = SPATIAL[rank]
         layout, kernel_layout = attrs["data_layout"], attrs["kernel_layout"]
         x = transform_layout(operands[0], layout, "NC" + letters)
@@ -95,7 +95,7 @@ def _convolution(rank: int) -> Evaluator:
 
 
 def _transposed(rank: int) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["data_layout"], "NC" + letters)
         w = transform_layout(operands[1], attrs["kernel_layout"], "IO" + letters)
@@ -132,7 +132,7 @@ def _transposed(rank: int) -> Evaluator:
 
 
 def _pool(rank: int, largest: bool) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
         sizes, strides = (
@@ -168,7 +168,7 @@ def _pool(rank: int, largest: bool) -> Evaluator:
 
 
 def _pool_to(rank: int, largest: bool, fixed: bool = False) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
         sizes = (
@@ -189,14 +189,14 @@ def _pool_to(rank: int, largest: bool, fixed: bool = False) -> Evaluator:
     return evaluate
 
 
-def _dense(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _dense(operands: Sequence[Array], attrs: Attrs) -> object:
     x, w = operands
     wide = _accumulator(x, attrs["out_dtype"])
     result = np.matmul(x.astype(wide, copy=False), w.astype(wide, copy=False).T)
     return result if attrs["out_dtype"] else result.astype(x.dtype, copy=False)
 
 
-def _matmul(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _matmul(operands: Sequence[Array], attrs: Attrs) -> object:
     a, b = operands
     wide = _accumulator(a, attrs["out_dtype"])
     left = np.swapaxes(a, -1, -2) if attrs["transpose_a"] else a
@@ -205,7 +205,7 @@ def _matmul(operands: Sequence[Any], attrs: Attrs) -> Any:
     return result if attrs["out_dtype"] else result.astype(a.dtype, copy=False)
 
 
-def _backward_weight(operands: Sequence[object], attrs: Attrs) -> Any:
+def _backward_weight(operands: Sequence[Array], attrs: Attrs) -> object:
     grad = transform_layout(operands[0], attrs["grad_layout"], "NCHW")
     x = transform_layout(operands[1], attrs["data_layout"], "NCHW")
     sizes, strides = numbers(attrs["kernel_size"], 2, "kernel_size"), numbers(attrs["strides"], 2, "strides")
@@ -253,14 +253,14 @@ def _resize_axis(x: Array, axis: int, out: int, method: str, mode: str, rounding
     return a * (1 - weight) + b * weight
 
 
-def _resized(x: Any, layout: str, height: int, width: int, method: str, mode: str, rounding: str) -> Any:
+def _resized(x: Array, layout: str, height: int, width: int, method: str, mode: str, rounding: str) -> Any:
     y = transform_layout(x, layout, "NCHW")
     for axis, out in ((2, height), (3, width)):
         y = _resize_axis(y, axis, out, method, mode, rounding)
     return transform_layout(y.astype(x.dtype), "NCHW", layout)
 
 
-def _upsampling(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _upsampling(operands: Sequence[Array], attrs: Attrs) -> object:
     x, layout = operands[0], attrs["layout"]
     height = int(round(x.shape[layout.index("H")] * attrs["scale_h"]))
     width = int(round(x.shape[layout.index("W")] * attrs["scale_w"]))
@@ -270,7 +270,7 @@ def _upsampling(operands: Sequence[Any], attrs: Attrs) -> Any:
     return _resized(x, layout, height, width, attrs["method"], mode, "")
 
 
-def _resize2d(operands: Sequence[object], attrs: Attrs) -> Any:
+def _resize2d(operands: Sequence[Array], attrs: Attrs) -> object:
     height, width = numbers(attrs["size"], 2, "size")
     mode = attrs["coordinate_transformation_mode"]
     if mode not in ("half_pixel", "align_corners", "asymmetric"):

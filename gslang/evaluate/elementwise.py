@@ -11,11 +11,11 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 
-Evaluator = Callable[[Sequence[Any], Attrs], Any]
+Evaluator = Callable[[Sequence[Array], Attrs], object]
 
 
-def _unary(function: Callable[[Any], Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _unary(function: Callable[[Array], Array]) -> Evaluator:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         x = operands[0]
         if x.dtype == np.float16:
             return function(x.astype(np.float32)).astype(np.float16)
@@ -24,8 +24,8 @@ def _unary(function: Callable[[Any], Any]) -> Evaluator:
     return evaluate
 
 
-def _binary(function: Callable[[Any, Any], object]) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _binary(function: Callable[[Array, Array], object]) -> Evaluator:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         a, b = operands
         if a.dtype == np.float16:
             return np.asarray(function(a.astype(np.float32), b.astype(np.float32))).astype(np.float16)
@@ -34,7 +34,7 @@ def _binary(function: Callable[[Any, Any], object]) -> Evaluator:
     return evaluate
 
 
-def _compare(function: Callable[[Any, Any], object]) -> Evaluator:
+def _compare(function: Callable[[Array, Array], object]) -> Evaluator:
     return lambda operands, attrs: np.asarray(function(operands[0], operands[1]))
 
 
@@ -118,7 +118,7 @@ def _prelu(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.where(x > 0, x, x * along(alpha, x.ndim, attrs["axis"])).astype(x.dtype)
 
 
-def _bias_add(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _bias_add(operands: Sequence[Array], attrs: Attrs) -> object:
     x, bias = operands
     return (x + along(bias, x.ndim, attrs["axis"])).astype(x.dtype, copy=False)
 
@@ -140,7 +140,7 @@ def _one_hot(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.where(hot, on, off).astype(numpy_dtype(attrs["dtype"]))
 
 
-def _set_diagonal(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _set_diagonal(operands: Sequence[Array], attrs: Attrs) -> object:
     x, diagonal = operands[0].copy(), operands[1]
     k1, k2 = attrs["k1"], attrs["k2"]
     rows, columns = x.shape[-2:]
@@ -167,7 +167,7 @@ def _round(x: Array) -> Array:
     return np.copysign(np.floor(np.abs(x) + 0.5), x) if x.dtype.kind == "f" else x
 
 
-def _where(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _where(operands: Sequence[Array], attrs: Attrs) -> object:
     condition, x, y = operands
     chosen: Any = np.where(condition.astype(bool), x, y)
     return chosen.astype(x.dtype)

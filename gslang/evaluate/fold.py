@@ -52,7 +52,7 @@ def fold(graph: Graph, dialect: Dialect, *, limit_bytes: int | None = FOLD_LIMIT
     return len(read)
 
 
-def _outlines(graph: Graph) -> dict[int, Any]:
+def _outlines(graph: Graph) -> dict[int, object]:
     """The values of outlines, which are small.
 
     If some cannot be computed together, calls take the places of all.
@@ -70,7 +70,7 @@ def _outlines(graph: Graph) -> dict[int, Any]:
 
 def _compute(
     graph: Graph, dialect: Dialect, limit_bytes: int | None, given: Mapping[int, object]
-) -> tuple[dict[int, Any], set[int], list[int]]:
+) -> tuple[dict[int, object], set[int], list[int]]:
     """The values of calls, tuples and fields that depend on constants and parameters only, `given` ones
     included; which nodes depend on parameters; and which of the values others read, by number.
     """
@@ -86,7 +86,7 @@ def _compute(
             todo = worth_computing(graph, todo, limit_bytes)
             _note(graph, refused)
     # leaves as they are kept, then what is computed
-    known: dict[int, Any] = {ABSENT: None, **graph.values, **given} if todo else {}
+    known: dict[int, object] = {ABSENT: None, **graph.values, **given} if todo else {}
     values = dict(given)
     ops, all_operands = graph.op, graph.operands
     variable = {node for node in given if any([ops[operand] is PARAM for operand in all_operands[node]])}

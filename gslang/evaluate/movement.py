@@ -14,17 +14,17 @@ from gslang.dialect.relay.movement import parse_layout, reshaped
 from gslang.evaluate.elementwise import Evaluator
 
 
-def _reshape(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _reshape(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     return x.reshape(reshaped(x.shape, attrs["newshape"], attrs["allowzero"]))
 
 
-def _reverse_reshape(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _reverse_reshape(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     return x.reshape(reshaped(x.shape[::-1], attrs["newshape"][::-1], attrs["allowzero"])[::-1])
 
 
-def _reshape_like(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _reshape_like(operands: Sequence[Array], attrs: Attrs) -> object:
     x, like = operands
 
     def bound(value: Any, rank: int) -> int:
@@ -35,25 +35,25 @@ def _reshape_like(operands: Sequence[Array], attrs: Attrs) -> Any:
     return x.reshape(x.shape[:a] + like.shape[c:d] + x.shape[b:])
 
 
-def _squeeze(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _squeeze(operands: Sequence[Array], attrs: Attrs) -> object:
     axis = attrs["axis"]
     return np.squeeze(operands[0], None if axis is None else tuple(axis))
 
 
-def _expand(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _expand(operands: Sequence[Array], attrs: Attrs) -> object:
     x, axis = operands[0], attrs["axis"]
     at = axis if axis >= 0 else x.ndim + 1 + axis
     return x.reshape(x.shape[:at] + (1,) * attrs["num_newaxis"] + x.shape[at:])
 
 
-def _split(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _split(operands: Sequence[Array], attrs: Attrs) -> object:
     sections = attrs["indices_or_sections"]
     return tuple(
         np.split(operands[0], sections if isinstance(sections, int) else list(sections), attrs["axis"])
     )
 
 
-def _strided_slice(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _strided_slice(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     axes = attrs["axes"] if attrs["axes"] is not None else tuple(range(len(attrs["begin"])))
     index: list[Any] = [slice(None)] * x.ndim
@@ -80,7 +80,7 @@ def _take(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.take(x, indices, axis)
 
 
-def transform_layout(x: Any, source: str, target: str) -> Any:
+def transform_layout(x: Array, source: str, target: str) -> Any:
     """Carry an array from one layout into another; blocks such as `4c` are split off or merged, the last one
     padded.
     """
@@ -128,7 +128,7 @@ def _pad(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.pad(x, attrs["pad_width"], mode=kind)
 
 
-def _depth_to_space(operands: Sequence[object], attrs: Attrs) -> Any:
+def _depth_to_space(operands: Sequence[Array], attrs: Attrs) -> object:
     x, b = transform_layout(operands[0], attrs["layout"], "NCHW"), attrs["block_size"]
     n, c, h, w = x.shape
     if attrs["mode"] == "DCR":
@@ -138,7 +138,7 @@ def _depth_to_space(operands: Sequence[object], attrs: Attrs) -> Any:
     return transform_layout(y.reshape(n, c // (b * b), h * b, w * b), "NCHW", attrs["layout"])
 
 
-def _space_to_depth(operands: Sequence[object], attrs: Attrs) -> Any:
+def _space_to_depth(operands: Sequence[Array], attrs: Attrs) -> object:
     x, b = transform_layout(operands[0], attrs["layout"], "NCHW"), attrs["block_size"]
     n, c, h, w = x.shape
     y = (
@@ -149,7 +149,7 @@ def _space_to_depth(operands: Sequence[object], attrs: Attrs) -> Any:
     return transform_layout(y, "NCHW", attrs["layout"])
 
 
-def _slice_like(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _slice_like(operands: Sequence[Array], attrs: Attrs) -> object:
     x, like = operands
     axes = attrs["axes"] or tuple(range(min(x.ndim, like.ndim)))
     index: list[Any] = [slice(None)] * x.ndim
@@ -158,7 +158,7 @@ def _slice_like(operands: Sequence[Any], attrs: Attrs) -> Any:
     return x[tuple(index)]
 
 
-def _gather_nd(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _gather_nd(operands: Sequence[Array], attrs: Attrs) -> object:
     x, indices = operands
     batch = np.ix_(*map(np.arange, x.shape[: attrs["batch_dims"]]))
     places = [place.reshape(place.shape + (1,) * (indices.ndim - 1 - len(batch))) for place in batch]
@@ -185,7 +185,7 @@ EVALUATE: dict[str, Evaluator] = {
     "gather_nd": _gather_nd,
     "layout_transform": lambda o, a: transform_layout(o[0], a["src_layout"], a["dst_layout"]),
     "concatenate": lambda o, a: np.concatenate(o[0], a["axis"]),
-    "stack": lambda o, a: np.stack(o[0], a["axis"]),
+    "stack": lambda o, a: np.stack([*o[0]], a["axis"]),
     "gather": lambda o, a: np.take_along_axis(o[0], o[1].astype(np.int64), a["axis"]),
     "tile": lambda o, a: np.tile(o[0], a["reps"]),
     "repeat": lambda o, a: np.repeat(o[0], a["repeats"], a["axis"]),

@@ -144,7 +144,7 @@ def _on_a_matrix(operator: str, x: Any, axis: int) -> Any:
     )
 
 
-def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], bool, Any, dict[str, Any]]:
+def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], bool, Any, dict[str, object]]:
     import numpy
     from onnx import NodeProto
 
@@ -190,7 +190,7 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
 
 def _fed(message: NodeProto, operator: str, operands: Sequence[Any]) -> dict[str, Any]:
     """Values by the names that the node's inputs get, in element types that the operator is declared for."""
-    feeds: dict[str, Any] = {}
+    feeds: dict[str, object] = {}
     for k, value in enumerate(operands):
         message.input.append("" if value is None else f"x{k}")
         if value is not None:
@@ -205,7 +205,7 @@ def _add_attributes(
     schema: Any,  # an `OpSchema` or None: the package's type stubs do not know its parts
     places: Mapping[str, int],
     operands: Sequence[Any],
-    feeds: dict[str, Any],
+    feeds: dict[str, object],
 ) -> None:
     """Add attributes to the node; those that are operands in this version are fed, at their `places`."""
     for name, value in attrs.items():
@@ -258,7 +258,7 @@ def _surroundings(
     return (), ((domain, version),) if not domain else (("", history().latest), (domain, version))
 
 
-def _stated(item: tuple[str, Any]) -> tuple[str, int, tuple[int, ...]]:
+def _stated(item: tuple[str, Array | list[Array]]) -> tuple[str, int, tuple[int, ...]]:
     """Name, element type and shape of a value; some operators are computed only if these are known.
 
     (0: no tensor.)

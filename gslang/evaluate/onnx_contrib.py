@@ -33,7 +33,7 @@ def _gelu(x: Array) -> Any:
     return 0.5 * x * (1 + erf(x / math.sqrt(2)))
 
 
-def _tanh_gelu(x: Any) -> Any:
+def _tanh_gelu(x: Array) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
 
 
@@ -85,7 +85,7 @@ def _batch_transposed(x: Array) -> Array:
     return np.moveaxis(x, 0, -2)
 
 
-def fused_matmul(operands: Operands, attrs: Attrs) -> Any:
+def fused_matmul(operands: Operands, attrs: Attrs) -> object:
     a, b = operands
     a = _batch_transposed(a) if attrs.get("transBatchA") else a
     b = _batch_transposed(b) if attrs.get("transBatchB") else b
@@ -94,7 +94,7 @@ def fused_matmul(operands: Operands, attrs: Attrs) -> Any:
     return attrs["alpha"] * np.matmul(a, b)
 
 
-def fused_gemm(operands: Operands, attrs: Attrs) -> Any:
+def fused_gemm(operands: Operands, attrs: Attrs) -> object:
     a, b, c = (*operands, None)[:3]
     product = attrs["alpha"] * np.matmul(a.T if attrs["transA"] else a, b.T if attrs["transB"] else b)
     return _activated(product if c is None else product + attrs["beta"] * c, attrs)
@@ -117,7 +117,7 @@ def fused_conv(operands: Operands, attrs: Attrs) -> Array:
 # ── normalisation ───────────────────────────────────────────────────────────────────────────────────────────
 
 
-def skip_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
+def skip_layer_normalization(operands: Operands, attrs: Attrs) -> tuple[Array, ...]:
     x, skip, gamma, beta, bias = (*operands, None, None, None)[:5]
     total = _sum(x, skip, bias)
     mean = np.mean(total, axis=-1, keepdims=True)
@@ -125,21 +125,21 @@ def skip_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
     return _sum((total - mean) * scale * gamma, beta), mean, scale, total
 
 
-def skip_simplified(operands: Operands, attrs: Attrs) -> Any:
+def skip_simplified(operands: Operands, attrs: Attrs) -> object:
     x, skip, gamma, bias = (*operands, None, None)[:4]
     total = _sum(x, skip, bias)
     scale = 1 / np.sqrt(np.mean(total * total, axis=-1, keepdims=True) + attrs["epsilon"])
     return total * scale * gamma, scale, scale, total
 
 
-def simplified(operands: Operands, attrs: Attrs) -> Any:
+def simplified(operands: Operands, attrs: Attrs) -> object:
     x, gamma = operands[:2]
     axes = tuple(range(attrs["axis"] % x.ndim, x.ndim))
     scale = 1 / np.sqrt(np.mean(x * x, axis=axes, keepdims=True) + attrs["epsilon"])
     return x * scale * gamma, scale
 
 
-def group_norm(operands: Operands, attrs: Attrs) -> Any:
+def group_norm(operands: Operands, attrs: Attrs) -> object:
     x, gamma, beta = operands[:3]
     first = np.moveaxis(x, -1, 1) if attrs["channels_last"] else x
     parts = first.reshape(first.shape[0], attrs["groups"], -1)
@@ -152,14 +152,14 @@ def group_norm(operands: Operands, attrs: Attrs) -> Any:
     return np.moveaxis(result, 1, -1) if attrs["channels_last"] else result
 
 
-def skip_group_norm(operands: Operands, attrs: Attrs) -> Any:
+def skip_group_norm(operands: Operands, attrs: Attrs) -> object:
     x, gamma, beta, skip, bias = (*operands, None)[:5]
     skip = skip.reshape(skip.shape[0], *(1,) * (x.ndim - 2), -1) if skip.ndim == 2 else skip
     total = _sum(x, skip, bias)
     return group_norm([total, gamma, beta], attrs), total
 
 
-def embed_layer_normalization(operands: Operands, attrs: Attrs) -> Any:
+def embed_layer_normalization(operands: Operands, attrs: Attrs) -> object:
     ids, types, words, places, kinds, gamma, beta, mask, positions = (*operands, None, None)[:9]
     if mask is not None or attrs["mask_index_type"]:
         raise NotImplementedError("a mask")
@@ -179,7 +179,7 @@ def _heads(x: Array, count: int) -> Any:
     return x.reshape(*x.shape[:2], count, -1).swapaxes(1, 2)
 
 
-def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mask: Any) -> Any:
+def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mask: Array | None) -> Any:
     scale = attrs["scale"] or 1 / math.sqrt(q.shape[-1])
     scores = np.matmul(q, k.swapaxes(-1, -2)) * scale
     low = attrs.get("mask_filter_value") or -10000.0
@@ -196,7 +196,7 @@ def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mas
     return result.reshape(*result.shape[:2], -1)
 
 
-def attention(operands: Operands, attrs: Attrs) -> Any:
+def attention(operands: Operands, attrs: Attrs) -> object:
     x, weights, bias, mask, past, extra, _ = (*operands, *(None,) * 5)[:7]
     if past is not None or attrs["do_rotary"]:
         raise NotImplementedError("past keys and values")
@@ -209,7 +209,7 @@ def attention(operands: Operands, attrs: Attrs) -> Any:
     return _attend(q, k, v, attrs, extra, mask), np.stack([k, v])
 
 
-def multi_head_attention(operands: Operands, attrs: Attrs) -> Any:
+def multi_head_attention(operands: Operands, attrs: Attrs) -> object:
     q, k, v, bias, mask, extra, past_k, past_v, *caches = (*operands, *(None,) * 9)[:10]
     if any(cache is not None for cache in caches) or k is None or v is None:
         raise NotImplementedError("packed operands, or shared caches")
@@ -226,7 +226,7 @@ def multi_head_attention(operands: Operands, attrs: Attrs) -> Any:
     return _attend(q, k, v, attrs, extra, mask), k, v
 
 
-def rotary_embedding(operands: Operands, attrs: Attrs) -> Any:
+def rotary_embedding(operands: Operands, attrs: Attrs) -> object:
     x, positions, cosines, sines = operands[:4]
     if attrs["is_packed_batching"]:
         raise NotImplementedError("packed batches")
@@ -251,67 +251,67 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> Any:
 # ── quantised ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _real(value: Any, scale: Any, zero: Any) -> Any:
+def _real(value: Array, scale: Array, zero: Array | None) -> Any:
     return (value.astype(np.float32) - (0 if zero is None else zero.astype(np.float32))) * scale
 
 
-def _coded(value: Any, scale: Any, zero: Any, dtype: Any) -> Any:
+def _coded(value: Array, scale: Array, zero: Array | None, dtype: Any) -> Any:
     limits = np.iinfo(dtype)
     return np.clip(
         np.rint(value / scale) + (0 if zero is None else zero.astype(np.float32)), limits.min, limits.max
     ).astype(dtype)
 
 
-def _q_binary(function: Callable[[Any, Any], Any]) -> Callable[[Operands, Attrs], Any]:
-    def run(operands: Operands, attrs: Attrs) -> Any:
+def _q_binary(function: Callable[[Any, Any], Any]) -> Callable[[Operands, Attrs], object]:
+    def run(operands: Operands, attrs: Attrs) -> object:
         a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (*operands, None)[:8]
         return _coded(function(_real(a, a_scale, a_zero), _real(b, b_scale, b_zero)), scale, zero, a.dtype)
 
     return run
 
 
-def _q_unary(function: Callable[[Any, Attrs], Any]) -> Callable[[Operands, Attrs], Any]:
-    def run(operands: Operands, attrs: Attrs) -> Any:
+def _q_unary(function: Callable[[Any, Attrs], Any]) -> Callable[[Operands, Attrs], object]:
+    def run(operands: Operands, attrs: Attrs) -> object:
         x, x_scale, x_zero, scale, zero = (*operands, None)[:5]
         return _coded(function(_real(x, x_scale, x_zero), attrs), scale, zero, x.dtype)
 
     return run
 
 
-def _global_average(x: Any, attrs: Attrs) -> Any:
+def _global_average(x: Array, attrs: Attrs) -> Any:
     return x.mean(
         axis=tuple(range(1, x.ndim - 1) if attrs["channels_last"] else range(2, x.ndim)), keepdims=True
     )
 
 
-def _reduced_mean(x: Any, attrs: Attrs) -> Any:
+def _reduced_mean(x: Array, attrs: Attrs) -> Any:
     return x.mean(axis=tuple(attrs["axes"]), keepdims=bool(attrs["keepdims"]))
 
 
-def q_concat(operands: Operands, attrs: Attrs) -> Any:
+def q_concat(operands: Operands, attrs: Attrs) -> object:
     scale, zero, *parts = operands
     values = [_real(*parts[k : k + 3]) for k in range(0, len(parts), 3)]
     return _coded(np.concatenate(values, axis=attrs["axis"]), scale, zero, zero.dtype)
 
 
-def along(parameter: Any, x: Any, axis: int) -> Any:
+def along(parameter: Array, x: Array, axis: int) -> Any:
     if parameter is None or parameter.ndim == 0 or parameter.size == 1:
         return parameter if parameter is None else parameter.reshape(())
     return parameter.reshape(*(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
 
 
-def quantize(operands: Operands, attrs: Attrs) -> Any:
+def quantize(operands: Operands, attrs: Attrs) -> object:
     x, scale, zero = (*operands, None)[:3]
     dtype = np.dtype(np.uint8) if zero is None else zero.dtype
     return _coded(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]), dtype)
 
 
-def dequantize(operands: Operands, attrs: Attrs) -> Any:
+def dequantize(operands: Operands, attrs: Attrs) -> object:
     x, scale, zero = (*operands, None)[:3]
     return _real(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]))
 
 
-def q_gemm(operands: Operands, attrs: Attrs) -> Any:
+def q_gemm(operands: Operands, attrs: Attrs) -> object:
     a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero = (*operands, None, None, None)[:9]
     rows = attrs["transB"]  # scales of columns stand along the rows of what is transposed
     left = _real(a, a_scale, a_zero)
@@ -324,7 +324,7 @@ def q_gemm(operands: Operands, attrs: Attrs) -> Any:
     return product.astype(np.float32) if scale is None else _coded(product, scale, zero, zero.dtype)
 
 
-def integer_product(operands: Operands, attrs: Attrs) -> Any:
+def integer_product(operands: Operands, attrs: Attrs) -> object:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = (*operands, *(None,) * 3)[:7]
     wide = [
         x.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
@@ -333,7 +333,7 @@ def integer_product(operands: Operands, attrs: Attrs) -> Any:
     return _sum(np.matmul(*wide).astype(np.float32) * (a_scale * b_scale), bias)
 
 
-def quantizing_product(operands: Operands, attrs: Attrs) -> Any:
+def quantizing_product(operands: Operands, attrs: Attrs) -> object:
     x, b, b_scale, b_zero, bias = (*operands, None, None)[:5]
     low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
     scale = (high - low) / np.float32(255)
@@ -341,12 +341,12 @@ def quantizing_product(operands: Operands, attrs: Attrs) -> Any:
     return integer_product([_coded(x, scale, zero, np.uint8), b, scale, b_scale, zero, b_zero, bias], attrs)
 
 
-def bias_split_gelu(operands: Operands, attrs: Attrs) -> Any:
+def bias_split_gelu(operands: Operands, attrs: Attrs) -> object:
     left, right = np.split(operands[0] + operands[1], 2, axis=-1)
     return left * _gelu(right)
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
+_FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "FusedMatMul": fused_matmul,
     "TransposeMatMul": fused_matmul,
     "FusedGemm": fused_gemm,
@@ -387,7 +387,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
 }
 
 
-def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
+def contrib_function(operator: str) -> Callable[[Operands, Attrs], object] | None:
     """The function that computes an operator (`com.microsoft.Gelu`), or None. Results have the first
     operand's type if that is half precision."""
     domain, _, name = operator.rpartition(".")
@@ -398,7 +398,7 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
         return None
     found = function
 
-    def run(operands: Operands, attrs: Attrs) -> Any:
+    def run(operands: Operands, attrs: Attrs) -> object:
         half = next((x.dtype for x in operands if x is not None and x.dtype.kind not in "iub"), None)
         wide = [_wide(x) for x in operands]
         with np.errstate(all="ignore"):
@@ -412,7 +412,7 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], Any] | None:
     return run
 
 
-def _narrow(value: Any, dtype: Any) -> Any:
+def _narrow(value: Any, dtype: object) -> Any:
     if dtype is None or value.dtype.kind != "f" or value.dtype == dtype:
         return value
     return value.astype(dtype)

@@ -12,7 +12,7 @@ from gslang.base.open_types import Attrs
 Operands = Sequence[Any]
 
 
-def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], Any] | None:
+def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], object] | None:
     """The function that computes an operator for these operands; None where the reference is right."""
     pads = operands[1] if operator == "Pad" and len(operands) > 1 else None
     if operator == "Pad" and (pads is None or (np.asarray(pads) >= 0).all()):
@@ -20,7 +20,7 @@ def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], 
     return _FUNCTIONS.get(operator)
 
 
-def _unique(operands: Operands, attrs: Attrs) -> Any:
+def _unique(operands: Operands, attrs: Attrs) -> object:
     """Values, the places where each comes first, the inverse, counts. The reference sorts the values even
     where it is told not to."""
     values, first, inverse, counts = np.unique(
@@ -34,12 +34,12 @@ def _unique(operands: Operands, attrs: Attrs) -> Any:
     return values, first.astype(np.int64), inverse.astype(np.int64), counts.astype(np.int64)
 
 
-def _global_lp_pool(operands: Operands, attrs: Attrs) -> Any:
+def _global_lp_pool(operands: Operands, attrs: Attrs) -> object:
     x, p = operands[0], attrs.get("p", 2)
     return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
 
 
-def _pad(operands: Operands, attrs: Attrs) -> Any:
+def _pad(operands: Operands, attrs: Attrs) -> object:
     """With pads below 0, which cut elements off before anything is added; the reference refuses them."""
     x, pads = operands[0], [int(p) for p in np.asarray(operands[1]).reshape(-1)]
     axes = operands[3] if len(operands) > 3 and operands[3] is not None else range(x.ndim)
@@ -55,7 +55,7 @@ def _pad(operands: Operands, attrs: Attrs) -> Any:
     return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
 
 
-_FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], Any]]] = {
+_FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,

@@ -12,13 +12,14 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import PLAIN
 
 _UNFIT: Final = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
 
-def kernel_value(operator: str, operands: Sequence[Any], attrs: Attrs) -> Any:
+def kernel_value(operator: str, operands: Sequence[Array | None], attrs: Attrs) -> Any:
     """The array that a call gives, or None: not computed here."""
     kernel = _KERNELS.get(operator)
     if kernel is None or not all(map(_is_plain, operands)):
@@ -36,21 +37,21 @@ def _is_plain(value: object) -> bool:
     return type(value) is np.ndarray and value.dtype.isbuiltin == 1 and value.dtype.kind in "biuf"
 
 
-def _numbers(array: Any) -> tuple[int, ...]:
+def _numbers(array: Array) -> tuple[int, ...]:
     """The elements of a vector of integers. Raises `TypeError`."""
     if array.ndim != 1 or array.dtype.kind != "i":
         raise TypeError
     return tuple(array.tolist())
 
 
-def _unary(function: Callable[[Any], Any]) -> Callable[..., Any]:
+def _unary(function: Callable[[Array], Array]) -> Callable[..., object]:
     return lambda x: function(x).astype(x.dtype, copy=False)
 
 
-def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
+def _binary(function: Callable[[Array, Array], object]) -> Callable[..., object]:
     """On operands of one type."""
 
-    def kernel(a: Any, b: Any) -> Any:
+    def kernel(a: Array, b: Array) -> object:
         if a.dtype != b.dtype:
             raise TypeError
         return function(a, b)
@@ -58,7 +59,7 @@ def _binary(function: Callable[[Any, Any], Any]) -> Callable[..., Any]:
     return kernel
 
 
-def _divide(a: Any, b: Any) -> Any:
+def _divide(a: Array, b: Array) -> object:
     """Integers are divided towards zero."""
     if a.dtype.kind not in "iu":
         return np.divide(a, b)
@@ -67,48 +68,50 @@ def _divide(a: Any, b: Any) -> Any:
     return (quotient + off.astype(quotient.dtype)).astype(a.dtype, copy=False)
 
 
-def _cast(x: Any, to: str, saturate: int = 1, round_mode: str = "up") -> Any:
+def _cast(x: Array, to: str, saturate: int = 1, round_mode: str = "up") -> object:
     if to not in PLAIN:
         raise TypeError
     return x.astype(to)
 
 
-def _concat(*operands: Any, axis: int) -> Any:
+def _concat(*operands: Any, axis: int) -> object:
     if len({operand.dtype for operand in operands}) > 1:
         raise TypeError
     return np.concatenate(operands, axis)
 
 
-def _constant_of_shape(shape: Any, value: Any = None) -> Any:
+def _constant_of_shape(shape: Array, value: Any = None) -> object:
     element = np.zeros(1, np.float32) if value is None else value.load()
     if element.size != 1 or not _is_plain(element):
         raise TypeError
     return np.full(_numbers(shape), element.reshape(-1)[0])
 
 
-def _expand(x: Any, shape: Any) -> Any:
+def _expand(x: Array, shape: Array) -> object:
     return x * np.ones(_numbers(shape), x.dtype)
 
 
-def _gather(x: Any, indices: Any, axis: int = 0) -> Any:
+def _gather(x: Array, indices: Array, axis: int = 0) -> object:
     if indices.dtype.kind != "i":
         raise TypeError
     return np.take(x, indices, axis=axis)
 
 
-def _range(start: Any, limit: Any, delta: Any) -> Any:
+def _range(start: Array, limit: Array, delta: Array) -> object:
     if start.dtype == np.float16 or not start.dtype == limit.dtype == delta.dtype:
         raise TypeError
     return np.arange(start.item(), limit.item(), delta.item()).astype(start.dtype)
 
 
-def _reshape(x: Any, shape: Any, allowzero: int = 0) -> Any:
+def _reshape(x: Array, shape: Array, allowzero: int = 0) -> object:
     """A size of 0 stands for that of `x`."""
     sizes = _numbers(shape)
     return x.reshape(sizes if allowzero else [size or x.shape[k] for k, size in enumerate(sizes)])
 
 
-def _slice(x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) -> Any:
+def _slice(
+    x: Array, starts: Array, ends: Array, axes: Array | None = None, steps: Array | None = None
+) -> object:
     begins, stops = _numbers(starts), _numbers(ends)
     places = range(len(begins)) if axes is None else _numbers(axes)
     strides = [None] * len(begins) if steps is None else _numbers(steps)
@@ -120,28 +123,28 @@ def _slice(x: Any, starts: Any, ends: Any, axes: Any = None, steps: Any = None) 
     return x[tuple(chosen)]
 
 
-def _transpose(x: Any, perm: Sequence[int] | None = None) -> Any:
+def _transpose(x: Array, perm: Sequence[int] | None = None) -> object:
     return np.transpose(x, perm or None)
 
 
-def _where(condition: Any, x: Any, y: Any) -> Any:
+def _where(condition: Array, x: Array, y: Array) -> object:
     if x.dtype != y.dtype or condition.dtype != np.bool_:
         raise TypeError
     return np.where(condition, x, y)
 
 
-_UNARY: Final[Mapping[str, Callable[[Any], Any]]] = {
+_UNARY: Final[Mapping[str, Callable[[Array], Array]]] = {
     "Abs": np.absolute, "Neg": np.negative, "Reciprocal": np.reciprocal, "Sqrt": np.sqrt,
     "Not": np.logical_not, "Identity": np.copy,
 }  # fmt: skip
-_BINARY: Final[Mapping[str, Callable[[Any, Any], Any]]] = {
+_BINARY: Final[Mapping[str, Callable[[Array, Array], object]]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide,
     "Equal": np.equal, "Less": np.less, "Greater": np.greater,
     "LessOrEqual": np.less_equal, "GreaterOrEqual": np.greater_equal,
     "And": np.logical_and, "Or": np.logical_or,
     "Pow": lambda a, b: np.power(a, b).astype(a.dtype, copy=False),
 }  # fmt: skip
-_KERNELS: Final[Mapping[str, Callable[..., Any]]] = {
+_KERNELS: Final[Mapping[str, Callable[..., object]]] = {
     **{operator: _unary(function) for operator, function in _UNARY.items()},
     **{operator: _binary(function) for operator, function in _BINARY.items()},
     "Cast": _cast, "Concat": _concat, "ConstantOfShape": _constant_of_shape, "Expand": _expand,

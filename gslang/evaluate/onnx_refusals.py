@@ -123,12 +123,12 @@ def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
                 )
 
 
-def constants_of(graph: object) -> dict[str, Any]:
+def constants_of(graph: object) -> dict[str, Array]:
     """Small tensors that the graph states, by name."""
     return dict(_stated_values(graph))
 
 
-def _stated_values(graph: Any) -> Iterator[tuple[str, Any]]:
+def _stated_values(graph: Any) -> Iterator[tuple[str, Array]]:
     from onnx import numpy_helper
 
     tensors = [(tensor.name, tensor) for tensor in graph.initializer]

@@ -22,7 +22,7 @@ from gslang.graph.outline import Outline, outline_at
 _AT_ONCE: Final = 1 << 24  # bytes of a stacked value
 
 
-def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None:
+def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, object] | None:
     """Outline → its value, an array of its own or a part of one that others share; None if some parameter is
     not what its type says.
     """
@@ -30,7 +30,7 @@ def outlined_values(graph: Graph, nodes: Iterable[int]) -> dict[int, Any] | None
     attrs, operands = graph.attrs, graph.operands
     for node in nodes:
         groups.setdefault(id(attrs[node]), []).append(node)
-    found: dict[int, Any] = {}
+    found: dict[int, object] = {}
     with np.errstate(all="ignore"):
         for group in groups.values():
             outline = outline_at(graph, group[0])

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.evaluate.errors import EvaluationError
@@ -31,7 +32,7 @@ _POSITIVE_OPERANDS = {
 def random_inputs(
     graph: Graph, seed: int = 0, dims: Mapping[str, int] | None = None, unknown: tuple[int, int] = _OPEN, *,
     given: Container[str] = (), most: int = _MOST_ELEMENTS,
-) -> dict[str, Any]:  # fmt: skip
+) -> dict[str, Array]:  # fmt: skip
     """Values by name. Floats are normal, parameters and constants scaled by 1/√fan-in; variances and operands
     of roots are positive; integers are small, indices within their axis (`index_ranges`).
 
@@ -39,7 +40,7 @@ def random_inputs(
     first. Names that are `given` get no value. Raises `EvaluationError` where a type is not known, and for
     more than `most` elements.
     """
-    values: dict[str, Any] = {}
+    values: dict[str, object] = {}
     sizes = {**_symbol_sizes(graph, unknown), **(dims or {})}
     for node in graph.reverse_post_order():
         name = graph.names[node]

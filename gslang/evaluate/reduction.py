@@ -14,7 +14,7 @@ from gslang.dialect.relay.reduction import reduced_axes
 from gslang.evaluate.elementwise import Evaluator, along
 
 
-def _reduce(function: Callable[..., Any]) -> Evaluator:
+def _reduce(function: Callable[..., object]) -> Evaluator:
     def evaluate(operands: Sequence[Array], attrs: Attrs) -> Array:
         x = operands[0]
         axes = reduced_axes(attrs, x.ndim)
@@ -24,8 +24,8 @@ def _reduce(function: Callable[..., Any]) -> Evaluator:
     return evaluate
 
 
-def _arg(function: Callable[..., Any]) -> Evaluator:
-    def evaluate(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _arg(function: Callable[..., object]) -> Evaluator:
+    def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         x = operands[0]
         axes = reduced_axes(attrs, x.ndim)
         rest = [k for k in range(x.ndim) if k not in axes]
@@ -41,7 +41,7 @@ def _arg(function: Callable[..., Any]) -> Evaluator:
     return evaluate
 
 
-def _variance(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _variance(operands: Sequence[Array], attrs: Attrs) -> object:
     x, mean = operands
     axes = reduced_axes(attrs, x.ndim)
     count = int(np.prod([x.shape[a] for a in axes])) - (1 if attrs["unbiased"] else 0)
@@ -50,19 +50,19 @@ def _variance(operands: Sequence[Any], attrs: Attrs) -> Any:
     return (((x - mean) ** 2).sum(axis=axes, keepdims=attrs["keepdims"]) / count).astype(x.dtype)
 
 
-def _softmax(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _softmax(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     shifted = np.exp(x - x.max(axis=attrs["axis"], keepdims=True))
     return (shifted / shifted.sum(axis=attrs["axis"], keepdims=True)).astype(x.dtype)
 
 
-def _log_softmax(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _log_softmax(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     shifted = x - x.max(axis=attrs["axis"], keepdims=True)
     return (shifted - np.log(np.exp(shifted).sum(axis=attrs["axis"], keepdims=True))).astype(x.dtype)
 
 
-def _batch_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _batch_norm(operands: Sequence[Array], attrs: Attrs) -> object:
     x, gamma, beta, mean, variance = operands
     axis = attrs["axis"]
     scale = 1 / np.sqrt(variance + variance.dtype.type(attrs["epsilon"]))
@@ -90,18 +90,18 @@ def _standard(x: Array, axes: tuple[int, ...], epsilon: float) -> Any:
     return (x - mean) / np.sqrt(variance + x.dtype.type(epsilon))
 
 
-def _layer_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _layer_norm(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     return _scaled(x, _standard(x, (attrs["axis"] % x.ndim,), attrs["epsilon"]), operands, attrs)
 
 
-def _instance_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _instance_norm(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     axes = tuple(k for k in range(1, x.ndim) if k != attrs["axis"] % x.ndim)
     return _scaled(x, _standard(x, axes, attrs["epsilon"]), operands, attrs)
 
 
-def _group_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _group_norm(operands: Sequence[Array], attrs: Attrs) -> object:
     """Statistics over a group's channels and all axes but the batch and the channel."""
     x = operands[0]
     axis, groups = attrs["axis"] % x.ndim, attrs["num_groups"]
@@ -111,14 +111,14 @@ def _group_norm(operands: Sequence[Array], attrs: Attrs) -> Any:
     return _scaled(x, _standard(y, axes, attrs["epsilon"]).reshape(x.shape), operands, attrs)
 
 
-def _l2_normalize(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _l2_normalize(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     axis = None if attrs["axis"] is None else tuple(attrs["axis"])
     total = (x * x).sum(axis=axis, keepdims=True)
     return (x / np.sqrt(np.maximum(total, x.dtype.type(attrs["eps"])))).astype(x.dtype)
 
 
-def _lrn(operands: Sequence[Array], attrs: Attrs) -> Any:
+def _lrn(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
     axis, size = attrs["axis"] % x.ndim, attrs["size"]
     squares = np.moveaxis(x * x, axis, 0)
@@ -140,7 +140,7 @@ def _order(x: Array, attrs: Attrs) -> Array:
     return np.argsort(key, axis=attrs["axis"], kind="stable")
 
 
-def _topk(operands: Sequence[Any], attrs: Attrs) -> Any:
+def _topk(operands: Sequence[Array], attrs: Attrs) -> object:
     x, axis = operands[0], attrs["axis"]
     indices = _order(x, attrs)
     if attrs["k"] is not None and attrs["k"] >= 1:

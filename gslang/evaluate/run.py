@@ -39,7 +39,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
     """
     ops, attributes = graph.op, graph.attrs
     known: dict[
-        tuple[str, int, int], tuple[Evaluator, Mapping[str, Any], dict[int, Any], Mapping[str, Any]]
+        tuple[str, int, int], tuple[Evaluator, Mapping[str, object], dict[int, object], Mapping[str, object]]
     ] = {}
 
     def compute(node: int, operands: list[Any]) -> Any:
@@ -88,7 +88,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
 
 def _stated_as_attributes(
     signature: Signature, operands: tuple[int, ...], attrs: Attrs
-) -> dict[int, Any]:
+) -> dict[int, object]:
     """Place → value of operands that a call has as attributes."""
     places = movable_operands(signature).items()
     return {
@@ -151,7 +151,7 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> li
                 waiting[operand] += 1
     for node in graph.outputs:
         waiting[node] += 1
-    values: dict[int, Any] = {}
+    values: dict[int, object] = {}
     memory = Memory(graph)
     memory.check_types(graph)
     compute = node_evaluator(graph, dialect)

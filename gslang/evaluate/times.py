@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import comb
 from statistics import NormalDist, median, quantiles
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.quick_dataclass import dataclass
 
@@ -34,7 +34,7 @@ class Times:
         low, _, high = quantiles(self.seconds, n=4, method="inclusive")
         return low, high
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         low, high = self.quartiles
         return {
             "median": self.median,
@@ -64,7 +64,7 @@ class Change:
         low, high = self.interval
         return not low <= 1 <= high and (high < self.twin[0] or low > self.twin[1])
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         bounds = {
             name: None if b is None else [round(n, 4) for n in b]
             for name, b in (("interval", self.interval), ("noise", self.twin))

@@ -76,9 +76,9 @@ def parse(file: JsonFile, data: str | bytes) -> Any:
     """
     if isinstance(data, bytes):
         data = decoded(data, file.path)
-    repeated: list[tuple[dict[str, Any], str]] = []
+    repeated: list[tuple[dict[str, object], str]] = []
 
-    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    def pairs(items: list[tuple[str, object]]) -> dict[str, object]:
         result = dict(items)
         if len(result) != len(items):
             repeated.append((result, _first_repeated(key for key, _ in items)))
@@ -122,7 +122,7 @@ def _place_of(wanted: re.Pattern[str], text: str) -> str:
 
 def _refuse_halves(file: JsonFile, document: object) -> None:
     """No text that is written as UTF-8 can hold half of a surrogate pair."""
-    stack: list[tuple[str, Any]] = [("", document)]
+    stack: list[tuple[str, object]] = [("", document)]
     while stack:
         pointer, value = stack.pop()
         if isinstance(value, dict):
@@ -150,7 +150,7 @@ def _first_repeated(keys: Iterable[str]) -> str:
 
 def _pointer_to(document: object, wanted: Mapping[str, object]) -> str:
     """Where an object stands. An object inside a value that a repeated key replaced is not there any more."""
-    stack: list[tuple[str, Any]] = [("", document)]
+    stack: list[tuple[str, object]] = [("", document)]
     while stack:
         pointer, value = stack.pop()
         if value is wanted:

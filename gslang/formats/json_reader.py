@@ -174,7 +174,7 @@ class _Reader:
             )
         self.ids[name] = node
 
-    def _annotations(self, at: str, given: object) -> dict[str, Any]:
+    def _annotations(self, at: str, given: object) -> dict[str, object]:
         """The annotations of a call: texts, numbers, truth values and lists of these, by name."""
         if not isinstance(given, dict):
             self.fail(at, f"expected an object of names and values, got {_shown(given)}")
@@ -187,7 +187,7 @@ class _Reader:
                 )
         return kept
 
-    def _own_keys(self, at: str, holder: JsonObject) -> dict[str, Any]:
+    def _own_keys(self, at: str, holder: JsonObject) -> dict[str, object]:
         """The user's own keys, whose values anything may be that can be written again."""
         own = own_keys(holder)
         for key, value in own.items():
@@ -200,7 +200,7 @@ class _Reader:
                     self.fail(f"{at}/{escaped(key)}", f"nested more than {_DEEPEST} levels deep")
         return own
 
-    def _origin(self, at: str, origin: object) -> dict[str, Any]:
+    def _origin(self, at: str, origin: object) -> dict[str, object]:
         """The origin of a node: the application, its rule, and the nodes it was made from. These are gone:
         any ids will do."""
         if not isinstance(origin, dict):

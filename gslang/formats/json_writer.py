@@ -72,18 +72,18 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def members(value: dict[str, Any] | list[Any]) -> list[Any]:
+def members(value: dict[str, object] | list[Any]) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value
 
 
-def own_keys(data: Mapping[str, object]) -> dict[str, Any]:
+def own_keys(data: Mapping[str, object]) -> dict[str, object]:
     """Of what formats keep with a graph or node, the user's own keys."""
     return {key: value for key, value in data.items() if key.startswith("x-")}
 
 
 def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, object]:
     kind, type = graph.kind(node), graph.types[node]
-    entry: dict[str, Any] = {"id": ids[node], "kind": kind}
+    entry: dict[str, object] = {"id": ids[node], "kind": kind}
     if kind == "call":
         entry["op"] = true_name(graph.op[node])
     if kind in ("call", "tuple", "proj"):

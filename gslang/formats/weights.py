@@ -45,7 +45,7 @@ _SAFETENSORS_DTYPES: Final = {
 }
 
 
-class WeightsFile(Mapping[str, Any]):
+class WeightsFile(Mapping[str, object]):
     """The arrays of a file by name; `[name]` loads one. Raises `InputError` for what cannot be read."""
 
     path: str
@@ -243,7 +243,7 @@ def _write_npz(file: Any, arrays: Mapping[str, object]) -> None:
             archive.writestr(zipfile.ZipInfo(f"{name}.npy", _EPOCH), buffer.getbuffer())
 
 
-def param_values(graph: Graph) -> dict[str, Any]:
+def param_values(graph: Graph) -> dict[str, object]:
     """Name → array of every parameter that something depends on and that has both, in the graph's numbering.
     """
     return {

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gslang.base.arrays import Array
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
@@ -204,7 +205,7 @@ class _Writer:
         ends: frozenset[Hashable],
         known: dict[Hashable, str],
         letter: str,
-        constants: dict[str, Any] | None = None,
+        constants: dict[str, Array] | None = None,
     ) -> None:
         self.graph, self.keys, self.dialect, self.ends, self.letter = graph, keys, dialect, ends, letter
         self.is_source = constants is None
@@ -213,7 +214,7 @@ class _Writer:
         self.types: dict[str, Type | None] = {}  # of the inputs
         self.sizes: dict[str, tuple[Dimension, ...]] = {}  # shapes that a constant may be made of
         self.computed: set[str] = set()  # constants that others are computed of
-        self.constants: dict[str, Any] = {} if constants is None else constants
+        self.constants: dict[str, Array] = {} if constants is None else constants
         self.lines: dict[str, str] = {}  # name → expression
 
     def node(self, node: int) -> str:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from typing import Any
 
 from gslang.graph.compare import same_array, same_attribute
 from gslang.graph.graph import CONST, LEAVES, VARIABLES, Graph
@@ -45,11 +44,11 @@ class _Pairs:
 def _from_leaves(pairs: _Pairs) -> None:
     a, b = pairs.a, pairs.b
     variables = {a.names[n]: n for n in a.nodes() if a.op[n] in VARIABLES}
-    constants: dict[Any, list[int]] = {}
+    constants: dict[object, list[int]] = {}
     for n in a.nodes():
         if a.op[n] is CONST:
             constants.setdefault(a.types[n], []).append(n)
-    calls: dict[Any, list[int]] = {}
+    calls: dict[object, list[int]] = {}
     for n in a.in_order():
         if a.op[n] not in LEAVES:
             calls.setdefault((true_name(a.op[n]), a.operands[n]), []).append(n)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import Signature
 from gslang.hosts.pairs import Pair, identifier
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, FunctionProto, NodeProto
 
 _MOST_NUMBERS = 64  # in a constant that is written down
 
@@ -92,7 +95,7 @@ class _Side:
     attributes: dict[str, str] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
 
-    def side(self, function: Any) -> list[str]:
+    def side(self, function: FunctionProto) -> list[str]:
         for number, node in enumerate(function.node):
             self.node(node, number)
         missing = next((name for name in function.output if name not in self.named), None)
@@ -100,7 +103,7 @@ class _Side:
             raise NotSayable(f"output `{missing}` of `{function.name}` is computed by no node")
         return [self.named[name] for name in function.output]
 
-    def node(self, node: Any, number: int) -> None:
+    def node(self, node: NodeProto, number: int) -> None:
         where = f"node {number} (`{node.op_type}`)"
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
             self.named[node.output[0]] = constant_text(node, self.is_source)
@@ -134,7 +137,7 @@ class _Side:
             raise NotSayable(f"{where} reads `{name}`, which is no input and computed by no node before it")
         return self.named[name]
 
-    def stated(self, node: Any, signature: Signature, where: str) -> list[str]:
+    def stated(self, node: NodeProto, signature: Signature, where: str) -> list[str]:
         texts = []
         for attribute in node.attribute:
             name = attribute.name
@@ -155,7 +158,7 @@ class _Side:
         return texts
 
 
-def _attribute_text(attribute: Any, where: str) -> str:
+def _attribute_text(attribute: AttributeProto, where: str) -> str:
     import onnx
 
     value = onnx.helper.get_attribute_value(attribute)
@@ -189,7 +192,7 @@ def _plain(value: object) -> Any:
     return None
 
 
-def constant_text(node: Any, is_source: bool) -> str:
+def constant_text(node: NodeProto, is_source: bool) -> str:
     """A constant as an operand.
 
     A single number has the element type of the operands beside it; in a source also any shape of one element.

@@ -11,11 +11,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
+
+if TYPE_CHECKING:
+    from onnx import FunctionProto
 
 _PLACE = re.compile(r"line: (\d+) column: (\d+)")
 _SUFFIX = re.compile(r"_?(pattern|replacement|before|after|source|target|lhs|rhs)$", re.IGNORECASE)
@@ -31,8 +34,8 @@ class Pair:
 
     name: str
     place: str
-    pattern: Any
-    replacement: Any
+    pattern: FunctionProto
+    replacement: FunctionProto
 
 
 def read_pairs(path: str | Path) -> list[Pair]:
@@ -67,7 +70,7 @@ def _as_text(data: bytes) -> str | None:
     return None if re.search(r"[\x00-\x08\x0e-\x1f]", text) else text
 
 
-def _in_protobuf(data: bytes, path: str) -> list[tuple[Any, str]]:
+def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
@@ -81,7 +84,7 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[Any, str]]:
     return [(function, f"functions[{k}]") for k, function in enumerate(functions)]
 
 
-def _in_text(text: str, path: str) -> list[tuple[Any, str]]:
+def _in_text(text: str, path: str) -> list[tuple[FunctionProto, str]]:
     import onnx.parser
 
     if re.search(r"ir_version\s*:", text):
@@ -169,7 +172,7 @@ def _line(text: str, at: int) -> int:
     return text.count("\n", 0, at) + 1
 
 
-def _paired(functions: Sequence[tuple[Any, str]], path: str) -> list[Pair]:
+def _paired(functions: Sequence[tuple[FunctionProto, str]], path: str) -> list[Pair]:
     if len(functions) % 2:
         function, place = functions[-1]
         raise InputError(

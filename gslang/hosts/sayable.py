@@ -48,7 +48,7 @@ class Call:
     domain: str
     operator: str
     operands: tuple[Operand, ...]
-    attributes: tuple[tuple[str, Any], ...]
+    attributes: tuple[tuple[str, object], ...]
     outputs: tuple[str, ...]
 
 
@@ -147,8 +147,8 @@ class _Writer:
             ):
                 self.bound[node_number, name] = Bound(self.fresh(f"{name}_{node_number}"))
 
-    def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, Any]]:
-        found: dict[str, Any] = {}
+    def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, object]]:
+        found: dict[str, object] = {}
         signature = self.rule.dialect.operators[node.operators[0]]
         for constraint in node.constraints:
             name = getattr(constraint, "field", "")
@@ -288,7 +288,7 @@ class _Writer:
         key = -1 - number
         if key not in self.made:
             operands = tuple([self.build(part) for part in parts])
-            stated: list[tuple[str, Any]] = []
+            stated: list[tuple[str, object]] = []
             for name, value in attributes:
                 match value:
                     case ir.Const(value=known):

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import Attrs
 from gslang.hosts.sayable import Bound, Call, Number, Plain
 
 _DOMAIN = "gslang.rules"
@@ -123,7 +124,7 @@ def _type(call: Call, attribute: str) -> Any:
         return onnx.AttributeProto.INT
 
 
-def _proto_values(call: Call, attributes: dict[str, Any]) -> dict[str, Any]:
+def _proto_values(call: Call, attributes: Attrs) -> dict[str, Any]:
     """Attributes as `make_node` takes them: element types are numbers in ONNX."""
     import numpy as np
     import onnx

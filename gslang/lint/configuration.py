@@ -76,10 +76,10 @@ def find_configuration(folder: Path) -> Configuration:
     return Configuration()
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml(path: Path) -> dict[str, object]:
     toml: Any = import_module("tomllib" if sys.version_info >= (3, 11) else "tomli")
     try:
-        table: dict[str, Any] = toml.loads(read_text(path))
+        table: dict[str, object] = toml.loads(read_text(path))
     # what is no TOML or no UTF-8, too long a number, too deep a table
     except (ValueError, OSError, RecursionError) as error:
         raise InputError(f"cannot be read as TOML: {error}", path=str(path)) from None

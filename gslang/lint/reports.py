@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.base import render
 from gslang.base.diagnostics import Diagnostic, Fix
+from gslang.base.open_types import JsonDict
 from gslang.base.render_sarif import artifact, described, region, sarif_document
 from gslang.base.source import Span
 from gslang.lint.codes import LINTS, LintInfo
@@ -34,7 +35,7 @@ def _graph(d: Diagnostic) -> Any:
     return json.loads(d.graph) if isinstance(d, Finding) and d.graph is not None else None
 
 
-def _fix(fix: Fix | None) -> dict[str, Any] | None:
+def _fix(fix: Fix | None) -> JsonDict | None:
     if fix is None:
         return None
     return {
@@ -44,7 +45,7 @@ def _fix(fix: Fix | None) -> dict[str, Any] | None:
     }
 
 
-def _place(span: Span) -> dict[str, Any]:
+def _place(span: Span) -> JsonDict:
     line, column = span.line_column
     end_line, end_column = span.source.position(span.end)
     return {
@@ -71,14 +72,14 @@ def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _described(info: LintInfo) -> dict[str, Any]:
+def _described(info: LintInfo) -> dict[str, object]:
     page = (Path(__file__).parent / "explain" / f"{info.code}.md").read_text(encoding="utf-8")
     return {**described(info.code, info.title, page, "warning", info.default), "name": info.name}
 
 
-def _sarif_fix(fix: Fix) -> dict[str, Any]:
-    changes: dict[str, list[dict[str, Any]]] = {}
-    artifacts: dict[str, dict[str, Any]] = {}
+def _sarif_fix(fix: Fix) -> dict[str, object]:
+    changes: dict[str, list[dict[str, object]]] = {}
+    artifacts: dict[str, dict[str, object]] = {}
     for edit in fix.edits:
         name = edit.span.source.name
         artifacts[name] = artifact(edit.span)

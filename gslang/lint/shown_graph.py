@@ -70,11 +70,11 @@ def _value(value: object) -> str:
 
 def same_results(a: Graph, b: Graph, dialect: Dialect) -> bool:
     """True if the outputs of two graphs with the same inputs are computed in the same way."""
-    numbers: dict[Any, int] = {}
+    numbers: dict[object, int] = {}
     return _computed(a, dialect, numbers) == _computed(b, dialect, numbers)
 
 
-def _computed(graph: Graph, dialect: Dialect, numbers: dict[Any, int]) -> list[int]:
+def _computed(graph: Graph, dialect: Dialect, numbers: dict[object, int]) -> list[int]:
     """For each output a number of what it computes; `numbers` is shared by the graphs that are compared."""
     found: dict[int, int] = {-1: -1}
     for node in graph.reverse_post_order():

@@ -31,7 +31,7 @@ class Document:
     version: int | None
     lines: Lines
     pieces: tuple[Piece, ...]
-    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    memo: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:

@@ -46,7 +46,7 @@ class Piece:
 
     source: Source
     keyword: str
-    memo: dict[Any, Any] = field(default_factory=dict, repr=False)
+    memo: dict[object, Any] = field(default_factory=dict, repr=False)
 
     @property
     def text(self) -> str:

@@ -18,6 +18,7 @@ from pygls.protocol import LanguageServerProtocol
 from pygls.protocol.language_server import lsp_method
 
 from gslang import __version__
+from gslang.base.open_types import JsonDict
 from gslang.check.checked import CheckedRule
 from gslang.graph.graph import Graph
 from gslang.lsp.code_lenses import Ran
@@ -58,7 +59,7 @@ class _Protocol(LanguageServerProtocol):
                 future.cancel()
         self._shutdown = True
 
-    def structure_message(self, data: dict[str, Any]) -> Any:
+    def structure_message(self, data: JsonDict) -> Any:
         """A request that is not as it should be is answered with an error; pygls would leave its sender
         waiting.
         """

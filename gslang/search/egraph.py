@@ -36,8 +36,8 @@ class EGraph:
         self.origin: dict[int, str] = {}
         self.dropped: set[int] = set()
         self.contradictions: list[str] = []
-        self.fitting: dict[Any, list[int]] = {}  # what matching has found out since the last `rebuild`
-        self._memo: dict[Any, int] = {}
+        self.fitting: dict[object, list[int]] = {}  # what matching has found out since the last `rebuild`
+        self._memo: dict[object, int] = {}
         self._new: list[int] = []
         self._unions: list[tuple[int, int, object]] = []
         self.node_of: dict[int, int] = {}  # node of the graph → e-node

@@ -9,9 +9,9 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
-from typing import Any
 
 from gslang.base.atomic_write import write_text
+from gslang.base.open_types import JsonDict
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
@@ -43,7 +43,7 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
             "", "expected an object with `nodes`, an object of e-nodes by id",
             "is this an e-graph of extraction-gym?",
         )
-    nodes: dict[str, Any] = top["nodes"]
+    nodes: JsonDict = top["nodes"]
     classes: dict[str, int] = {}
     owner = [
         classes.setdefault(_class_name(file, f"/nodes/{escaped(id)}", node), len(classes))

@@ -8,9 +8,10 @@ follows the forest; where an edge is congruence, it goes on below, operand by op
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
@@ -31,7 +32,7 @@ class Term:
     """
 
     op: str
-    attrs: tuple[tuple[str, Any], ...] = ()
+    attrs: tuple[tuple[str, object], ...] = ()
     operands: tuple[Term | None, ...] = ()
     name: str = ""
 
@@ -49,7 +50,7 @@ class Step:
         return Step(self.rule, not self.forward, self.after, self.before)
 
 
-Plain = Callable[[str, Mapping[str, Any], tuple[Type | None, ...]], Mapping[str, Any]]
+Plain = Callable[[str, Attrs, tuple[Type | None, ...]], Attrs]
 
 
 class TooLong(Exception):
@@ -65,7 +66,7 @@ class _Side:
 
     node: int | None
     op: str
-    attrs: tuple[tuple[str, Any], ...]
+    attrs: tuple[tuple[str, object], ...]
     operands: tuple[_Side | int, ...]
 
 
@@ -119,7 +120,7 @@ class ExplainedEGraph(EGraph):
             return (*key[:2], tuple(sorted(store.operands[node])))
         return key
 
-    def _attributes(self, node: int) -> tuple[tuple[str, Any], ...]:
+    def _attributes(self, node: int) -> tuple[tuple[str, object], ...]:
         signature = self.dialect.get(self.store.op[node])
         given = self.store.attrs[node]
         return tuple(sorted((given if signature is None else signature.complete(given)).items()))
@@ -217,7 +218,7 @@ class ExplainedEGraph(EGraph):
         if isinstance(side, int):
             return self.term(side)
         if side.op in LEAVES:
-            return Term(side.op, (), (), side.attrs[0][1])
+            return Term(side.op, (), (), str(side.attrs[0][1]))
         return Term(
             side.op, side.attrs, tuple([None if o == ABSENT else self._term_of(o) for o in side.operands])
         )
@@ -381,7 +382,7 @@ def _constant(store: Graph, node: int) -> str:
     return str(value.tolist()).replace("True", "true").replace("False", "false")
 
 
-def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {}) -> str:
+def written(term: Term, complete: Callable[[str], dict[str, object]] = lambda op: {}) -> str:
     """The term as rule files write it; attributes with their defaults (`complete`: operator → defaults) are
     left out.
 
@@ -400,7 +401,7 @@ def written(term: Term, complete: Callable[[str], dict[str, Any]] = lambda op: {
     return text(term)
 
 
-def _call_text(term: Term, given: list[str], complete: Callable[[str], dict[str, Any]]) -> str:
+def _call_text(term: Term, given: list[str], complete: Callable[[str], dict[str, object]]) -> str:
     """The text of a term whose operands have these texts."""
     if term.op in (INPUT, PARAM, CONST):
         return term.name

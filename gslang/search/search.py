@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from math import inf, isfinite
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
@@ -70,7 +69,7 @@ class Found:
     egraph: tuple[EGraph, Extractable] | None = None
     trace: SearchTrace | None = None
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """Costs, counts and rules, as values that JSON has."""
         return {
             "cost": {

@@ -11,8 +11,9 @@ import hashlib
 import json
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from gslang.base.open_types import JsonDict
 from gslang.base.resources import grammar_path
 
 if TYPE_CHECKING:
@@ -64,10 +65,10 @@ def _text() -> str:
     return grammar_path("gsl.lark").read_text(encoding="utf-8")
 
 
-def _tables() -> dict[str, Any] | None:
+def _tables() -> JsonDict | None:
     """The tables that `make grammar` wrote, if they were made from this grammar."""
     try:
-        found: dict[str, Any] = json.loads(grammar_path("gsl.json").read_bytes())
+        found: JsonDict = json.loads(grammar_path("gsl.json").read_bytes())
         return {"data": found["data"], "memo": found["memo"]} if found["grammar"] == _digest() else None
     except (OSError, ValueError, LookupError, TypeError):
         return None
@@ -77,7 +78,7 @@ def _digest() -> str:
     return hashlib.sha256(_text().encode()).hexdigest()
 
 
-def _with_numbers(tables: dict[str, Any]) -> dict[str, Any]:
+def _with_numbers(tables: JsonDict) -> JsonDict:
     """JSON's keys are texts; Lark's states, tokens and rules are numbers."""
     data = tables["data"]
     table = data["parser"]["parser"]
@@ -86,7 +87,7 @@ def _with_numbers(tables: dict[str, Any]) -> dict[str, Any]:
     return {"data": data, "memo": _numbered(tables["memo"])}
 
 
-def _numbered(table: Mapping[str, object]) -> dict[int, Any]:
+def _numbered(table: Mapping[str, object]) -> dict[int, object]:
     return {int(key): value for key, value in table.items()}
 
 
@@ -120,7 +121,7 @@ def serialised() -> str:
 _UNLIMITED: Final = 2**32 - 1
 
 
-def _renumber(table: dict[str, Any]) -> None:
+def _renumber(table: JsonDict) -> None:
     """Number tokens by name, and states as they are reached from the first: Lark's numbers follow the order
     of its sets.
     """

@@ -54,7 +54,7 @@ class ExpressionBuilder:
         self.source = source
 
     def build(self, root: Tree[Token]) -> Any:
-        done: dict[int, Any] = {}
+        done: dict[int, object] = {}
         depth: dict[int, int] = {}
         stack: list[tuple[Tree[Token], bool]] = [(root, False)]
         while stack:

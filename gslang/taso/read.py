@@ -210,7 +210,7 @@ def _list(item: object, place: str) -> list[Any]:
     return item
 
 
-def _object(item: object, place: str) -> dict[str, Any]:
+def _object(item: object, place: str) -> dict[str, object]:
     if not isinstance(item, dict):
         raise _Wrong(place, "an object is expected here")
     return item

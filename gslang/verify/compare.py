@@ -42,7 +42,7 @@ class Finding:
     number_reason: str
     special: bool = False
     max_abs: float = 0.0
-    inputs: dict[str, Any] | None = None
+    inputs: dict[str, Array] | None = None
     limits: tuple[str, ...] = ()
     rounds: bool = True
     kind: str = ""
@@ -131,7 +131,7 @@ def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:
     return result
 
 
-def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any]) -> bool:
+def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> bool:
     """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
     float64."""
     for widened in (False, True):
@@ -161,7 +161,7 @@ def flat(value: object) -> list[Any]:
 
 
 def _is_rounding(
-    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Any], rtol: float | None
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None
 ) -> bool:
     """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding
     only.

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype
@@ -44,7 +45,7 @@ class Exactly:
     equal: bool | None
     reason: str
     certain: bool = False
-    point: dict[str, Any] | None = None
+    point: dict[str, Array] | None = None
     limits: tuple[str, ...] = ()
 
 
@@ -71,7 +72,7 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
     return Exactly(True, "; ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
 
 
-def _as_inputs(graph: Graph, point: Mapping[str, object]) -> dict[str, Any]:
+def _as_inputs(graph: Graph, point: Mapping[str, Any]) -> dict[str, Array]:
     """A point as values of the graph's inputs, rounded to their types."""
     types = {
         str(graph.names[node]): graph.types[node]
@@ -95,7 +96,7 @@ _ORDERED = frozenset({
 
 def _difference(
     before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str]
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """A point where the sides differ, None if they are equal at all. Raises `NoField`."""
     if dialect.name == "onnx":
         try:
@@ -124,7 +125,7 @@ def _difference(
 
 def _relay_at_points(
     before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     for point in range(POINTS):
         values = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
@@ -144,7 +145,7 @@ def _onnx_at_points(
     unknown: set[str],
     positive: bool,
     laws: Mapping[str, Meaning] = EMPTY,
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     for point in range(POINTS):
         inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
         if not _equal(

@@ -3,8 +3,6 @@ thresholds, overflows and divisions by zero show."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gslang.base.arrays import Array
@@ -13,7 +11,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
 
 
-def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
+def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Array]:
     """Random values by name: normal; from a half to two; normal, times eight (so that clips and saturations
     show); with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
     the graph's constants; whole numbers of all sizes; with infinities and NaN among them.
@@ -40,7 +38,7 @@ def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Any]:
     return changed
 
 
-def _widely(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
+def _widely(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Array]:
     """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no
     counts; positions in every way of counting them.
     """
@@ -93,7 +91,7 @@ _COUNT_FROM_THE_END = {
 }  # fmt: skip
 
 
-def _beyond(graph: Graph, values: dict[str, Any], seed: int) -> dict[str, Any]:
+def _beyond(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Array]:
     """Numbers near those that the graph compares with or adds: each constant, what is on either side of it,
     twice as large, or of the other sign.
     """

@@ -173,7 +173,7 @@ class Leaves:
         if field:
             if not shape:
                 raise Misfit("a scalar cannot be split")
-            attrs: dict[str, Any] = (
+            attrs: dict[str, object] = (
                 {"axis": 0, "num_outputs": 1} if onnx else {"axis": 0, "indices_or_sections": 1}
             )
             whole = self.typed(self.graph.add("Split" if onnx else "split", (below,), attrs))

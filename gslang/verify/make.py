@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
@@ -260,12 +259,12 @@ class Making(CallAttributes):
         given: Attrs,
         rank: int | None,
         rng: Random,
-    ) -> tuple[list[Shape], dict[str, Any]]:
+    ) -> tuple[list[Shape], dict[str, object]]:
         """Adds the leaves to `slots`. Returns what samplers proposed: shapes of all operands, and attributes.
         """
         signature = self.rule.dialect.operators[operator]
         sampled = operator_that_samples(signature, self.samplers)
-        proposed: dict[str, Any] = {} if rank is None else {"%rank": rank}
+        proposed: dict[str, object] = {} if rank is None else {"%rank": rank}
         answer: list[Shape] = []
 
         def ask() -> None:

@@ -28,7 +28,7 @@ class CallAttributes(Leaves):
         sampled: Attrs,
         given: Attrs,
         rng: Random,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """All attributes of a call. Raises `Misfit` if one depends on nodes that are not made yet.
 
         `sampled`: what a sampler proposed, `given`: what constraints fix, as far as it is known.
@@ -67,7 +67,7 @@ class CallAttributes(Leaves):
         count: int,
         known: Attrs,
         given: Attrs,
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
         think of them.
         """
@@ -76,7 +76,7 @@ class CallAttributes(Leaves):
             tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
             known,
         )
-        result: dict[str, Any] = {}
+        result: dict[str, object] = {}
         for name in self.to_vary(rng, signature, names):
             spec = signature.attributes[name]
             try:
@@ -105,9 +105,9 @@ class CallAttributes(Leaves):
             return rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
         return [name for name in names if self.stressed == (signature.name, name) or rng.random() < 0.5]
 
-    def values(self, slots: Mapping[int, int]) -> dict[str, Any]:
+    def values(self, slots: Mapping[int, int]) -> dict[str, object]:
         """Settled constant operands of whole numbers, by place: samplers read axes and shapes in them."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         for k, slot in slots.items():
             value = self.graph.value(slot) if slot >= 0 and self.graph.op[slot] is CONST else None
             if value is not None and value.dtype.kind == "i" and value.ndim <= 1:
@@ -116,9 +116,9 @@ class CallAttributes(Leaves):
 
     def attributes(
         self, number: int, call: ir.CallNode, operator: str, proposed: Attrs
-    ) -> tuple[dict[str, Any], list[str]]:
+    ) -> tuple[dict[str, object], list[str]]:
         """Attributes that constraints fix, and those that cannot be computed yet."""
-        given: dict[str, Any] = {}
+        given: dict[str, object] = {}
         later: list[str] = []
         declared = self.rule.dialect.operators[operator]
         for constraint in call.constraints:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from random import Random
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.onnx_layer_samplers import convolution, matmul
@@ -53,11 +52,11 @@ def quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return shapes, {**attrs, **_quantities(rng, len(known), apart > 1)}
 
 
-def _quantities(rng: Random, count: int, scaled: bool) -> dict[str, Any]:
+def _quantities(rng: Random, count: int, scaled: bool) -> dict[str, object]:
     """Scales and zero points by place: `x, scale, zero, w, scale, zero, scale, zero` or `x, w, zero, zero`.
     """
     places = {1: 2, 4: 5, 6: 7} if scaled else {-1: 2, -2: 3}
-    result: dict[str, Any] = {}
+    result: dict[str, object] = {}
     for scale, zero in places.items():
         if scale > 0:
             result[f"%{scale}"] = Only(rng.choice((0.5, 0.25, 1.0, 2.0)))

@@ -63,7 +63,7 @@ def _finite(value: object) -> Any:
 
 def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
     """Refuted rules are errors, unknown ones and those that are meant to change values notes."""
-    results: list[dict[str, Any]] = []
+    results: list[dict[str, object]] = []
     for v in verdicts:
         if v.verdict in _FINDINGS:
             text = f"{v.rule}: {v.reason}" + (
@@ -93,7 +93,7 @@ def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
     )
 
 
-def _place(rule: CheckedRule) -> dict[str, Any]:
+def _place(rule: CheckedRule) -> dict[str, object]:
     line, column = rule.span.line_column
     return {
         "artifactLocation": {"uri": relative_path(rule.span.source.name)},

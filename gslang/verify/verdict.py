@@ -21,8 +21,8 @@ from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
+from gslang.base.arrays import Array
 from gslang.base.cache import cached, digest
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
@@ -54,7 +54,7 @@ class Counterexample:
 
     source: str
     target: str | None
-    inputs: dict[str, Any]
+    inputs: dict[str, Array]
     max_abs: float
     test: str
 

@@ -4,8 +4,9 @@ not match marked.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
+from gslang.base.open_types import JsonDict
 from gslang.base.shown_file import shown_file
 from gslang.engine.why_not import why_not
 from gslang.formats.rule_picture import source_svg
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 _MOST_WORK: Final = 300_000  # rules times nodes: a look at a rule takes time for each node
 
 
-def misses_data(history: History, rules: RuleSet, result: Result) -> list[dict[str, Any]]:
+def misses_data(history: History, rules: RuleSet, result: Result) -> list[JsonDict]:
     """The misses in the graph that a run ended with, of rules that never applied, the nearest to a match
     first; as plain data.
     """

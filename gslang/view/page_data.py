@@ -34,7 +34,7 @@ class _Table:
 
     def __init__(self) -> None:
         self.items: list[Any] = []
-        self._numbers: dict[Any, int] = {}
+        self._numbers: dict[object, int] = {}
 
     def number(self, item: object) -> int:
         """The number of an item, which is appended if it is new."""
@@ -130,7 +130,7 @@ def run_data(
     return data
 
 
-def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict[str, Any]:
+def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict[str, object]:
     rule = rules.known[name]
     span = rule.span
     return {
@@ -148,8 +148,8 @@ def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict
     }
 
 
-def _change(change: Change) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _change(change: Change) -> dict[str, object]:
+    data: dict[str, object] = {
         "rule": change.rule or change.builtin,
         "builtin": change.rule is None,
         "removed": change.removed,

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.dtypes import DTYPES, dtype_name, element_type
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
+
+if TYPE_CHECKING:
+    from onnx import AttributeProto, GraphProto, NodeProto
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +32,7 @@ class Body:
     def message(self) -> Any:
         return messages().GraphProto.FromString(self.data)
 
-    def calls(self) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+    def calls(self) -> tuple[tuple[str, Mapping[str, object]], ...]:
         """The calls in the graph and in graphs inside it: operators with the attributes that they state.
         Constants are none."""
         return _calls(self)
@@ -39,10 +42,10 @@ class Body:
 
 
 @lru_cache(maxsize=1024)
-def _calls(body: Body) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+def _calls(body: Body) -> tuple[tuple[str, Mapping[str, object]], ...]:
     from gslang.dialect.onnx.schemas import operator_name
 
-    found: list[tuple[str, Mapping[str, Any]]] = []
+    found: list[tuple[str, Mapping[str, object]]] = []
     stack = [body.message()]
     while stack:
         inner: list[Any] = []
@@ -75,7 +78,7 @@ class Opaque:
 DEEPEST: Final = 50
 
 
-def body_of(graph: Any) -> Body:
+def body_of(graph: GraphProto) -> Body:
     """A graph of an attribute. Raises `InputError` where bodies are nested too deeply."""
     level = [graph]
     for _ in range(DEEPEST):
@@ -89,7 +92,7 @@ def body_of(graph: Any) -> Body:
     return Body(graph.SerializeToString(deterministic=True), tuple(free_names(graph)))
 
 
-def free_names(graph: Any) -> dict[str, None]:
+def free_names(graph: GraphProto) -> dict[str, None]:
     """Names that a body uses and does not define, in the order of their first use.
 
     (Bodies nest at most `DEEPEST` deep.)
@@ -113,7 +116,7 @@ def free_names(graph: Any) -> dict[str, None]:
 _PLAIN: Final = frozenset({1, 2, 3, 6, 7, 8})
 
 
-def graphs_of(node: Any) -> Iterator[Any]:
+def graphs_of(node: NodeProto) -> Iterator[GraphProto]:
     """The graphs among a node's attributes, in order."""
     for attribute in node.attribute[:]:
         if attribute.type not in _PLAIN:
@@ -122,7 +125,7 @@ def graphs_of(node: Any) -> Iterator[Any]:
             yield from attribute.graphs
 
 
-def all_names(graph: Any) -> set[str]:
+def all_names(graph: GraphProto) -> set[str]:
     """Every value name in a graph and its bodies."""
     names = {value.name for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
     names.update([sparse.values.name for sparse in graph.sparse_initializer])
@@ -134,7 +137,7 @@ def all_names(graph: Any) -> set[str]:
     return names
 
 
-def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
+def rename_captures(graph: GraphProto, now: Mapping[str, str]) -> None:
     """Let a body (in place) read other outer values."""
     defined = (
         {v.name for v in graph.input} | {t.name for t in graph.initializer}
@@ -153,7 +156,7 @@ def rename_captures(graph: Any, now: Mapping[str, str]) -> None:
         value.name = left.get(value.name, value.name)
 
 
-def rename_in_bodies(node: Any, now: Mapping[str, str]) -> None:
+def rename_in_bodies(node: NodeProto, now: Mapping[str, str]) -> None:
     """Let the bodies among a node's attributes (in place) read other outer values."""
     if now:
         for body in graphs_of(node):
@@ -171,7 +174,7 @@ def captures_of(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def attribute_value(attribute: Any, operator: str) -> Any:
+def attribute_value(attribute: AttributeProto, operator: str) -> Any:
     """The plain value of an `AttributeProto`."""
     read = _READERS.get(attribute.type)
     if read is None or attribute.ref_attr_name:
@@ -182,7 +185,7 @@ def attribute_value(attribute: Any, operator: str) -> Any:
 
 
 _INT: Final = 2
-_READERS: Final[Mapping[int, Callable[[Any], Any]]] = {
+_READERS: Final[Mapping[int, Callable[[AttributeProto], object]]] = {
     # By `AttributeProto.AttributeType`, whose numbers are part of the file format: asking protobuf for them
     # costs more than reading.
     1: lambda attribute: attribute.f,
@@ -287,5 +290,5 @@ def _message(name: str, value: object) -> Any:
     return message
 
 
-def _bytes(value: object) -> Any:
+def _bytes(value: object) -> object:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value

@@ -7,11 +7,14 @@ carried.
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol, TensorType
+
+if TYPE_CHECKING:
+    from onnx import TypeProto
 
 # Attributes whose number names an element type; in graphs and rules it is the type's name.
 DTYPES: Final = frozenset({
@@ -45,7 +48,7 @@ def element_type(dtype: str) -> int:
     return _tables()[1][dtype]
 
 
-def type_of(message: Any) -> TensorType | None:
+def type_of(message: TypeProto) -> TensorType | None:
     """The type that a `TypeProto` states, or None where it is not a dense tensor.
 
     Equal messages are read once.
@@ -58,7 +61,7 @@ def type_of(message: Any) -> TensorType | None:
     return _KNOWN[key]
 
 
-def _type_of(message: Any) -> TensorType | None:
+def _type_of(message: TypeProto) -> TensorType | None:
     if message.WhichOneof("value") != "tensor_type":
         return None
     tensor = message.tensor_type

@@ -3,14 +3,17 @@ do."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto
 
 MOST_NODES: Final = 100_000  # for which these are asked to do it
 _UNBOUNDED: Final = 1 << 62
 
 
-def bodies_of(node: Any) -> Iterator[Any]:
+def bodies_of(node: NodeProto) -> Iterator[GraphProto]:
     """The graphs among the attributes of a node."""
     for attribute in node.attribute:
         if attribute.HasField("g"):
@@ -18,7 +21,7 @@ def bodies_of(node: Any) -> Iterator[Any]:
         yield from attribute.graphs
 
 
-def expanded_size(model: Any) -> int:
+def expanded_size(model: ModelProto) -> int:
     """The number of nodes that calls of local functions stand for; more than can be if a function calls
     itself."""
     functions = {
@@ -26,7 +29,7 @@ def expanded_size(model: Any) -> int:
     }
     sizes: dict[tuple[str, str, str], int] = {}
 
-    def callees(nodes: Any) -> Iterator[tuple[str, str, str]]:
+    def callees(nodes: Iterable[NodeProto]) -> Iterator[tuple[str, str, str]]:
         for node in nodes:
             if (name := (node.domain, node.op_type, node.overload)) in functions:
                 yield name

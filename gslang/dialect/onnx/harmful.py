@@ -8,10 +8,13 @@ lets them pass.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.function_size import bodies_of
+
+if TYPE_CHECKING:
+    from onnx import NodeProto
 
 _MOST_PARTS: Final = 100_000
 _NAMES: Final = {"GatherND": "batch_dims", "LayerNormalization": "axis", "Split": "num_outputs"}
@@ -33,7 +36,7 @@ def why_harmful(operator: str, attrs: Attrs) -> str | None:
     return None if fits else f"`{name} = {value}` of `{operator}` is beyond what it can be"
 
 
-def harmful_nodes(nodes: Iterable[Any]) -> Iterator[str]:
+def harmful_nodes(nodes: Iterable[NodeProto]) -> Iterator[str]:
     """The same of each node of a message, and of those in bodies, however deep."""
     waiting = [nodes]
     while waiting:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
@@ -21,6 +21,9 @@ from gslang.dialect.onnx.tensors import tensor_message
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Infer, Signature, TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type, is_static
+
+if TYPE_CHECKING:
+    from onnx import NodeProto, TensorProto, TypeProto
 
 _SMALL: Final = 64  # values with more elements say nothing about shapes
 _FLOATS: Final = frozenset({"Resize", "Upsample", "Range"})  # whose shape follows from float values
@@ -58,8 +61,8 @@ def _infer(
     if schema is None or count is None:
         return None
     node = messages().NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(count)])
-    known: dict[str, Any] = {}
-    data: dict[str, Any] = {}
+    known: dict[str, TypeProto] = {}
+    data: dict[str, TensorProto] = {}
     for k, operand in enumerate(types):
         name = f"x{k}"
         node.input.append(name)
@@ -101,7 +104,9 @@ def _infer(
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
 
 
-def _inferred(schema: Any, node: Any, types: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _inferred(
+    schema: Any, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
+) -> dict[str, TypeProto]:
     """Result → `TypeProto`, as the package infers it. Raises what it raises."""
     found = schema._infer_node_outputs(
         node.SerializeToString(),
@@ -113,8 +118,8 @@ def _inferred(schema: Any, node: Any, types: Mapping[str, Any], values: Mapping[
 
 
 def _add_attributes(
-    node: Any, signature: Signature, schema: Any, attrs: Attrs, types: tuple[Type | None, ...],
-    known: dict[str, Any], data: dict[str, Any],
+    node: NodeProto, signature: Signature, schema: Any, attrs: Attrs, types: tuple[Type | None, ...],
+    known: dict[str, TypeProto], data: dict[str, TensorProto],
 ) -> None:  # fmt: skip
     """The attributes, and as operands those that the newest version takes as such."""
     places = {o.name: k for k, o in enumerate(signature.operands) if o.attribute is not None}

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import Shape, TensorType, TupleType, Type, is_static
 
 _Shapes = Sequence[tuple[int, ...]]
-_Rule = Callable[[_Shapes, Mapping[str, Any]], Shape | None]
+_Rule = Callable[[_Shapes, Attrs], Shape | None]
 
 
 class StaticTypes:
@@ -22,7 +23,7 @@ class StaticTypes:
     def __init__(self) -> None:
         self._known: dict[tuple[object, ...], tuple[Type | None, object]] = {}
 
-    def of(self, operator: str, types: Sequence[Type | None], attrs: Mapping[str, object]) -> Type | None:
+    def of(self, operator: str, types: Sequence[Type | None], attrs: Attrs) -> Type | None:
         """`attrs` are compared by identity: equal calls share them."""
         key = (operator, id(attrs), *map(id, types))
         found = self._known.get(key)
@@ -38,7 +39,7 @@ class StaticTypes:
 def static_type(
     operator: str,
     types: Sequence[Type | None],
-    attrs: Mapping[str, object],
+    attrs: Attrs,
     value_of: Callable[[int], Any] | None = None,
 ) -> Type | None:
     """The type of a call's first result (of `Split`: of all), None where it is not known here.
@@ -74,7 +75,7 @@ def static_type(
     )
 
 
-def _split(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, Any]) -> Type | None:
+def _split(type_: TensorType, sizes: Sequence[int], attrs: Attrs) -> Type | None:
     shape: Any = type_.shape
     axis = attrs.get("axis", 0)
     if (
@@ -90,7 +91,7 @@ def _split(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, Any]) ->
     )
 
 
-def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, object]) -> Type | None:
+def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Attrs) -> Type | None:
     shape: Any = type_.shape
     if (
         attrs.get("allowzero")
@@ -105,7 +106,7 @@ def _reshape(type_: TensorType, sizes: Sequence[int], attrs: Mapping[str, object
     return TensorType(tuple(made), type_.dtype) if math.prod(made) == math.prod(shape) else None
 
 
-def _same(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _same(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     return shapes[0] if len(shapes) == 1 else None
 
 
@@ -117,18 +118,18 @@ def _spread(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     return None if any(len(size) > 1 for size in sizes) else tuple([next(iter(size), 1) for size in sizes])
 
 
-def _elementwise(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _elementwise(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     return _spread(*shapes) if len(shapes) == 2 else None
 
 
-def _transpose(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _transpose(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     (shape,) = shapes
     order = attrs.get("perm")
     order = tuple(range(len(shape)))[::-1] if order is None else order
     return tuple([shape[k] for k in order]) if sorted(order) == list(range(len(shape))) else None
 
 
-def _matmul(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _matmul(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     a, b = shapes
     if len(a) < 2 or len(b) < 2 or a[-1] != b[-2]:
         return None
@@ -136,14 +137,14 @@ def _matmul(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     return None if batch is None else (*batch, a[-2], b[-1])
 
 
-def _gemm(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _gemm(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     a, b = shapes[0][:: -1 if attrs.get("transA") else 1], shapes[1][:: -1 if attrs.get("transB") else 1]
     (rows, inner), (again, columns) = a, b
     fits = inner == again and (len(shapes) < 3 or _spread(shapes[2], (rows, columns)) == (rows, columns))
     return (rows, columns) if fits else None
 
 
-def _concat(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _concat(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     rank, axis = len(shapes[0]), attrs["axis"]
     if type(axis) is not int or not -rank <= axis < rank:
         return None
@@ -154,7 +155,7 @@ def _concat(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     return (*shapes[0][:axis], sum([shape[axis] for shape in shapes]), *shapes[0][axis + 1 :])
 
 
-def _batch_norm(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
+def _batch_norm(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     """At inference."""
     fits = (
         len(shapes) == 5
@@ -165,7 +166,7 @@ def _batch_norm(shapes: _Shapes, attrs: Mapping[str, object]) -> Shape | None:
     return shapes[0] if fits and not attrs.keys() - {"epsilon", "momentum", "training_mode"} else None
 
 
-def _conv(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
+def _conv(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     (batch, channels, *sizes), (made, per_group, *kernel) = shapes[:2]
     rank = len(sizes)
     ones = (1,) * rank
@@ -185,7 +186,7 @@ def _conv(shapes: _Shapes, attrs: Mapping[str, Any]) -> Shape | None:
     return (batch, made, *[(left - 1) // step + 1 for left, step in zip(room, steps)])
 
 
-_BY_VALUE: Final[Mapping[str, Callable[[TensorType, Sequence[int], Mapping[str, Any]], Type | None]]] = {
+_BY_VALUE: Final[Mapping[str, Callable[[TensorType, Sequence[int], Attrs], Type | None]]] = {
     "Split": _split,
     "Reshape": _reshape,
 }

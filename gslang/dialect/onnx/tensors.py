@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path, PurePosixPath, PureWindowsPath
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.onnx.dtypes import dtype_name, element_type
 from gslang.dialect.onnx.messages import messages
+
+if TYPE_CHECKING:
+    from onnx import TensorProto
 
 # elements of arrays that stay loaded: rules look at scalars, shapes and axes again and again
 _SMALL: Final = 64
@@ -26,7 +29,7 @@ class OnnxTensor:
 
     __slots__ = ("_key", "_small", "element", "folder", "is_held", "message", "shape")
 
-    def __init__(self, message: Any, folder: str = "") -> None:
+    def __init__(self, message: TensorProto, folder: str = "") -> None:
         self.message = message
         self.folder = folder
         self.shape = tuple(message.dims)

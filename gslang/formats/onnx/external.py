@@ -18,7 +18,7 @@ from gslang.evaluate.spill import pieces, write_piece
 from gslang.formats.onnx.records import ModelRecord
 
 if TYPE_CHECKING:
-    from onnx import GraphProto
+    from onnx import GraphProto, ModelProto, TensorProto
 
 MODES: Final = ("keep", "copy", "inline")
 LIMIT: Final = (1 << 31) - (1 << 24)  # protobuf writes no message of 2 GiB
@@ -47,7 +47,7 @@ class DataFile:
 
 
 def placed(
-    model: Any, record: ModelRecord | None, path: Path, mode: str, pending: Mapping[str, Pending]
+    model: ModelProto, record: ModelRecord | None, path: Path, mode: str, pending: Mapping[str, Pending]
 ) -> DataFile | None:
     """Put the tensors of a model where `mode` wants them; what goes into a file is returned. Raises
     `InputError`.
@@ -172,7 +172,7 @@ def _data_path(path: Path, outside: list[OnnxTensor]) -> Path:
     return target
 
 
-def tensors_of(graph: GraphProto) -> Iterator[Any]:
+def tensors_of(graph: GraphProto) -> Iterator[TensorProto]:
     """All tensor messages of a graph and its bodies that may have external data."""
     yield from graph.initializer
     for node in graph.node:

@@ -52,9 +52,9 @@ class Latency:
     after: Times | None = None
     change: Change | None = None
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> dict[str, object]:
         """As JSON says it, times in seconds."""
-        found: dict[str, Any] = {
+        found: dict[str, object] = {
             "measured": True,
             "runtime": f"onnxruntime {self.version}",
             "provider": self.setting.provider,

@@ -32,7 +32,7 @@ from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    from onnx import ModelProto, NodeProto
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class NodeMaker:
         self.drops_constants = False
         self._forms: dict[str, _Form] = {}
         # operator and attributes → a node without operands and results
-        self._heads: dict[tuple[object, ...], Any] = {}
+        self._heads: dict[tuple[object, ...], NodeProto] = {}
 
     def is_variadic(self, node: int) -> bool:
         known = history().operators.get(true_name(self.graph.op[node]))
@@ -77,7 +77,7 @@ class NodeMaker:
             [k + 1 for k, result in enumerate(signature.results) if not result.endswith("?")], default=0
         )
 
-    def make(self, node: int, results: list[str]) -> tuple[list[Any], Any]:
+    def make(self, node: int, results: list[str]) -> tuple[list[NodeProto], NodeProto]:
         """`Constant` nodes that it needs, and the node.
 
         Raises `InputError` for what the model's version has not.
@@ -97,7 +97,7 @@ class NodeMaker:
         formal = list(operands[: len(operands) - len(captures)] if captures else operands)
         attrs = {name: value for name, value in given.items() if value is not None}
         inputs = [of[o] if o >= 0 else "" for o in formal]
-        before: list[Any] = []
+        before: list[NodeProto] = []
         if (
             then is not None
             and form.now is not None
@@ -122,7 +122,7 @@ class NodeMaker:
             state_annotations(message, graph, node)
         return before, message
 
-    def _head(self, form: _Form, operator: str, given: str, attrs: dict[str, Any]) -> Any:
+    def _head(self, form: _Form, operator: str, given: str, attrs: dict[str, object]) -> Any:
         """The message of a call without its name, operands and results. Nobody changes it. Equal ones are
         made once.
         """
@@ -178,7 +178,7 @@ class NodeMaker:
         now: Version,
         formal: list[int],
         inputs: list[str],
-        attrs: dict[str, Any],
+        attrs: dict[str, object],
     ) -> None:
         """Constant operands that the model's version takes as attributes."""
         for k in range(min(len(inputs), len(now.operands)) - 1, -1, -1):
@@ -201,8 +201,8 @@ class NodeMaker:
             inputs[k] = ""
 
     def _attributes_as_operands(
-        self, node: int, then: Version, inputs: list[str], attrs: dict[str, Any]
-    ) -> list[Any]:
+        self, node: int, then: Version, inputs: list[str], attrs: dict[str, object]
+    ) -> list[NodeProto]:
         """Attributes that the model's version takes as operands, as `Constant` nodes."""
         made = []
         for name in [n for n in attrs if n not in then.kinds and n in then.operands]:
@@ -219,7 +219,7 @@ class NodeMaker:
         return made
 
 
-def _change_defaults(operator: str, then: Version, now: Version, attrs: dict[str, Any]) -> None:
+def _change_defaults(operator: str, then: Version, now: Version, attrs: dict[str, object]) -> None:
     """State defaults that have changed since; leave out what was always so before it could be said."""
     for name, default in now.defaults.items():
         if name in then.kinds:

@@ -58,7 +58,7 @@ def unknown_at(operator: str, opset: int, attrs: Attrs, operands: int) -> list[s
     ]
 
 
-def drop_meaningless(operator: str, opset: int, attrs: dict[str, Any]) -> bool:
+def drop_meaningless(operator: str, opset: int, attrs: dict[str, object]) -> bool:
     """Take out what today's operator has not and what changes nothing; false if something stays that does
     (`height_scale`).
 
@@ -123,7 +123,7 @@ def _rank(type: Type | None) -> int | None:
     return len(type.shape) if isinstance(type, TensorType) and type.shape is not None else None
 
 
-def former_attributes(operator: str, opset: int, attrs: dict[str, Any]) -> list[tuple[int, Any]]:
+def former_attributes(operator: str, opset: int, attrs: dict[str, object]) -> list[tuple[int, Any]]:
     """Attributes that are operands today, taken out of `attrs`: (place, value), in order of place."""
     return [(k, attrs.pop(name)) for k, name in _moved(operator, opset) if name in attrs]
 
@@ -141,7 +141,7 @@ def _moved(operator: str, opset: int) -> tuple[tuple[int, str], ...]:
 
 def changed_defaults(
     operator: str, opset: int, attrs: Attrs, signature: Signature | None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Attributes that are left to a default which has changed since."""
     if signature is None:
         return {}
@@ -157,7 +157,7 @@ def changed_defaults(
 
 
 @lru_cache(maxsize=1024)
-def _defaults(operator: str, opset: int) -> tuple[tuple[str, Any], ...]:
+def _defaults(operator: str, opset: int) -> tuple[tuple[str, object], ...]:
     """The defaults in an operator set, where that has not the newest version."""
     then = version_at(operator, opset)
     if then is None or then is history().operators[operator][-1]:
@@ -165,7 +165,7 @@ def _defaults(operator: str, opset: int) -> tuple[tuple[str, Any], ...]:
     return tuple([(name, default) for name, default in then.defaults.items() if default is not None])
 
 
-def spelled_type(operator: str, opset: int, attrs: dict[str, Any]) -> None:
+def spelled_type(operator: str, opset: int, attrs: dict[str, object]) -> None:
     """`Cast` took the type as text before operator set 6: "FLOAT"."""
     if operator == "Cast" and opset < 6 and isinstance(attrs.get("to"), str):
         from onnx import TensorProto

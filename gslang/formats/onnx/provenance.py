@@ -9,7 +9,7 @@ under `gslang.attached`, from which it is read.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gslang.graph.annotations import Annotation, annotations_of, as_annotation, attachable
 from gslang.graph.graph import Graph
@@ -34,7 +34,7 @@ def state_origin(message: NodeProto, graph: Graph, node: int) -> None:
         )
 
 
-def stated_origin(message: NodeProto) -> dict[str, Any] | None:
+def stated_origin(message: NodeProto) -> dict[str, object] | None:
     """The origin that a message states; None if it states none, or something else under these keys."""
     # bytes are no UTF-8
     texts = [

@@ -121,7 +121,7 @@ class _Head:
     """A call without its operands and results. `recurs`: nodes with equal attributes have the same one."""
 
     operator: str
-    attrs: Mapping[str, Any]
+    attrs: Mapping[str, object]
     unknown: tuple[str, ...]
     signature: Signature | None
     recurs: bool
@@ -130,7 +130,9 @@ class _Head:
 _PLAIN_ATTRIBUTES: Final = frozenset({1, 2, 3, 6, 7, 8})  # numbers and texts (see `attributes`)
 
 
-def _read(model: Any, path: str, folder: str, dialect: Dialect | None, data: bytes | None = None) -> Graph:
+def _read(
+    model: ModelProto, path: str, folder: str, dialect: Dialect | None, data: bytes | None = None
+) -> Graph:
     try:
         return _Reader(model, path, folder, dialect, data, own_types=True).graph
     except _Untyped:
@@ -139,8 +141,9 @@ def _read(model: Any, path: str, folder: str, dialect: Dialect | None, data: byt
 
 class _Reader:
     def __init__(
-        self, model: Any, path: str, folder: str, dialect: Dialect | None, data: bytes | None, own_types: bool
-    ) -> None:
+        self, model: ModelProto, path: str, folder: str, dialect: Dialect | None, data: bytes | None,
+        own_types: bool,
+    ) -> None:  # fmt: skip
         if dialect is None:
             from gslang.dialect.load import load_dialect
 
@@ -298,7 +301,7 @@ class _Reader:
             raise _Untyped
         return own
 
-    def _provenance(self, node: NodeProto, extras: dict[str, Any]) -> None:
+    def _provenance(self, node: NodeProto, extras: dict[str, object]) -> None:
         if node.metadata_props:
             if (origin := stated_origin(node)) is not None:
                 extras["origin"] = origin
@@ -316,7 +319,7 @@ class _Reader:
             refuse_bytes_in_attributes(node, self.path)
         type, domain = node.op_type, node.domain
         operator = operator_name(domain, type)
-        attrs: dict[str, Any] = {a.name: attribute_value(a, type) for a in node.attribute}
+        attrs: dict[str, object] = {a.name: attribute_value(a, type) for a in node.attribute}
         recurs = domain in ("", "ai.onnx") and all(
             [a.type in _PLAIN_ATTRIBUTES and not a.ref_attr_name for a in node.attribute]
         )
@@ -401,7 +404,7 @@ class _Reader:
         return True
 
     def _in_todays_terms(
-        self, operator: str, node: NodeProto, attrs: dict[str, Any], operands: list[int]
+        self, operator: str, node: NodeProto, attrs: dict[str, object], operands: list[int]
     ) -> str:
         """The operator's name; attributes that are operands today become constants, defaults that have
         changed are stated.

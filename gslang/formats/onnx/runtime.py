@@ -104,7 +104,7 @@ def run_model(
         raise EvaluationError(f"onnxruntime: {reason[0] if reason else type(error).__name__}") from error
 
 
-def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, Any]) -> Any:
+def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, object]) -> Any:
     """The outputs.
 
     Computed in a thread of its own: what interrupts this one, a signal or Ctrl-C, ends the run at its next

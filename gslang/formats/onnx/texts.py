@@ -5,13 +5,13 @@ Names must be texts; documentation need not, and stays as it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 
 def refuse_bytes(model: ModelProto, path: str) -> None:
@@ -62,13 +62,13 @@ def _values(graph: GraphProto, path: str) -> None:
         _check(annotation.tensor_name, "the name of a tensor", path)
 
 
-def _tensors(graph: GraphProto) -> Iterator[Any]:
+def _tensors(graph: GraphProto) -> Iterator[TensorProto]:
     yield from graph.initializer
     for sparse in graph.sparse_initializer:
         yield from (sparse.values, sparse.indices)
 
 
-def _nodes(nodes: Any, path: str) -> None:
+def _nodes(nodes: Iterable[NodeProto], path: str) -> None:
     for node in nodes:
         refuse_bytes_among(
             (node.op_type, node.domain, node.name, node.overload, *node.input, *node.output), path

@@ -57,7 +57,7 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     return _all_merged(_types_in(inferred.graph), stated), warning
 
 
-def _inferred(light: Any) -> Any:
+def _inferred(light: ModelProto) -> Any:
     first = _with_types(light, data_prop=False)
     types = _types_in(first.graph)
     propagating = _PROPAGATES.union([function.name for function in light.functions])
@@ -66,7 +66,7 @@ def _inferred(light: Any) -> Any:
     return _with_types(light, data_prop=True)
 
 
-def _with_types(model: Any, data_prop: bool) -> Any:
+def _with_types(model: ModelProto, data_prop: bool) -> Any:
     """The model with the types that the package infers. Raises what it raises."""
     infer_shapes = compiled().shape_inference.infer_shapes
     # neither a check of types nor an error for each contradiction

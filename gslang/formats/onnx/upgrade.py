@@ -67,7 +67,7 @@ def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
     return read_model(model, path, record.folder, dialect)
 
 
-def _restated(graph: Graph, opset: int, dialect: Dialect) -> Any:
+def _restated(graph: Graph, opset: int, dialect: Dialect) -> ModelProto:
     """The model with those nodes written anew whose operators have another version."""
     changed = graph.copy()
 
@@ -121,7 +121,7 @@ def _restate(graph: Graph, opset: int) -> None:
     graph.meta[OPSETS] = {**graph.meta[OPSETS], "": opset}
 
 
-def _with_opset(model: ModelProto, opset: int) -> Any:
+def _with_opset(model: ModelProto, opset: int) -> ModelProto:
     """A copy of a model that imports this operator set."""
     copy = type(model)()
     copy.CopyFrom(model)
@@ -146,7 +146,7 @@ def _raise_ir_version(model: ModelProto) -> None:
     )
 
 
-def _converted(model: ModelProto, opset: int, path: str, why: str) -> Any:
+def _converted(model: ModelProto, opset: int, path: str, why: str) -> ModelProto:
     """The model as `onnx.version_converter` brings it to the operator set. Raises `InputError`."""
     from onnx import version_converter
 

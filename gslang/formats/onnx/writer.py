@@ -11,7 +11,7 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together, write_atomically, write_beside
 from gslang.base.collection import no_collection
@@ -41,6 +41,9 @@ from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_reco
 from gslang.formats.onnx.texts import encoded_text
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
+
+if TYPE_CHECKING:
+    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
 
 _LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is written
 
@@ -78,14 +81,16 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
         raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
 
 
-def _write_model(model: Any, target: Path, tensors: Sequence[OnnxTensor] = (), location: str = "") -> None:
+def _write_model(
+    model: ModelProto, target: Path, tensors: Sequence[OnnxTensor] = (), location: str = ""
+) -> None:
     """Write the message, `tensors` referring to the data file `location`."""
     for tensor in tensors:
         tensor.message.external_data[0].value = location
     write_atomically(target, lambda file: file.write(_serialized(model, target)))
 
 
-def _serialized(model: Any, path: Path) -> bytes:
+def _serialized(model: ModelProto, path: Path) -> bytes:
     try:
         data: bytes = model.SerializeToString(deterministic=True)
         return data
@@ -93,7 +98,7 @@ def _serialized(model: Any, path: Path) -> bytes:
         raise InputError(f"cannot be written: {error}", path=str(path), help="--external copy") from None
 
 
-def onnx_model(graph: Graph) -> Any:
+def onnx_model(graph: Graph) -> ModelProto:
     """The `ModelProto` of a graph of dialect `onnx`; external data is referred to as it was.
 
     Raises `InputError`.
@@ -101,7 +106,7 @@ def onnx_model(graph: Graph) -> Any:
     return _written(graph, deferred=False)[0]
 
 
-def _written(graph: Graph, deferred: bool) -> tuple[Any, dict[str, Pending]]:
+def _written(graph: Graph, deferred: bool) -> tuple[ModelProto, dict[str, Pending]]:
     """The model; with `deferred` without the data of large new tensors, which are told by name."""
     try:
         model = messages().ModelProto()
@@ -146,14 +151,14 @@ def _copy_field(target: Any, field: Any, value: Any) -> None:
 
 
 class _Writer:
-    def __init__(self, graph: Graph, model: Any, deferred: bool) -> None:
+    def __init__(self, graph: Graph, model: ModelProto, deferred: bool) -> None:
         self.graph, self.model, self.deferred = graph, model, deferred
         self.pending: dict[str, Pending] = {}
         self.record = model_record(graph)
         self.names = Names(graph)
         self.maker = NodeMaker(graph, model, self.names)
-        self.nodes: list[Any] = []
-        self.new_tensors: list[Any] = []
+        self.nodes: list[NodeProto] = []
+        self.new_tensors: list[TensorProto] = []
         # a constant that stands for an attribute was written, in case that somebody reads it
         self.may_be_unread = False
         self.new_constants: set[int] = set()  # `id` of those nodes
@@ -247,7 +252,7 @@ class _Writer:
         before, message = self.maker.make(node, self._results(node, results))
         self.nodes += [*before, message]
 
-    def _old_node(self, node: int, record: Any) -> None:
+    def _old_node(self, node: int, record: NodeRecord) -> None:
         graph, of = self.graph, self.names.of
         message = record.message
         attrs = graph.attrs[node]
@@ -303,12 +308,12 @@ class _Writer:
             ]
         return results
 
-    def _constant(self, node: int, record: Any) -> None:
+    def _constant(self, node: int, record: NodeRecord | None) -> None:
         graph = self.graph
         name = self.names.of[node]
         value = graph.values.get(node)
         old = record is not None and record.value is not None and (value is record.value or value is None)
-        if old and record.message is not None:
+        if record is not None and old and record.message is not None:
             message = record.message
             if message.output[:] != [name]:
                 changed = type(message)()
@@ -329,7 +334,7 @@ class _Writer:
         only_nodes = self.record is not None and self.record.constants_are_nodes
         as_node = only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
         if isinstance(value, OnnxTensor):
-            tensor = type(value.message)()
+            tensor: TensorProto | None = type(value.message)()
             tensor.CopyFrom(value.message)
             tensor.name = name
         else:
@@ -382,7 +387,7 @@ class _Writer:
 
     # ── the graph around them ───────────────────────────────────────────────────────────────────────────────
 
-    def _old_graph(self, old: Any) -> None:
+    def _old_graph(self, old: GraphProto) -> None:
         graph, written, of = self.graph, self.model.graph, self.names.of
         assert self.record is not None
         kept = set(self.record.unused)
@@ -461,7 +466,7 @@ def _refuse_unknown_type(name: str, type: object) -> None:
         )
 
 
-def _own_names(graph: Any) -> set[str]:
+def _own_names(graph: GraphProto) -> set[str]:
     """The values that a graph defines."""
     made = {name for node in graph.node[:] for name in node.output[:]}
     return made | {v.name for v in graph.input} | {t.name for t in graph.initializer}

@@ -128,7 +128,7 @@ def _decoded(reference: str, metadata: Metadata | None) -> Any:
 
 def attributes_of_object(
     signature: Signature, raw: Attrs, metadata: Metadata
-) -> dict[str, Any] | None:
+) -> dict[str, object] | None:
     """An attribute object's values by the operator's declared types, without those that equal their default.
 
     None if something in it cannot be said in attributes (then the reference stays).
@@ -166,7 +166,7 @@ def _typed(text: str, base: str, metadata: Metadata) -> Any:
     return metadata.decoded(int(text))
 
 
-def normalised(attrs: dict[str, Any], signature: Signature | None) -> dict[str, Any]:
+def normalised(attrs: dict[str, object], signature: Signature | None) -> dict[str, object]:
     """`0` and `1` as bool where the declaration says so."""
     if signature is not None:
         for name, value in attrs.items():

@@ -101,7 +101,7 @@ class Body(Scope):
             elif tokens[at] != ")":
                 self.problems.expected(at, "`,` or `)`")
 
-    def _whole_attributes(self, callee: object, token: str, attrs: dict[str, Any], at: int) -> None:
+    def _whole_attributes(self, callee: object, token: str, attrs: dict[str, object], at: int) -> None:
         found = REFERENCE.fullmatch(token)
         metadata, dialect = self.context.metadata, self.context.dialect
         signature = dialect.get(callee) if dialect is not None and isinstance(callee, str) else None

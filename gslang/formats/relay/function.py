@@ -22,7 +22,7 @@ class Function:
     name: str
     body: Body
     parameters: list[int]
-    attributes: dict[str, Any]
+    attributes: dict[str, object]
     result_type: Type | None
     result: int
     end: int
@@ -35,7 +35,7 @@ def read_function(body: Body, name: str, at: int) -> Function:
         problems.unsupported(at, "a generic function")
     at = context.expect(at, "(")
     parameters: list[int] = []
-    attributes: dict[str, Any] = {}
+    attributes: dict[str, object] = {}
     while tokens[at] != ")":
         token = tokens[at]
         if token[0] == "%" and token[-1] != "=" and not token[1:2].isdigit() and not attributes:
@@ -86,7 +86,7 @@ def _parameter(body: Body, at: int) -> tuple[int, int]:
     if token in body.scope:
         problems.error(at, f"duplicate parameter `{token}`")
     at += 1
-    extra: dict[str, Any] = {}
+    extra: dict[str, object] = {}
     if tokens[at] == "{":
         at += 1
         while tokens[at] != "}":

@@ -18,6 +18,7 @@ from typing import Any, Final
 import numpy
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import JsonDict, JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType
@@ -121,7 +122,7 @@ def encode_array(array: Any, dtype: str) -> str:
 class Metadata:
     """The decoded JSON document; never changed after reading."""
 
-    def __init__(self, document: dict[str, Any]) -> None:
+    def __init__(self, document: JsonObject) -> None:
         self.document = document
         self.nodes: list[Any] = _list(document, "nodes")
         self.arrays: list[Any] = (
@@ -137,11 +138,11 @@ class Metadata:
         for key, index in zip(root["keys"], _list(root, "data")):
             self.table[str(key)] = [_integer(i) for i in _list(self._node(index), "data")]
 
-    def _node(self, index: object) -> dict[str, Any]:
+    def _node(self, index: object) -> JsonDict:
         number = _integer(index)
         if not 0 <= number < len(self.nodes) or not isinstance(self.nodes[number], dict):
             raise MetadataError(f"node {number} does not exist")
-        node: dict[str, Any] = self.nodes[number]
+        node: JsonDict = self.nodes[number]
         return node
 
     def find(self, key: str, index: int) -> int | None:
@@ -165,7 +166,7 @@ class Metadata:
             self._constants[index] = handle
         return self._constants[index]
 
-    def attributes(self, key: str, index: int) -> dict[str, Any] | None:
+    def attributes(self, key: str, index: int) -> JsonDict | None:
         """The raw texts of an attribute object (`meta[relay.attrs.…][i]`); None if the file does not hold it.
         """
         number = self.find(key, index)
@@ -201,7 +202,7 @@ class Metadata:
                 return _string(node)
         raise LookupError(node.get("type_key"))
 
-    def _map(self, node: dict[str, Any], depth: int) -> dict[Any, Any]:
+    def _map(self, node: JsonDict, depth: int) -> dict[object, object]:
         data = [_integer(i) for i in _list(node, "data")]
         if isinstance(node.get("keys"), list):
             return {str(k): self.decoded(i, depth + 1) for k, i in zip(node["keys"], data)}
@@ -258,10 +259,10 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
 
 def with_constants(
     metadata: Metadata | None, first: int, added: Sequence[tuple[object, TensorType] | None]
-) -> dict[str, Any]:
+) -> JsonDict:
     """The document with constants `first`, `first + 1`, … added; None adds an entry that stays empty."""
     if metadata is None:
-        document: dict[str, Any] = {
+        document: JsonDict = {
             "root": 1,
             "nodes": [{"type_key": ""}, {"type_key": "Map", "keys": [], "data": []}],
             "b64ndarrays": [], "attrs": {"tvm_version": "0.18.0"},

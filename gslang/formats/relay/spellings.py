@@ -28,7 +28,7 @@ STATED: Final = frozenset(((BATCH_MATMUL, "transpose_b"),))
 _REPEATED: Final = {("reshape", "reverse"): False, ("contrib_reverse_reshape", "reverse"): True}
 
 
-def without_repetitions(op: str, attrs: dict[str, Any]) -> None:
+def without_repetitions(op: str, attrs: dict[str, object]) -> None:
     """Take out attributes that say only what the operator's name says."""
     if "reverse" in attrs and _REPEATED.get((op, "reverse")) is bool(attrs["reverse"]):
         del attrs["reverse"]

@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy
 
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import JsonObject
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
 from gslang.dialect.signature import Signature
@@ -78,7 +79,7 @@ class _Writer:
         main = self._function()
         after = [self._renumbered(text) for text in self.module.after]
         header = [self.module.header] if self.module.header else []
-        document = None
+        document: JsonObject | None = None
         if any(item is not None for item in self.added):
             if self.module.metadata is None and self.first_added:
                 header.append(f"// meta[relay.Constant][0] to [{self.first_added - 1}] are not in this file")

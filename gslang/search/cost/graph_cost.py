@@ -75,7 +75,7 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
         return
     import numpy
 
-    values: dict[int, Any] = {}
+    values: dict[int, object] = {}
     try:
         inputs, compute, memory = random_inputs(graph), node_evaluator(graph, dialect), Memory(graph)
         memory.check_types(graph)

@@ -8,7 +8,7 @@ here.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -111,7 +111,7 @@ def _conv2d_relu(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tup
     )
 
 
-def _convolution(b: Builder, weight: int, attrs: Attrs) -> dict[str, Any]:
+def _convolution(b: Builder, weight: int, attrs: Attrs) -> dict[str, object]:
     if attrs.get("data_layout", "NCHW") != "NCHW" or attrs.get("kernel_layout", "OIHW") != "OIHW":
         raise NotInOnnx("`nn.conv2d` of another layout than NCHW")
     return {

@@ -34,7 +34,7 @@ MEANINGS: Mapping[str, Meaning] = MappingProxyType({
 
 def evaluate_onnx_in_field(
     graph: Graph,
-    inputs: Mapping[str, Any],
+    inputs: Mapping[str, object],
     unknown: set[str],
     signature_of: Callable[[str], Any],
     other: Mapping[str, Meaning] = EMPTY,
@@ -44,7 +44,7 @@ def evaluate_onnx_in_field(
     `inputs`: by name, as `points.random_point` makes them. `unknown` gets the names of functions without a
     law. `signature_of`: an operator's signature. `other`: meanings in place of the usual ones.
     """
-    values: dict[int, Any] = {}
+    values: dict[int, object] = {}
     for node in graph.reverse_post_order():
         op = graph.op[node]
         if op in (INPUT, PARAM, CONST):

@@ -13,12 +13,12 @@ from gslang.verify.field.residues import NoField
 LARGEST = 1 << 20  # elements of one input
 
 
-def random_point(graph: Graph, rng: object, positive: bool, unit: int) -> dict[str, Any]:
+def random_point(graph: Graph, rng: object, positive: bool, unit: int) -> dict[str, object]:
     """A value for each input and parameter that has none, by name: a random `Dual` for floats (multiples of
     1/`unit`, on both sides of 0 unless `positive`), truth values; in ONNX, whose whole numbers say shapes and
     positions, small ones. Raises `NoField`.
     """
-    point: dict[str, Any] = {}
+    point: dict[str, object] = {}
     for node in graph.nodes():
         if graph.op[node] in (INPUT, PARAM) and node not in graph.values:
             point[str(graph.names[node])] = _value(graph, graph.types[node], rng, positive, unit)

@@ -71,7 +71,7 @@ _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
 
 def evaluate_in_field(
-    graph: Graph, dialect: Dialect, inputs: Mapping[str, Any], reals: Attrs | None = None
+    graph: Graph, dialect: Dialect, inputs: Mapping[str, object], reals: Attrs | None = None
 ) -> Evaluation:
     """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`.
 
@@ -139,7 +139,7 @@ def _roughly(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> 
     return tuple(map(_real, value)) if isinstance(value, tuple) else _real(value)
 
 
-def _leaf(graph: Graph, node: int, inputs: Mapping[str, Any]) -> Any:
+def _leaf(graph: Graph, node: int, inputs: Mapping[str, object]) -> Any:
     value = graph.value(node)
     type_ = graph.types[node]
     if value is None:

@@ -63,7 +63,7 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Attrs
         )
         return values[0].residue * inverse(mixed("sqrt []", whole.residue)) % PRIME
     plain = {name: float(np.float32(v)) if isinstance(v, float) else v for name, v in attrs.items()}
-    result = EVALUATE[op]([v.real for v in values], plain)
+    result: Any = EVALUATE[op]([v.real for v in values], plain)
     if op in ROUNDINGS:
         return rounded(values[0], result)
     if op in POSITIONS or op.startswith("is"):

@@ -32,7 +32,7 @@ _OPEN = {  # attributes that a rule leaves open or copies
     "broadcast_to": {"shape"},
 }
 
-Label = tuple[Any, ...]
+Label = tuple[object, ...]
 """The history of the axes of a tensor: what was done with those of the inputs, in order.
 
 Equal ones: axes correspond one to one. () stands for the inputs, None for scalars.
@@ -50,7 +50,7 @@ class Count:
     named: int = 0
     conditions: int = 0
     paddings: int = 0
-    sums: set[Any] = field(default_factory=set)
+    sums: set[object] = field(default_factory=set)
     mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
     front: int = 0  # how far axes are named by a number
     each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
@@ -135,7 +135,7 @@ class AxisHistory:
     # ── calls ──
 
     def call(
-        self, operator: str, labels: list[Label | None], tests: dict[str, Any], number: int
+        self, operator: str, labels: list[Label | None], tests: Mapping[str, Any], number: int
     ) -> Label | None:
         """The label of a call; `tests`: what is said of attributes, `number`: which call of the source gives
         those that are open.
@@ -176,7 +176,7 @@ class AxisHistory:
             return (*(label or ()), ("order", origin)) if operator in ("transpose", "Transpose") else label
         raise Unlike
 
-    def broadcast(self, label: Label | None, tests: dict[str, Any]) -> Label | None:
+    def broadcast(self, label: Label | None, tests: Mapping[str, Any]) -> Label | None:
         """A tensor that is broadcast to a shape: axes correspond from the right."""
         match tests.get("shape"):
             case None | ("same", _) | ("copied", _):
@@ -203,7 +203,7 @@ class AxisHistory:
         elif not isinstance(test, tuple) or test[0] not in ("same", "copied"):
             raise Unlike
 
-    def origin(self, tests: dict[str, Any], names: set[str], number: int) -> int:
+    def origin(self, tests: Mapping[str, Any], names: set[str], number: int) -> int:
         """The call of the source whose attributes these are: its own, or another's that are all copied."""
         said = {name: test for name, test in tests.items() if name in names}
         if all(not isinstance(test, tuple) for test in said.values()) and all(
@@ -226,7 +226,7 @@ class AxisHistory:
         if label is None or not self.equal_shapes():
             raise Unlike
         test = tests.get("axis")
-        origin: Any = number
+        origin: object = number
         if isinstance(test, tuple) and test[0] == "same":
             origin = test[1]
         elif test is not None:
@@ -315,7 +315,7 @@ class AxisHistory:
                         self.again(operand)
         return self.labels[node]
 
-    def said(self, name: str, test: Any) -> Any:
+    def said(self, name: str, test: object) -> object:
         """A test of an attribute: which call it is copied from, if it is."""
         match test:
             case ir.Equals(ir.NodeAttr(_, node, other)) if (
@@ -344,7 +344,7 @@ class AxisHistory:
         if first != other:
             raise Unlike
 
-    def attribute(self, name: str, value: ir.Value) -> Any:
+    def attribute(self, name: str, value: ir.Value) -> object:
         """An attribute of the target, as far as it is about axes."""
         if name not in _ABOUT_AXES:
             return None
@@ -369,11 +369,11 @@ def _is_elementwise(signature: Signature) -> bool:
     )
 
 
-def _has_shape(node: Any) -> bool:
+def _has_shape(node: ir.CallNode) -> bool:
     return any(isinstance(c, ir.Constraint) and c.field == "shape" for c in node.constraints)
 
 
-def _constant(test: Any) -> Any:
+def _constant(test: object) -> object:
     """The constant that a test asks for; None for other tests."""
     match test:
         case ir.Equals(ir.Const(value)):

@@ -38,7 +38,7 @@ class Case:
         self.watched, self.world = watched, world
         self.rule = rule = watched.rule
         self.graph = SymbolicGraph(world)
-        self.scope: Any = WatchingScope(
+        self.scope = WatchingScope(
             rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks]  # type: ignore[arg-type]
         )
         self.scope.watched, self.scope.sides = watched.decisions, set()
@@ -64,7 +64,7 @@ class Case:
                 raise Impossible from error
             raise NotProved(f"a value that cannot be read: {error}") from error
 
-    def try_value(self, value: ir.Value) -> Any:
+    def try_value(self, value: ir.Value) -> object:
         """A value, or None where it reads what is not there yet."""
         try:
             return self.evaluate(value)
@@ -93,7 +93,7 @@ class Case:
 
     # ── attributes that are copied ──
 
-    def as_written(self, value: ir.Value, operator: str, operands: Sequence[Value]) -> Any:
+    def as_written(self, value: ir.Value, operator: str, operands: Sequence[Value]) -> object:
         """An attribute that is copied, without looking at how it is written; None for any other value.
 
         How it is written does not matter only in a call that is like the one it comes from: an axis of -1 is
@@ -124,7 +124,7 @@ class Case:
 
     def copied(
         self, slot: int, operator: str, operands: Sequence[Value], names: Sequence[str]
-    ) -> dict[str, Any]:
+    ) -> dict[str, object]:
         """Attributes of a call in the source for another call."""
         own = self.graph.attrs[slot]
         if self.alike(slot, operator, operands):

@@ -26,6 +26,7 @@ from gslang.verify.prove import terms as own
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, terms_of
+from gslang.verify.prove.terms import Term
 from gslang.verify.prove.uses import Use, recording, untouched
 from gslang.verify.recheck import terms as plain
 from gslang.verify.recheck.terms import digest_of
@@ -41,8 +42,8 @@ class Side:
     used in between.
     """
 
-    written: Any
-    normal: Any
+    written: Term | None
+    normal: Term
     uses: list[Use]
 
 
@@ -53,7 +54,7 @@ class CaseRecord:
     facts: Facts
     outputs: list[tuple[Side, Side]] = field(default_factory=list)
 
-    def side(self, element: Callable[[], object]) -> tuple[Any, Side]:
+    def side(self, element: Callable[[], Term]) -> tuple[Term, Side]:
         """(the element, what it was made of): it is made once more, as it is written."""
         facts = self.facts
         count = facts.count
@@ -77,19 +78,19 @@ class CaseRecord:
 # ── as plain terms ──
 
 
-def as_json(value: Any) -> Any:
+def as_json(value: object) -> object:
     """A term or a part of one as lists and texts."""
     if isinstance(value, Fraction):
         return str(value)
     return [as_json(item) for item in value] if isinstance(value, tuple) else value
 
 
-def plain_size(value: Any) -> plain.Size:
+def plain_size(value: Number) -> plain.Size:
     """A size of the prover as one of a certificate."""
     return tuple(sorted((c, tuple(names)) for names, c in terms_of(value).items()))
 
 
-def plain_term(value: Any) -> plain.Term:
+def plain_term(value: Term) -> plain.Term:
     """A term of the prover as one of a certificate."""
     result: list[plain.Term] = []
     for factors, c in value.parts.items():
@@ -166,7 +167,7 @@ def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
 # ── steps ──
 
 
-def side_as_json(side: Side) -> dict[str, Any]:
+def side_as_json(side: Side) -> dict[str, object]:
     """The chain of steps from the term as it is written to its normal form; `tail`: what is left between the
     last step and that.
     """
@@ -185,16 +186,16 @@ def side_as_json(side: Side) -> dict[str, Any]:
     return result
 
 
-def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, Any]] | None:
+def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, object]] | None:
     """The term after a use of a law, and the step; None where the law was used on something that is not in
     the term.
     """
     law = BY_NAME[used.law]
     try:
-        if used.before is None:
+        if used.before is None or used.after is None:
             letters = {letter: plain_term(value) for letter, value in used.binding.items()}
             before, after = (instance(side, letters) for side in (law.left, law.right))
-            entry: dict[str, Any] = {
+            entry: dict[str, object] = {
                 "law": used.law,
                 "letters": {letter: as_json(value) for letter, value in sorted(letters.items())},
             }
@@ -234,7 +235,7 @@ def as_certificate(name: str, content: str, reason: str, proof: Any) -> str:
 
     `content`: the digest of the rule. `reason`: what the verdict says.
     """
-    document: dict[str, Any] = {
+    document: dict[str, object] = {
         "format": FORMAT,
         "rule": name,
         "content": content,
@@ -252,7 +253,7 @@ def as_certificate(name: str, content: str, reason: str, proof: Any) -> str:
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, Any]:
+def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, object]:
     """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its
     outputs.
     """
@@ -281,7 +282,7 @@ def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, Any]:
     }
 
 
-def _sizes(facts: Facts) -> dict[str, Any]:
+def _sizes(facts: Facts) -> dict[str, object]:
     """The facts about sizes in a case, in the order in which they were made."""
     made = {name: ["floor", *_sizes_of(parts)] for name, parts in facts.floors.items()}
     made |= {name: ["within", *_sizes_of(parts)] for name, parts in facts.withins.items()}
@@ -304,5 +305,5 @@ def _sizes(facts: Facts) -> dict[str, Any]:
     }
 
 
-def _sizes_of(parts: Iterable[Number]) -> list[Any]:
+def _sizes_of(parts: Iterable[Number]) -> list[object]:
     return [as_json(plain_size(part)) for part in parts]

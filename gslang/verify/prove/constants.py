@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.domains import Attributes
+from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number, Size
@@ -16,7 +17,7 @@ def unreadable(index: tuple[Number, ...]) -> Term:
     raise NotProved("an element of a constant vector")
 
 
-def vector(items: tuple[object, ...], dtype: object) -> Tensor:
+def vector(items: tuple[object, ...], dtype: str | Dtype) -> Tensor:
     """A constant vector; its elements can be read as numbers by operators that take a shape."""
 
     def at(index: tuple[Number, ...]) -> Term:

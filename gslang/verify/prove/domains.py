@@ -30,17 +30,17 @@ class Written:
     def __init__(
         self,
         choices: Choices,
-        plain: Any,
-        ways: Sequence[Callable[[], Any]],
+        plain: object,
+        ways: Sequence[Callable[[], object]],
         optional: bool = False,
         anywhere: bool = False,
     ) -> None:
         self.choices, self.plain, self.ways, self.anywhere = choices, plain, ways, anywhere
         # it may be absent, then it demands nothing; in the target it must fit all the same
         self.optional = optional
-        self.chosen: tuple[Any, ...] = ()
+        self.chosen: tuple[object, ...] = ()
 
-    def resolved(self) -> Any:
+    def resolved(self) -> object:
         if not self.chosen:
             self.chosen = (self.ways[self.choices.choose(len(self.ways))](),)
         return self.chosen[0]
@@ -58,7 +58,7 @@ class Attributes(dict[str, Any]):
         value = self.get(name, default)
         return value.plain if isinstance(value, Written) else value
 
-    def plain(self, reading: bool) -> dict[str, Any]:
+    def plain(self, reading: bool) -> dict[str, object]:
         """The context that operators compute with; `reading`: in the source, where what may be absent is
         taken to demand nothing."""
         return {
@@ -93,7 +93,7 @@ _KERNELS = {1: ("OIW", "WIO"), 2: ("OIHW", "HWIO", "OHWI", "IOHW"), 3: ("OIDHW",
 _DATA = {1: ("NCW", "NWC"), 2: ("NCHW", "NHWC"), 3: ("NCDHW", "NDHWC")}
 
 
-def fresh(world: World, operator: str, name: str, depth: int = 1) -> Any:
+def fresh(world: World, operator: str, name: str, depth: int = 1) -> object:
     """A number in a list that the rule leaves open; `depth`: in how many lists it stands."""
     if name == "pad_width" and depth == 1:
         return fresh(world, operator, name, 2), fresh(world, operator, name, 2)
@@ -112,7 +112,7 @@ def fresh_shape(world: World, name: str) -> tuple[Number, ...]:
 
 def attribute(
     world: World, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes
-) -> Any:
+) -> object:
     """A value of an attribute: one of several cases, with symbolic numbers."""
     name, choices = spec.name, world.facts.choices
     first = operands[0] if operands else None
@@ -127,7 +127,7 @@ def attribute(
     if name == "axes" and operator == "transpose":
         orders = list(permutations(range(rank)))
         order = orders[choices.choose(len(orders))]
-        ways: list[Callable[[], Any]] = [lambda: signed(choices, order, rank)]
+        ways: list[Callable[[], object]] = [lambda: signed(choices, order, rank)]
         if order == tuple(range(rank))[::-1]:
             ways.append(lambda: None)
         return Written(choices, order, ways)
@@ -173,7 +173,7 @@ def attribute(
     if bases == {"int"} and operator == "fixed_point_multiply":
         return world.facts.size(name, None)
     if bases == {"dtype"}:
-        dtype: Any = Dtype(choices)
+        dtype: object = Dtype(choices)
         return dtype if spec.default != "" or choices.choose(2) else ""
     if bases == {"bool"}:
         return (False, True)[choices.choose(2)]
@@ -183,7 +183,9 @@ def attribute(
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
-def _of_slice(world: World, name: str, shape: Sequence[Number], attrs: Attributes, choices: Choices) -> Any:
+def _of_slice(
+    world: World, name: str, shape: Sequence[Number], attrs: Attributes, choices: Choices
+) -> object:
     """Of a slice of which nothing is said but perhaps the strides or the mode; else none of these are there.
     """
     begin = attrs.get("begin")
@@ -200,7 +202,7 @@ def _of_slice(world: World, name: str, shape: Sequence[Number], attrs: Attribute
                     for step in begin.steps():
                         world.facts.learn_equal(step, 1)
 
-                def all_alike() -> tuple[Any, ...]:
+                def all_alike() -> tuple[object, ...]:
                     first, *others = begin.steps()
                     for other in others:
                         world.facts.learn_equal(first, other)
@@ -236,7 +238,7 @@ def signed(choices: Choices, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     return tuple(a - rank * choices.choose(2) for a in axes)
 
 
-def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
+def _axis(world: World, operator: str, rank: int, choices: Choices) -> object:
     def written(axis: int, rank: int) -> Written:
         return Written(choices, axis, [lambda: axis, lambda: axis - rank])
 
@@ -252,7 +254,7 @@ def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
             orders = list(permutations(axes))
             return signed(choices, orders[choices.choose(len(orders))], rank)
 
-        ways: list[Callable[[], Any]] = [listed]
+        ways: list[Callable[[], object]] = [listed]
         if len(axes) == 1:
             ways += [lambda: axes[0], lambda: axes[0] - rank]
         if len(axes) == rank and operator != "squeeze":
@@ -263,10 +265,10 @@ def _axis(world: World, operator: str, rank: int, choices: Choices) -> Any:
 
 def _of_convolution(
     world: World, name: str, rank: int, operands: Sequence[Value], attrs: Attributes, choices: Choices
-) -> Any:
+) -> object:
     facts = world.facts
 
-    def all_equal(numbers: tuple[Any, ...]) -> Any:
+    def all_equal(numbers: tuple[Number, ...]) -> Number:
         for other in numbers[1:]:
             facts.learn_equal(numbers[0], other)
         return numbers[0]
@@ -283,12 +285,12 @@ def _of_convolution(
         case "padding":
             pads = tuple(facts.size(name, 0) for _ in range(2 * rank))
 
-            def by_axis() -> Any:
+            def by_axis() -> object:
                 for k in range(rank):
                     facts.learn_equal(pads[k], pads[rank + k])
                 return tuple(facts.normal(p) for p in pads[:rank])
 
-            ways: list[Callable[[], Any]] = [lambda: tuple(map(facts.normal, pads)), by_axis]
+            ways: list[Callable[[], object]] = [lambda: tuple(map(facts.normal, pads)), by_axis]
             if rank > 1:
                 ways.append(lambda: (facts.normal(all_equal(pads)),))
             return Written(choices, pads, ways)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache
-from typing import Any
 
 from gslang.dialect.dtypes import in_class, whole_numbers
 from gslang.verify.prove.opaque import Opaque, unanswered
@@ -26,14 +25,14 @@ class Dtype(Opaque):
 
     __slots__ = ("among", "choices", "kinds", "name", "numbers", "others", "parent")
 
-    def __init__(self, choices: Choices, unlike: Any = None) -> None:
+    def __init__(self, choices: Choices, unlike: str | Dtype | None = None) -> None:
         self.choices = choices
         self.parent: Dtype | None = None
         self.name: str | None = None
         self.numbers: str | None = None
         self.kinds = ANY_NUMBERS
         self.among: frozenset[str] | None = None
-        self.others: list[Any] = [] if unlike is None else [unlike]  # known to be different
+        self.others: list[str | Dtype] = [] if unlike is None else [unlike]  # known to be different
 
     def __repr__(self) -> str:
         return self.root().name or "?"
@@ -124,7 +123,7 @@ def settled(dtype: str | Dtype) -> str | None:
     return numbers_named(dtype) if isinstance(dtype, str) and dtype else None
 
 
-def numbers_of(dtype: Any) -> tuple[str, bool]:
+def numbers_of(dtype: str | Dtype) -> tuple[str, bool]:
     """The kind of numbers of an element type, and True if that was open: it is a case then."""
     known = settled(dtype)
     if known is not None:
@@ -154,7 +153,7 @@ def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
             root.numbers = next(iter(root.kinds))
 
 
-def _names(dtype: Any) -> frozenset[str] | None:
+def _names(dtype: str | Dtype) -> frozenset[str] | None:
     """The names that an element type may have; None where it may be any."""
     if not isinstance(dtype, Dtype):
         return frozenset({dtype}) if isinstance(dtype, str) and dtype else None
@@ -162,7 +161,7 @@ def _names(dtype: Any) -> frozenset[str] | None:
     return frozenset({root.name}) if root.name is not None else root.among
 
 
-def holds(wide: Any, narrow: Any) -> bool:
+def holds(wide: str | Dtype, narrow: str | Dtype) -> bool:
     """True if an element type surely holds each value of another one, as a number."""
     if compared(wide, "string") is not False:
         return False
@@ -225,10 +224,10 @@ def takes(dtype: str | Dtype, classes: Collection[str]) -> bool | None:
     return True if not isinstance(dtype, Dtype) or dtype.root().kinds <= allowed else None
 
 
-def compared(a: Any, b: Any) -> bool | None:
+def compared(a: str | Dtype, b: str | Dtype) -> bool | None:
     """True if two element types are equal; None if unknown."""
-    x: Any = a.root() if isinstance(a, Dtype) else a
-    y: Any = b.root() if isinstance(b, Dtype) else b
+    x: str | Dtype = a.root() if isinstance(a, Dtype) else a
+    y: str | Dtype = b.root() if isinstance(b, Dtype) else b
     if x is y:
         return True
     left, right = (z.name if isinstance(z, Dtype) else z for z in (x, y))
@@ -242,7 +241,7 @@ def compared(a: Any, b: Any) -> bool | None:
     for one, other in ((x, y), (y, x)):
         if isinstance(one, Dtype):
             for z in one.others:
-                w: Any = z.root() if isinstance(z, Dtype) else z
+                w: str | Dtype = z.root() if isinstance(z, Dtype) else z
                 if (
                     w is other or (w.name if isinstance(w, Dtype) else w)
                     == (other.name if isinstance(other, Dtype) else other) is not None
@@ -262,17 +261,18 @@ def _may_be(dtype: str | Dtype, other: str | Dtype) -> bool:
     return other in dtype.among
 
 
-def unify(a: Any, b: Any) -> None:
+def unify(a: str | Dtype, b: str | Dtype) -> None:
     """Both are the same in this case."""
     known = compared(a, b)
     if known is not None:
         if not known:
             raise Impossible
         return
-    x: Any = a.root() if isinstance(a, Dtype) else a
-    y: Any = b.root() if isinstance(b, Dtype) else b
-    if not isinstance(x, Dtype):
+    x: str | Dtype = a.root() if isinstance(a, Dtype) else a
+    y: str | Dtype = b.root() if isinstance(b, Dtype) else b
+    if isinstance(y, Dtype) and not isinstance(x, Dtype):
         x, y = y, x
+    assert isinstance(x, Dtype)  # two names are equal or not
     if isinstance(y, Dtype):
         y.name, y.numbers = y.name or x.name, y.numbers or x.numbers
         y.others += x.others

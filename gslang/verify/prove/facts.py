@@ -5,8 +5,6 @@ A question that stays open becomes a case distinction (`at_least`, `equal`) and 
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.quantities import Quantities
 from gslang.verify.prove.sizes import Number, Size, is_number, linear, made, names_in, text_of, without
@@ -17,8 +15,8 @@ class Facts(Quantities):
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
-        self.different: list[Any] = []  # each other than 0
-        self.fitting_sizes: list[tuple[Any, Any]] = []  # pairs of sizes that broadcast
+        self.different: list[Number] = []  # each other than 0
+        self.fitting_sizes: list[tuple[Number, Number]] = []  # pairs of sizes that broadcast
 
     # ── knowledge ──
 
@@ -70,11 +68,11 @@ class Facts(Quantities):
         ]
         self._changed()
         if any(
-            type(fact) is int or fact.text not in before and self.proves(-1 - fact) for fact in self.known
+            isinstance(fact, int) or fact.text not in before and self.proves(-1 - fact) for fact in self.known
         ):
             raise Impossible
         for fact in self.known:
-            if fact.text not in before and self.proves(-fact):  # between 0 and 0
+            if text_of(fact) not in before and self.proves(-fact):  # between 0 and 0
                 self._learn_equal(fact, 0)
                 return
 
@@ -82,7 +80,7 @@ class Facts(Quantities):
         """Apply each fact about a common size to the names that its parts have now."""
         for name, value in list(self.equations.items()):
             if name in self.joins:
-                joined: Any = 1
+                joined: Number = 1
                 for part in self.joins[name]:
                     joined = self.join(joined, self.normal(part))
                 joined = self.normal(joined)

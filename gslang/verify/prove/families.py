@@ -15,7 +15,7 @@ from gslang.check import checked as ir
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import cut, plain_axis
-from gslang.verify.prove.sizes import is_number, text_of
+from gslang.verify.prove.sizes import Number, is_number, text_of
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import Term
 from gslang.verify.reads import parts
@@ -40,17 +40,17 @@ class Sums(Opaque):
     inner: bool
 
 
-def whole(world: World, sizes: Family) -> Any:
+def whole(world: World, sizes: Family) -> Number:
     """The sum of a family of sizes."""
     return _sums(world, sizes)[1]
 
 
-def before(world: World, sizes: Family) -> Any:
+def before(world: World, sizes: Family) -> Number:
     """The sum of the sizes of all instances before the later one."""
     return _sums(world, sizes)[0]
 
 
-def _sums(world: World, sizes: Family) -> tuple[Any, Any]:
+def _sums(world: World, sizes: Family) -> tuple[Number, Number]:
     facts = world.facts
     first, later = (facts.normal(size) for size in (sizes.first, sizes.later))
     if not is_number(first) or not is_number(later):

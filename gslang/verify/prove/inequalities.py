@@ -11,7 +11,6 @@ from bisect import insort
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import gcd
-from typing import Any
 
 from gslang.verify.prove.models import Models
 from gslang.verify.prove.paths import Choices
@@ -22,7 +21,6 @@ from gslang.verify.prove.sizes import (
     add,
     divide,
     linear,
-    made,
     multiply,
     names_in,
     terms_of,
@@ -46,11 +44,11 @@ class _Found:
     def __init__(self) -> None:
         self.indexed = 0
         self.seen: set[str] = set()
-        self.normal: dict[str, Any] = {}
+        self.normal: dict[str, Number] = {}
         self.proved: dict[str, bool] = {}
         self.nonnegative: dict[str, bool] = {}
-        self.about: dict[str, list[Any]] = {}  # quantity → short inequalities that mention it
-        self.long: list[Any] = []  # the other inequalities
+        self.about: dict[str, list[Size]] = {}  # quantity → short inequalities that mention it
+        self.long: list[Size] = []  # the other inequalities
         self.least: dict[str, int] = {}  # text without its number → how small it can be
 
 
@@ -62,12 +60,12 @@ class Inequalities(Knowledge):
 
     def __init__(self, choices: Choices) -> None:
         self.choices = choices
-        self.equations: dict[str, Any] = {}
-        self.known: list[Any] = []
-        self.assumed: list[list[Any]] = []  # the same, while `assuming`
+        self.equations: dict[str, Number] = {}
+        self.known: list[Number] = []
+        self.assumed: list[list[Size]] = []  # the same, while `assuming`
         self.order: dict[str, int] = {}
         # (assumed, at least 0), written down where a certificate asks for it
-        self.proved: list[tuple[tuple[Any, ...], Size]] | None = None
+        self.proved: list[tuple[tuple[Size, ...], Size]] | None = None
         self._found = _Found()
         # what is assumed → conclusions, and what was proved once: more knowledge does not make that untrue
         self._under: dict[tuple[str, ...], _Found] = {(): self._found}
@@ -76,7 +74,7 @@ class Inequalities(Knowledge):
         self._checked = 0  # how many of the known facts the models satisfy
         self._left = 0
 
-    def _named(self, name: str) -> Any:
+    def _named(self, name: str) -> Size:
         self.order.setdefault(name, len(self.order))
         return Size({(name,): 1}, self)
 
@@ -122,10 +120,10 @@ class Inequalities(Knowledge):
             self.assumed.pop()
             self._found = self._conclusions()
 
-    def _primitive(self, value: Size) -> Any:
+    def _primitive(self, value: Size) -> Size:
         """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
         common = gcd(*(c for p, c in value.terms.items() if p))
-        return value if common == 1 else made({p: c // common for p, c in value.terms.items()}, self)
+        return value if common == 1 else Size({p: c // common for p, c in value.terms.items()}, self)
 
     # ── what follows ──
 
@@ -165,17 +163,17 @@ class Inequalities(Knowledge):
         models.seek(value, assumed)
         return False
 
-    def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
+    def definition(self, name: str) -> tuple[str, tuple[Number, ...]]:
         """The way in which a quantity is made of others (`models.Definition`)."""
         return "", ()
 
-    def replaced_equations(self, value: Number) -> Any:
+    def replaced_equations(self, value: Number) -> Number:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
         if not isinstance(value, Size) or not (self.equations.keys() & names_in(value)):
             return value
-        result: Any = 0
+        result: Number = 0
         for p, c in value.terms.items():
-            factor: Any = c
+            factor: Number = c
             for name in p:
                 factor = factor * (
                     self.equations[name] if name in self.equations else Size({(name,): 1}, self)
@@ -199,7 +197,7 @@ class Inequalities(Knowledge):
         if len(value.terms) >= _LONGEST:
             for fact in self._found.long:
                 rest = value - fact
-                if type(rest) is int or len(rest.terms) <= 2:
+                if isinstance(rest, int) or len(rest.terms) <= 2:
                     if self._proves(rest, 1, seen):
                         return True
         self._left -= 1
@@ -210,19 +208,19 @@ class Inequalities(Knowledge):
             if parts is None:
                 continue
             for fact in self._about(name):
-                rest = self._less(value, parts[0], fact, name, depth, seen)
-                if rest is not None and self._proves(rest, depth - 1, seen):
+                less = self._less(value, parts[0], fact, name, depth, seen)
+                if less is not None and self._proves(less, depth - 1, seen):
                     return True
         return False
 
     def _less(
         self, value: Size, coefficient: Number, fact: Size, name: str, depth: int, seen: set[str]
-    ) -> Any:
+    ) -> Number | None:
         """value − k·fact without `name`, for a k that is at least 0; None where there is none."""
         own = linear(fact, name, self)
         if own is None or not terms_of(own[0]):
             return None
-        k: Any
+        k: Number
         if type(own[0]) is int:
             if type(coefficient) is int:
                 if coefficient % own[0]:
@@ -236,14 +234,14 @@ class Inequalities(Knowledge):
             k, remainder = divide(coefficient, own[0], self)
             if type(remainder) is not int or remainder:
                 return None
-        if type(k) is int:
+        if isinstance(k, int):
             if k <= 0:
                 return None
         elif all(c < 0 for c in k.terms.values()) or not self._proves(k, min(depth - 1, 3), set()):
             return None
         return add(value, multiply(k, -fact, self), self)
 
-    def _about(self, name: str) -> list[Any]:
+    def _about(self, name: str) -> list[Size]:
         """Known inequalities that mention a quantity, the shortest first."""
         found = self._found
         if not found.indexed:
@@ -254,7 +252,7 @@ class Inequalities(Knowledge):
             found.indexed = len(self.known) + 1
         return found.about.get(name, [])
 
-    def _index(self, found: _Found, facts: Sequence[Any]) -> None:
+    def _index(self, found: _Found, facts: Sequence[Number]) -> None:
         for fact in facts:
             fact = self.replaced_equations(fact)
             if not isinstance(fact, Size) or fact.text in found.seen:

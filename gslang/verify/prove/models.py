@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
-from typing import Any
 
 from gslang.verify.prove.sizes import Number, Size, names_in
 
@@ -18,7 +17,7 @@ _REPAIRS = 16  # steps from an assignment to one that satisfies all
 _MOST = 5  # assignments that are kept
 _LARGEST = 10**9
 
-Definition = Callable[[str], tuple[str, tuple[Any, ...]]]
+Definition = Callable[[str], tuple[str, tuple[Number, ...]]]
 """The way in which a quantity is made of others: ("floor", (a, b)), ("below", (size,)) for a position,
 ("", ()) for what is not made of others.
 """
@@ -38,7 +37,7 @@ class Models:
         """The facts are others from now on; assignments that satisfy them, too, stay."""
         self.facts, self.tried = [], False
 
-    def know(self, facts: Sequence[Any]) -> None:
+    def know(self, facts: Sequence[Number]) -> None:
         """More facts."""
         new = [fact for fact in facts if isinstance(fact, Size)]
         self.facts += new
@@ -53,14 +52,14 @@ class Models:
                 if (fixed := self.repaired({}, self.facts, self.facts)) is not None:
                     self.found.append(fixed)
 
-    def refute(self, value: Size, assumed: Sequence[Size]) -> bool:
+    def refute(self, value: Size, assumed: Sequence[Number]) -> bool:
         """True if an assignment that satisfies what is known and assumed makes a value negative."""
         for values in self.found:
             if self.at(value, values) < 0 and all(self.at(fact, values) >= 0 for fact in assumed):
                 return True
         return False
 
-    def seek(self, value: Size, assumed: Sequence[Size]) -> None:
+    def seek(self, value: Size, assumed: Sequence[Number]) -> None:
         """Look for an assignment that makes a value negative, for the next question of its kind."""
         wanted = [fact for fact in (-1 - value, *assumed) if isinstance(fact, Size)]
         for values in self.found[:2]:

@@ -18,17 +18,17 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
 from gslang.verify.prove.relay_products import contracted
-from gslang.verify.prove.sizes import text_of
+from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
 from gslang.verify.prove.truths import truth
 
-Weigh = Callable[[Any, Any, Any, Any, Term], Term]
+Weigh = Callable[[Number, Number, Number, Number, Term], Term]
 """(batch, head, query, key, score) → what the exponential of the score is, times 0 for keys that are hidden.
 """
 
 
-def in_heads(world: World, x: Tensor, count: Any) -> Tensor:
+def in_heads(world: World, x: Tensor, count: Number) -> Tensor:
     """[batch, sequence, heads · size] → [batch, heads, sequence, size]."""
     world.need_true(len(x.shape) == 3, "a sequence of rows")
     size = world.facts.normal(x.shape[2]) // count
@@ -42,7 +42,7 @@ def in_rows(world: World, x: Tensor) -> Tensor:
     return reshaped(world, rows, (*rows.shape[:2], world.facts.normal(rows.shape[2] * rows.shape[3])))
 
 
-def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: Any, weigh: Weigh) -> Tensor:
+def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: object, weigh: Weigh) -> Tensor:
     """The mean of values, weighted by exponentials of scores; all operands in heads. Queries may share the
     heads of keys and values.
     """
@@ -58,7 +58,7 @@ def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: Any, weigh: W
     world.need_equal(shared * k.shape[1], q.shape[1], "heads that share keys")
     factor = inverse(square_root(of_size(facts.normal(q.shape[3])))) if scale is None else as_term(scale)
 
-    def weight(b: Any, h: Any, i: Any, j: Any) -> Term:
+    def weight(b: Number, h: Number, i: Number, j: Number) -> Term:
         group = facts.normal(h) // facts.normal(shared)
         score = contracted(world, q.shape[3], lambda c: q.at((b, h, i, c)) * k.at((b, group, j, c)))
         return weigh(b, h, i, j, score * factor)
@@ -72,7 +72,9 @@ def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: Any, weigh: W
     return Tensor((q.shape[0], q.shape[1], q.shape[2], v.shape[3]), q.dtype, at)
 
 
-def _shown(world: World, name: str, i: Any, j: Any, q: Tensor, k: Tensor, rows: Any = None) -> Term:
+def _shown(
+    world: World, name: str, i: Number, j: Number, q: Tensor, k: Tensor, rows: Number | None = None
+) -> Term:
     """1 where a query may look at a key by its position. `rows`: of a mask, on whose number of rows that
     depends.
     """
@@ -82,7 +84,7 @@ def _shown(world: World, name: str, i: Any, j: Any, q: Tensor, k: Tensor, rows: 
     return truth(read(f"{name} of {sizes}", (world.facts.normal(i), world.facts.normal(j))))
 
 
-def _by_mask(world: World, mask: Tensor, wide: tuple[Any, ...], index: Index, score: Term) -> Term:
+def _by_mask(world: World, mask: Tensor, wide: tuple[Number, ...], index: Index, score: Term) -> Term:
     """The weight of a score to which a mask is added; one of truth values hides keys."""
     entry = world.element(mask, wide, index)
     if mask.dtype == "bool":
@@ -121,7 +123,7 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
             world.need_equal(world.joined(a, b), b, "a mask of another shape")
         world.need(wide[3] - mask.shape[-1], "a mask with more keys than there are")
 
-    def weigh(b: Any, h: Any, i: Any, j: Any, score: Term) -> Term:
+    def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
         if limit.constant != 0:
             score = limit * apply("Tanh", [score * inverse(limit)])
         shown = (
@@ -143,11 +145,11 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
 # ── onnxruntime ──
 
 
-def _low(attrs: Attrs) -> Any:
+def _low(attrs: Attrs) -> object:
     return -10000.0 if attrs["mask_filter_value"] is None else attrs["mask_filter_value"]
 
 
-def _padding(world: World, mask: Tensor, attrs: Attrs, b: Any, i: Any, j: Any) -> Term:
+def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: Number) -> Term:
     """The addend of a score where a mask of whole numbers hides the key."""
     match len(mask.shape):
         case 2:
@@ -180,7 +182,7 @@ def _fused(
         world.need_true(scale >= 0, "a scale below 0")
         scale = None  # 0 asks for the usual one
 
-    def weigh(b: Any, h: Any, i: Any, j: Any, score: Term) -> Term:
+    def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
         if padding is not None:
             score = score + _padding(world, padding, attrs, b, i, j)
         if extra is not None:
@@ -261,8 +263,8 @@ def _cache(index: Index) -> Term:
 def _rotated(
     world: World,
     x: Tensor,
-    cosine: Callable[[Any, Any, Any], Term],
-    sine: Callable[[Any, Any, Any], Term],
+    cosine: Callable[[Number, Number, Number], Term],
+    sine: Callable[[Number, Number, Number], Term],
     turned: Any,
 ) -> Tensor:
     """[batch, heads, sequence, size]: the first `turned` numbers of each row turned, the second half of them

@@ -23,7 +23,7 @@ def operand(operands: Operands, k: int) -> Any:
 
 
 def whole_numbers(
-    world: World, tensor: Any, key: str, choose: Callable[[], tuple[Any, ...]]
+    world: World, tensor: Any, key: str, choose: Callable[[], tuple[Number, ...]]
 ) -> tuple[Number, ...]:
     """The elements of a vector: known, or chosen for this case under `key`."""
     if tensor.items is not None:

@@ -18,6 +18,7 @@ from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
@@ -42,7 +43,7 @@ _TRUTHS = frozenset({
 
 def onnx_attribute(
     world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes
-) -> Any:
+) -> object:
     """A value of an attribute that the rule leaves open."""
     name, choices = spec.name, world.facts.choices
     first = next((o for o in operands if isinstance(o, Tensor)), None)
@@ -59,7 +60,7 @@ def onnx_attribute(
     if name == "perm":
         orders = list(permutations(range(rank)))
         order = orders[choices.choose(len(orders))]
-        ways: list[Callable[[], Any]] = [lambda: order]
+        ways: list[Callable[[], object]] = [lambda: order]
         if order == tuple(range(rank))[::-1]:
             ways.append(lambda: None)
         return Written(choices, order, ways)
@@ -97,7 +98,7 @@ def onnx_attribute(
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
-def _of_attention(world: World, operator: str, name: str, operands: Operands) -> tuple[Any, ...]:
+def _of_attention(world: World, operator: str, name: str, operands: Operands) -> tuple[object, ...]:
     """(a value of an attribute of attention); nothing for those that are like others."""
     choices, facts = world.facts.choices, world.facts
 
@@ -133,11 +134,11 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
     return ()
 
 
-def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> Any:
+def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> object:
     facts = world.facts
     world.need_true(rank >= 1, "the rank of a kernel")
 
-    def written(values: tuple[Any, ...], default: int) -> Written:
+    def written(values: tuple[Number, ...], default: int) -> Written:
         def absent() -> None:
             for value in values:
                 facts.learn_equal(value, default)

@@ -23,7 +23,7 @@ from gslang.verify.prove.terms import ZERO, Term, inverse, unknown
 _SMALL = 127  # whole numbers up to this stand for themselves in each type
 
 
-def cast(world: World, x: Tensor, dtype: Any, how: str = "") -> Tensor:
+def cast(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Tensor:
     """The conversion to an element type: nothing where it is the same, the number itself for truth values and
     whole numbers that become real ones, else an unknown function of the value.
     """
@@ -51,7 +51,7 @@ def _origin(x: Tensor) -> Tensor:
     return x
 
 
-def number_of(value: Term, dtype: Any) -> Term:
+def number_of(value: Term, dtype: str | Dtype) -> Term:
     """A whole number of a type as a real one."""
     constant = value.constant
     if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
@@ -59,7 +59,7 @@ def number_of(value: Term, dtype: Any) -> Term:
     return unknown(f"number {_name_of(dtype)}", value)
 
 
-def _name_of(dtype: Any) -> Any:
+def _name_of(dtype: str | Dtype) -> str | int:
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
     return root if isinstance(root, str) else root.name or id(root)
 
@@ -67,7 +67,7 @@ def _name_of(dtype: Any) -> Any:
 # ── quantization ──
 
 
-def numbers_of_elements(x: Tensor, dtype: Any) -> Tensor:
+def numbers_of_elements(x: Tensor, dtype: str | Dtype) -> Tensor:
     """Whole numbers taken as real ones."""
 
     return Tensor(x.shape, dtype, lambda index: number_of(x.at(index), x.dtype))
@@ -102,7 +102,9 @@ def _alike(world: World, scale: Tensor, zero: Tensor) -> None:
         world.need_equal(a, b, "scale and zero point differ in length")
 
 
-def dequantised(world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: Any) -> Tensor:
+def dequantised(
+    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: str | Dtype
+) -> Tensor:
     """(x − zero) · scale."""
     factor, value = _along(world, x, scale, axis), numbers_of_elements(x, dtype)
     if zero is None:
@@ -113,7 +115,7 @@ def dequantised(world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axi
 
 
 def quantised(
-    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: Any, how: str = ""
+    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: str | Dtype, how: str = ""
 ) -> Tensor:
     """x / scale, rounded, moved by the zero point and limited to what the type holds: an unknown function,
     which gives back what was quantized already.
@@ -169,7 +171,7 @@ def _parts(world: World, operands: Sequence[Any], axis: int = 0) -> Tensor:
     return dequantised(world, x, scale, zero, axis, "float32")
 
 
-def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: Any) -> Tensor:
+def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: str | Dtype) -> Tensor:
     for small in (scale, zero):
         for size in () if small is None else small.shape:
             world.need_equal(size, 1, "a single scale for the result")

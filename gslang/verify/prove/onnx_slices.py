@@ -15,6 +15,7 @@ from gslang.base.open_types import Attrs
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import padded, plain_axis
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.slices import OpenSlice, nonzero, range_of, taken
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO
@@ -24,7 +25,7 @@ _MOST_NUMBERS = 12  # in a vector
 
 def numbers_in(
     world: World, tensor: Tensor, make: Callable[[], Any], count: int | None = None
-) -> tuple[Any, ...] | None:
+) -> tuple[Number, ...] | None:
     """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the
     operator says of it). None for others.
     """
@@ -63,7 +64,7 @@ def _slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     return x
 
 
-def _open_slice(world: World, x: Tensor, parts: Sequence[Any]) -> Tensor:
+def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tensor:
     key = tuple(id(getattr(part, "leaf", None) or part) for part in parts)
     if key not in world.slices:
         if not world.reading:
@@ -77,7 +78,7 @@ def _open_slice(world: World, x: Tensor, parts: Sequence[Any]) -> Tensor:
     return x
 
 
-def _named_steps(world: World, found: OpenSlice) -> tuple[Any, ...]:
+def _named_steps(world: World, found: OpenSlice) -> tuple[Number, ...]:
     """The steps of the axes that are named; the others stay as they are."""
     subsets = [s for k in range(found.rank + 1) for s in combinations(range(found.rank), k)]
     named = subsets[world.facts.choices.choose(len(subsets))]
@@ -108,7 +109,7 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     if found is None:
         raise NotProved("the widths of a padding are not known")
     world.need_true(len(found) == 2 * len(named), "the widths of a padding")
-    both: list[Any] = [(0, 0)] * rank
+    both: list[tuple[Number, Number]] = [(0, 0)] * rank
     for k, axis in enumerate(named):
         both[axis] = (found[k], found[len(named) + k])
     if fill is not None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.paths import Choices, NotProved
 
 
 class Opaque:
@@ -35,7 +35,7 @@ class AnyCount(Opaque):
 
     __slots__ = ("choices",)
 
-    def __init__(self, choices: Any) -> None:
+    def __init__(self, choices: Choices) -> None:
         self.choices = choices
 
     def _either(self, *_: object) -> bool:

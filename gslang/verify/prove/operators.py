@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.axioms import FUNCTIONS
@@ -50,7 +51,7 @@ _BOOLEAN = frozenset({"isnan", "isinf", "isfinite", "IsNaN", "IsInf"})
 
 
 def meaning_of(
-    world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: dict[str, Any]
+    world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: Attrs
 ) -> Value:
     """The result of a call: a tensor or a tuple of them.
 
@@ -90,7 +91,7 @@ def meaning_of(
     raise NotProved(f"`{operator}` has no meaning for all shapes")
 
 
-def over_instances(world: World, operator: str, operands: Sequence[Value], attrs: dict[str, Any]) -> Value:
+def over_instances(world: World, operator: str, operands: Sequence[Value], attrs: Attrs) -> Value:
     """Joins and splits of all instances of a block; None for other calls."""
     first = operands[0] if operands else None
     family = first[0] if isinstance(first, tuple) and len(first) == 1 else first
@@ -131,7 +132,7 @@ _NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha
 
 
 def unknown_function(
-    world: World, operator: str, operands: Sequence[Tensor | None], attrs: dict[str, Any]
+    world: World, operator: str, operands: Sequence[Tensor | None], attrs: Attrs
 ) -> Tensor:
     """An element-wise function of which nothing is known but what it is applied to: operands by slot,
     attributes by name.

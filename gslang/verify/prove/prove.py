@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import perf_counter
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
@@ -44,7 +43,7 @@ class Proof:
     cases: int
     seconds: float
     laws: tuple[str, ...] = ()
-    written: tuple[Any, ...] = ()  # the cases of a certificate
+    written: tuple[object, ...] = ()  # the cases of a certificate
     suffices: int | None = None
 
     @property
@@ -126,7 +125,7 @@ class _Found:
     """The state shared by the cases of one round."""
 
     def __init__(self, record: bool = False) -> None:
-        self.written: list[Any] | None = [] if record else None
+        self.written: list[object] | None = [] if record else None
         self.cases = 0
         self.limited = False  # the bound on ranks had a say
         self.clipped = False  # a bound of a slice was left as it is written

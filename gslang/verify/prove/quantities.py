@@ -11,7 +11,6 @@ Positions that a sum runs over (`bound`) must not be distinguished by cases: `me
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.paths import Choices, NotProved
@@ -36,19 +35,19 @@ class Quantities(Inequalities):
 
     def __init__(self, choices: Choices) -> None:
         super().__init__(choices)
-        self.products: dict[Product, Any] = {}
-        self.floors: dict[str, tuple[Any, Any]] = {}
-        self.joins: dict[str, tuple[Any, ...]] = {}
-        self.withins: dict[str, tuple[Any, Any]] = {}
-        self.clips: dict[str, tuple[Any, Any, int]] = {}
+        self.products: dict[Product, Number] = {}
+        self.floors: dict[str, tuple[Number, Number]] = {}
+        self.joins: dict[str, tuple[Number, ...]] = {}
+        self.withins: dict[str, tuple[Number, Number]] = {}
+        self.clips: dict[str, tuple[Number, Number, int]] = {}
         self.by_cases = True  # whether bounds of slices are settled by cases; else they may stay `clip`s
-        self.ranges: dict[str, Any] = {}  # position → the size that it is below
-        self.fitting: list[tuple[Any, Any]] = []  # pairs of sizes: the first is 1 or the second
+        self.ranges: dict[str, Number] = {}  # position → the size that it is below
+        self.fitting: list[tuple[Number, Number]] = []  # pairs of sizes: the first is 1 or the second
         self.bounds: set[str] = set()  # positions that sums run over
         self.count = 0
         self.inner_count = 0
 
-    def size(self, name: str, least: int | None = 1) -> Any:
+    def size(self, name: str, least: int | None = 1) -> Number:
         """A new size of which only a lower bound is known, if any."""
         self.count += 1
         result = self._named(f"{name}.{self.count}")
@@ -56,19 +55,19 @@ class Quantities(Inequalities):
             self.known.append(result - least)
         return result
 
-    def position(self, size: Number, bound: bool = False) -> Any:
+    def position(self, size: Number, bound: bool = False) -> Size:
         """A new position below `size`, of which it must be known that it is positive."""
         self.count += 1
         return self._position(size, f"@{self.count}", bound)
 
-    def inner_position(self, size: Number) -> Any:
+    def inner_position(self, size: Number) -> Size:
         """The same for a sum that the normal form makes: counted apart, so that what operators count does not
         depend on it.
         """
         self.inner_count += 1
         return self._position(size, f"@{self.inner_count}i", True)
 
-    def _position(self, size: Number, name: str, bound: bool) -> Any:
+    def _position(self, size: Number, name: str, bound: bool) -> Size:
         with self._bare():
             if not self.proves(self.normal(size) - 1):
                 raise NotProved(f"a range may be empty: {text_of(size)}")
@@ -79,7 +78,7 @@ class Quantities(Inequalities):
         self.ranges[name] = size
         return result
 
-    def within(self, position: Number, size: Number) -> Any:
+    def within(self, position: Number, size: Number) -> Number:
         """The position in a dimension that is broadcast: `position`, but 0 where `size` is 1."""
         size, position = self.normal(size), self.normal(position)
         if type(size) is int and size == 1 or type(position) is int and position == 0:
@@ -112,7 +111,7 @@ class Quantities(Inequalities):
             self.known += [result, position - result, size - 1 - result]
         return self._named(name)
 
-    def floor(self, a: Number, b: Number) -> Any:
+    def floor(self, a: Number, b: Number) -> Number:
         """⌊a / b⌋ for positive b."""
         if type(a) is int and type(b) is int:
             if b == 0:
@@ -145,7 +144,7 @@ class Quantities(Inequalities):
             self._changed()
         return quotient + result
 
-    def clip(self, value: Number, size: Number, low: int) -> Any:
+    def clip(self, value: Number, size: Number, low: int) -> Number:
         """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1
         for steps back) and `size + low`.
         """
@@ -168,13 +167,13 @@ class Quantities(Inequalities):
             self.known += [result - low, high - result]
         return self._named(name)
 
-    def _divided(self, a: Number, b: Number) -> tuple[Any, Any]:
+    def _divided(self, a: Number, b: Number) -> tuple[Number, Number]:
         if type(b) is int:
             whole = made({p: c // b for p, c in terms_of(a).items()}, self)
             return whole, a - b * whole
         return divide(a, b, self)
 
-    def join(self, a: Number, b: Number) -> Any:
+    def join(self, a: Number, b: Number) -> Number:
         """The size that two dimensions broadcast to; that they do is known or asked for elsewhere."""
         if text_of(a) == text_of(b):
             return a
@@ -190,7 +189,7 @@ class Quantities(Inequalities):
             for small, big in ((a, b), (b, a)):
                 if self.fits(small, big):
                     return big
-        parts: dict[str, Any] = {}
+        parts: dict[str, Number] = {}
         for value in (a, b):
             names = terms_of(value)
             only = next(iter(names)) if len(names) == 1 else ()
@@ -214,10 +213,10 @@ class Quantities(Inequalities):
                     return True
         return False
 
-    def _known(self, value: Number) -> Any:
+    def _known(self, value: Number) -> Number:
         return self.replaced_equations(value)
 
-    def definition(self, name: str) -> tuple[str, tuple[Any, ...]]:
+    def definition(self, name: str) -> tuple[str, tuple[Number, ...]]:
         """The way in which a quantity is made of others (`models.Definition`)."""
         for kind, made_of in (("floor", self.floors), ("within", self.withins), ("join", self.joins)):
             if name in made_of:
@@ -241,7 +240,7 @@ class Quantities(Inequalities):
 
     # ── normal form ──
 
-    def normal(self, value: Number) -> Any:
+    def normal(self, value: Number) -> Number:
         """The value with everything that is known put in."""
         if not isinstance(value, Size):
             return value
@@ -251,11 +250,11 @@ class Quantities(Inequalities):
             found[value.text] = result
         return found[value.text]
 
-    def _normal(self, value: Size) -> Any:
+    def _normal(self, value: Size) -> Number:
         if not self.products and _is_plain(value, self.equations):
             return value
         self.choices.spend()
-        current: Any = value
+        current: Number = value
         for _ in range(40):
             before = text_of(current)
             current = self.replaced(current, self.equations)
@@ -265,14 +264,14 @@ class Quantities(Inequalities):
                 return current
         raise NotProved("equations go round in circles")
 
-    def replaced(self, value: Number, what: Mapping[str, object]) -> Any:
+    def replaced(self, value: Number, what: Mapping[str, Number]) -> Number:
         """The value with quantities replaced, also inside quotients and joins, which are simplified."""
         if not isinstance(value, Size) or _is_plain(value, what):
             return value
         again = self.normal if what is self.equations else lambda part: self.replaced(part, what)
-        result: Any = 0
+        result: Number = 0
         for p, c in value.terms.items():
-            factor: Any = c
+            factor: Number = c
             for name in p:
                 if name in what:
                     factor = factor * what[name]
@@ -286,7 +285,7 @@ class Quantities(Inequalities):
                     a, b, low = self.clips[name]
                     factor = factor * self.clip(again(a), again(b), low)
                 elif name in self.joins:
-                    joined: Any = 1
+                    joined: Number = 1
                     for part in self.joins[name]:
                         joined = self.join(joined, again(part))
                     factor = factor * joined
@@ -295,8 +294,8 @@ class Quantities(Inequalities):
             result = result + factor
         return result
 
-    def _products_replaced(self, value: Size) -> Any:
-        result: Any = 0
+    def _products_replaced(self, value: Size) -> Number:
+        result: Number = 0
         for p, c in value.terms.items():
             for product, new in self.products.items():
                 rest = without(p, product)

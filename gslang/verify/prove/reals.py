@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -33,14 +34,14 @@ class Real(Opaque):
 
     __hash__ = unanswered  # type: ignore[assignment]
 
-    def _with(self, other: Any, combine: Any) -> Any:
+    def _with(self, other: object, combine: Callable[[Term, Term], Term]) -> Any:
         if isinstance(other, (int, float, Real, Size)) and not isinstance(other, bool):
             return Real(combine(self.term, as_term(other)), self.choices, combine(self.exact, _exact(other)))
         if hasattr(other, "term"):
             return NotImplemented
         raise NotProved("a number meets something that is none")
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a + b)
 
     __radd__ = __add__
@@ -48,21 +49,21 @@ class Real(Opaque):
     def __neg__(self) -> Number:
         return Real(-self.term, self.choices, -self.exact)
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a - b)
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Any:
         return self._with(other, lambda a, b: b - a)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a * b)
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a * inverse(b))
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Any:
         return self._with(other, lambda a, b: b * inverse(a))
 
     def __eq__(self, other: object) -> bool:

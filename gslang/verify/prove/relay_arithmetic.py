@@ -7,6 +7,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
+from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped
@@ -17,7 +18,7 @@ from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
 
 
-def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: object) -> Tensor:
+def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str | Dtype) -> Tensor:
     """A function of the operands' elements, broadcast."""
     if name in _REAL:
         world.need_real(dtype)

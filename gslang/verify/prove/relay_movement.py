@@ -12,7 +12,7 @@ from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, Size, product
 from gslang.verify.prove.slices import OpenSlice, Range, range_of, taken
-from gslang.verify.prove.tensors import Index, Operands, Tensor, Value, World, constant
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term
 
 
@@ -25,7 +25,7 @@ def plain_axis(world: World, axis: Any, rank: int) -> int:
 def transposed(x: Tensor, axes: Sequence[int]) -> Tensor:
     """Dimension k of the result is dimension `axes[k]` of the operand."""
     def at(index: Index) -> Term:
-        places: list[Any] = [0] * len(axes)
+        places: list[Number] = [0] * len(axes)
         for k, axis in enumerate(axes):
             places[axis] = index[k]
         return x.at(tuple(places))
@@ -54,7 +54,7 @@ def new_shape(
     world: World, shape: Sequence[Number], wanted: Sequence[Number], allowzero: bool = False
 ) -> tuple[Number, ...]:
     """The sizes that the numbers of `newshape` stand for: 0 copies, -1 is the rest."""
-    result: list[Any] = []
+    result: list[Number] = []
     open_at: int | None = None
     for k, size in enumerate(wanted):
         if isinstance(size, Size):
@@ -93,7 +93,7 @@ class AnyShape(Opaque):
 
     def __init__(self, shape: tuple[Number, ...]) -> None:
         self.shape = shape
-        self.input: tuple[Any, ...] | None = None
+        self.input: tuple[Number, ...] | None = None
 
     def for_input(self, world: World, shape: tuple[Number, ...]) -> tuple[Number, ...]:
         """The result's shape; for another input the same numbers may mean another one."""
@@ -174,8 +174,8 @@ def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
         for k in range(rank):
             if k != place:
                 world.need_equal(first.shape[k], part.shape[k], "joined tensors differ")
-    ends: list[Any] = []
-    total: Any = 0
+    ends: list[Number] = []
+    total: Number = 0
     for part in parts:
         total = total + part.shape[place]
         ends.append(total)
@@ -259,7 +259,9 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     return x
 
 
-def _by_size(world: World, begin: Any, length: Any, size: Any) -> tuple[Any, Any, int]:
+def _by_size(
+    world: World, begin: Number | None, length: Number | None, size: Number
+) -> tuple[Number, Number, int]:
     """begin, end and step of a slice that says how long it is: to the end where that is negative."""
     start = 0 if begin is None else begin if world.facts.at_least(begin, 0) else begin + size
     return start, size if length is None or not world.facts.at_least(length, 0) else start + length, 1
@@ -299,7 +301,7 @@ def padded(world: World, x: Tensor, widths: Sequence[Any], fill: Any) -> Tensor:
         return fill
 
     def at(index: Index) -> Term:
-        conditions: list[Any] = []
+        conditions: list[Number] = []
         places = []
         for place, size, sides in zip(index, x.shape, widths):
             before, after = (world.facts.normal(width) for width in sides)
@@ -359,7 +361,7 @@ def _filled(world: World, shape: Sequence[Number], value: Any, dtype: str | Dtyp
     return constant(value, shape, dtype)
 
 
-MOVEMENT: dict[str, Any] = {
+MOVEMENT: dict[str, Meaning] = {
     "transpose": lambda w, o, a: permuted(w, o[0], a["axes"]),
     "reshape": _reshape,
     "contrib_reverse_reshape": _reverse_reshape,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
@@ -39,12 +40,12 @@ def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
     return attrs["out_dtype"] or a.dtype
 
 
-def _name_of(dtype: Any) -> Any:
+def _name_of(dtype: str | Dtype) -> str | int:
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
     return root if isinstance(root, str) else root.name or id(root)
 
 
-def contracted(world: World, size: Any, body: Any) -> Term:
+def contracted(world: World, size: Number, body: Callable[[Number], Term]) -> Term:
     """The sum of `body(k)` for k below `size`."""
     position = world.facts.position(size, bound=True)
     return total("sum", ((position.text[2:], world.facts.normal(size)),), body(position), world.facts)
@@ -91,7 +92,7 @@ def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     return multiplied(world, taken_as(world, a, dtype), taken_as(world, b, dtype), dtype)
 
 
-def multiplied(world: World, a: Tensor, b: Tensor, dtype: object) -> Tensor:
+def multiplied(world: World, a: Tensor, b: Tensor, dtype: str | Dtype) -> Tensor:
     """A product of matrices with broadcast batches (both of rank 2 or more)."""
     world.need_equal(a.shape[-1], b.shape[-2], "the inner sizes of a matrix product")
     batch = world.broadcast(a.shape[:-2], b.shape[:-2])
@@ -117,7 +118,7 @@ def _numbers(value: object, rank: int) -> tuple[Number, ...]:
     return items * rank if len(items) == 1 else items
 
 
-def both_sides(padding: Any, rank: int) -> list[tuple[Any, Any]]:
+def both_sides(padding: object, rank: int) -> list[tuple[Number, Number]]:
     """(before, after) per axis, whichever way Relay has them written."""
     items = _numbers(padding, rank)
     if len(items) == rank:
@@ -157,7 +158,8 @@ def _convolution(rank: int) -> Meaning:
 
 
 def convolved(
-    world: World, x: Tensor, w: Tensor, strides: Any, dilation: Any, pads: Any, groups: Number
+    world: World, x: Tensor, w: Tensor, strides: Sequence[Number], dilation: Sequence[Number],
+    pads: Sequence[tuple[Number, Number]], groups: Number,
 ) -> Tensor:
     """Data N C …, kernel O I …: a sum over the input channels of a group and the window, of what is inside.
     """
@@ -168,7 +170,7 @@ def convolved(
     if not (type(groups) is int and groups == 1):
         per_group = facts.normal(w.shape[0]) // facts.normal(groups)
         world.need_equal(per_group * groups, w.shape[0], "groups do not divide the output channels")
-    shape: list[Any] = [x.shape[0], w.shape[0]]
+    shape: list[Number] = [x.shape[0], w.shape[0]]
     for size, window, stride, spread, (before, after) in zip(
         x.shape[2:], w.shape[2:], strides, dilation, pads
     ):

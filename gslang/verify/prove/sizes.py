@@ -31,7 +31,7 @@ class Knowledge(ABC):
         """a ≥ b: known, or decided for this case."""
 
     @abstractmethod
-    def floor(self, a: Number, b: Number) -> Any:
+    def floor(self, a: Number, b: Number) -> Number:
         """⌊a / b⌋ for positive b."""
 
     @abstractmethod
@@ -81,24 +81,24 @@ class Size:
     def __rsub__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else add(-self, other, self.facts)
 
-    def __mul__(self, other: Number) -> Any:
+    def __mul__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else multiply(self, other, self.facts)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Number) -> Any:
+    def __floordiv__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else self.facts.floor(self, other)
 
-    def __rfloordiv__(self, other: Any) -> Any:
+    def __rfloordiv__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else self.facts.floor(other, self)
 
-    def __mod__(self, other: Number) -> Any:
+    def __mod__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else self - other * self.facts.floor(self, other)
 
-    def __rmod__(self, other: Any) -> Any:
+    def __rmod__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else other - self * self.facts.floor(other, self)
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> Any:
         return _other(other)
 
     __rtruediv__ = __truediv__
@@ -167,7 +167,7 @@ def add(a: Number, b: Number, facts: Knowledge) -> Number:
     return made(result, facts)
 
 
-def multiply(a: Number, b: Number, facts: Knowledge) -> Any:
+def multiply(a: Number, b: Number, facts: Knowledge) -> Number:
     """a · b."""
     result: Terms = {}
     for p, c in terms_of(a).items():
@@ -197,7 +197,7 @@ def without(p: Product, q: Product) -> Product | None:
     return tuple(left)
 
 
-def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Any, Any]:
+def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Number, Number]:
     """(q, r) with a = b·q + r: as much as the leading term of b goes into terms of a."""
     divisor = terms_of(b)
     lead = max(divisor, key=lambda p: (len(p), p))
@@ -218,7 +218,7 @@ def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Any, Any]:
     return made(quotient, facts), rest
 
 
-def linear(value: Number, name: str, facts: Knowledge) -> tuple[Any, Any] | None:
+def linear(value: Number, name: str, facts: Knowledge) -> tuple[Number, Number] | None:
     """(A, B) with value = A·name + B, where neither has `name`; None where a power of it occurs."""
     inner: Terms = {}
     outer: Terms = {}

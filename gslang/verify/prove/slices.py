@@ -9,7 +9,6 @@ many elements it takes, and the step between them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.opaque import Opaque
@@ -25,13 +24,13 @@ _NO_SIZE = 2**48  # no tensor has as many elements along an axis
 class Range:
     """Positions `start`, `start + step`, …: `count` of them."""
 
-    start: Any
-    count: Any
-    step: Any
-    room: Any = None  # the size of the axis, where it is not known yet that they lie inside
+    start: Number
+    count: Number
+    step: Number
+    room: Number | None = None  # the size of the axis, where it is not known yet that they lie inside
 
 
-def nonzero(world: World, name: str = "step") -> Any:
+def nonzero(world: World, name: str = "step") -> Number:
     """A number that is any but 0: its sign is a case."""
     size = world.facts.size(name)
     return size if world.facts.choices.choose(2) == 0 else -size
@@ -62,7 +61,7 @@ def range_of(world: World, begin: Number | None, end: Number | None, step: Numbe
     )
 
 
-def _moved(world: World, value: Number, size: Number, first: int) -> Any:
+def _moved(world: World, value: Number, size: Number, first: int) -> Number:
     """A bound counted from the front, moved to where there are positions."""
     facts, last = world.facts, size + first
     if type(value) is int and abs(value) > _NO_SIZE:
@@ -98,7 +97,7 @@ class OpenSlice(Opaque):
 
     def __init__(self, world: World, shape: Sequence[Number]) -> None:
         self.world, self.rank = world, len(shape)
-        self.ranges: list[tuple[int, Any, Range]] = []  # (axis, its size, what is taken)
+        self.ranges: list[tuple[int, Number, Range]] = []  # (axis, its size, what is taken)
         self.of(shape)
 
     def of(self, shape: Sequence[Number]) -> list[Range]:
@@ -120,7 +119,7 @@ class OpenSlice(Opaque):
         self.ranges.append((axis, size, Range(start, count, step, size)))
         return self.ranges[-1][2]
 
-    def steps(self) -> tuple[Any, ...]:
+    def steps(self) -> tuple[Number, ...]:
         """The step along each axis."""
         return tuple(
             self.world.facts.normal(found.step)

@@ -11,12 +11,13 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.constraints import passes
-from gslang.engine.scope import UNBOUND, Instance
+from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.domains import Attributes, Written, fresh
+from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
@@ -110,12 +111,13 @@ class Source:
     def node(self, number_: int) -> int:
         """The node of the symbolic graph for a pattern node, made with its operands if it is not there."""
         scope = self.scope
-        slots = scope.slots if self.rule.nodes[number_].block is None else scope.current.slots
+        slots = scope.slots_of(self.rule.nodes[number_].block)
         if self.bound(slots, number_) == UNBOUND:
             match self.rule.nodes[number_]:
                 case ir.AltNode(branches=branches):
                     k = self.world.facts.choices.choose(len(branches))
-                    (scope.chosen if slots is scope.slots else scope.current.chosen)[number_] = k
+                    here = scope if scope.current is None or slots is scope.slots else scope.current
+                    here.chosen[number_] = k
                     slot = self.node(branches[k])
                 case ir.LeafNode() as leaf:
                     slot = self.leaf(number_, leaf)
@@ -180,7 +182,7 @@ class Source:
                 leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
             elif constraint.field == "dtype" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
-                leaf.dtype = known if known is not None else leaf.dtype
+                leaf.dtype = known if isinstance(known, (str, Dtype)) else leaf.dtype
             elif constraint.field == "ndim" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.rank = known if type(known) is int else None
@@ -195,7 +197,7 @@ class Source:
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
 
-    def known_item(self, item: Any) -> Number | None:
+    def known_item(self, item: object) -> Number | None:
         """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet."""
         if isinstance(item, ir.Equals):
             value = self.case.try_value(item.value)
@@ -288,11 +290,11 @@ class Source:
                 attrs[operand.name] = chosen
         return attrs
 
-    def capture(self, number_: int, value: Any) -> None:
+    def capture(self, number_: int, value: object) -> None:
         """Bind a name in the pattern, for what comes after it."""
         (self.scope.captures if self.scope.current is None else self.scope.current.captures)[number_] = value
 
-    def propose(self, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, Any]:
+    def propose(self, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, object]:
         """(True, the value that passes) where the test says enough; what it gives is tested again.
 
         `depth`: of lists around the test.
@@ -330,7 +332,7 @@ class Source:
         value = self.graph.tensor(base)
         if not isinstance(value, tuple):
             raise NotProved("a projection of what is no tuple")
-        index: Any = None
+        index: object = None
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
                 found, index = self.propose(constraint.test, "", "index")
@@ -349,7 +351,7 @@ class Source:
     def test(self, number_: int, pattern: ir.Pattern) -> None:
         """Hold a node to its constraints."""
         scope = self.scope
-        slot = scope.slots[number_] if pattern.block is None else scope.current.slots[number_]
+        slot = scope.slots_of(pattern.block)[number_]
         for constraint in pattern.constraints:
             if isinstance(constraint, ir.SameAttributes):
                 continue  # copied
@@ -377,6 +379,7 @@ class Source:
                 raise Impossible
 
 
-def scope_index(scope: Any) -> str:
+def scope_index(scope: Scope) -> str:
     """The instance that a name is in."""
+    assert scope.current is not None
     return "first_" if scope.current.index == 0 else "later_"

@@ -25,18 +25,18 @@ class Leaf:
 
     def __init__(self, world: World, name: str) -> None:
         self.world, self.name = world, name
-        self.dtype = Dtype(world.facts.choices)
+        self.dtype: str | Dtype = Dtype(world.facts.choices)
         self.rank: int | None = None  # where the rule fixes it
         self.most: int | None = None  # the largest rank that operators take
-        self.known: tuple[Any, ...] = ()  # sizes that the rule fixes, None for open ones
-        self.given: tuple[Any, ...] | None = None
+        self.known: tuple[Number | None, ...] = ()  # sizes that the rule fixes, None for open ones
+        self.given: tuple[Number, ...] | None = None
         self.value: Term | None = None  # of all elements
         self.ones = False  # one element only
         self.tensor: Tensor | None = None
         self.items: tuple[Any, ...] | None = None  # where the rule says which numbers it holds
         self.is_constant = False
-        self.numbers: tuple[Any, ...] | None = None  # of a vector of whole numbers
-        self.spelled: Callable[[], tuple[Any, ...]] | None = None  # what makes them when a rule reads them
+        self.numbers: tuple[Number, ...] | None = None  # of a vector of whole numbers
+        self.spelled: Callable[[], tuple[Number, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
         self.written: dict[int, int] = {}  # the same, as the rule sees them
         self.like: Leaf | None = None  # another one with the same elements
@@ -175,7 +175,7 @@ class ConstantValue(Opaque):
         ((place,),) = self.leaf.chosen.values()
         return int(place)
 
-    def vector(self) -> tuple[Any, ...] | None:
+    def vector(self) -> tuple[Number, ...] | None:
         """The numbers of a vector of whole numbers; None where they are not known one by one."""
         leaf = self.leaf
         if leaf.numbers is None and leaf.spelled is not None and not self.taken:
@@ -228,28 +228,28 @@ class ConstantValue(Opaque):
             raise NotProved("a constant's value is read")
         return iter((self[0],))
 
-    def __add__(self, other: Any) -> Any:
+    def __add__(self, other: object) -> Any:
         if type(other) is int and other == 0 and self.taken < len(self.leaf.resolved().shape):
             return self  # an array
         return self.real() + other
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Any:
+    def __sub__(self, other: object) -> Any:
         return self.real() - other
 
-    def __rsub__(self, other: Any) -> Any:
+    def __rsub__(self, other: object) -> Any:
         return other - self.real()
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: object) -> Any:
         return self.real() * other
 
     __rmul__ = __mul__
 
-    def __truediv__(self, other: Any) -> Any:
+    def __truediv__(self, other: object) -> Any:
         return self.real() / other
 
-    def __rtruediv__(self, other: Any) -> Any:
+    def __rtruediv__(self, other: object) -> Any:
         return other / self.real()
 
     def __neg__(self) -> Any:

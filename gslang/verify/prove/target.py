@@ -42,7 +42,7 @@ class Target:
         self.case, self.rule, self.world, self.graph, self.scope = (
             case, case.rule, case.world, case.graph, case.scope,
         )
-        self.made: dict[int, list[Any]] = {}
+        self.made: dict[int, list[Value]] = {}
         self.scope.new_type = self.type_of
 
     def outputs(self) -> list[Value]:
@@ -53,13 +53,13 @@ class Target:
         self.world.reading = False
         return [value for output in self.rule.target.outputs for value in self.several(output)]
 
-    def several(self, number_: int) -> list[Any]:
+    def several(self, number_: int) -> list[Value]:
         """The values of a target node: as many as it has."""
         if number_ not in self.made:
             self.made[number_] = list(self.make(number_))
         return self.made[number_]
 
-    def one(self, number_: int) -> Any:
+    def one(self, number_: int) -> Value:
         """The value of a target node that stands for one."""
         values = self.several(number_)
         if len(values) != 1:
@@ -74,7 +74,7 @@ class Target:
         shape = tuple(self.world.facts.normal(d) for d in value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
-    def make(self, number_: int) -> Iterator[Any]:
+    def make(self, number_: int) -> Iterator[Value]:
         """The values of a target node, made anew."""
         scope, rule = self.scope, self.rule
         match rule.target.targets[number_]:
@@ -140,7 +140,7 @@ class Target:
             case other:
                 raise NotProved(f"{type(other).__name__} in a target")
 
-    def constant(self, made: ir.MakeConst, dtype: object) -> Value:
+    def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
         """A constant of the target; `dtype`: that of the operands beside it."""
         value = self.case.value(made.value)
         if made.dtype is not None:
@@ -167,7 +167,7 @@ class Target:
         """
         scope = self.scope
         operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
-        operands: list[Any] = []
+        operands: list[Value] = []
         waiting: list[tuple[int, ir.MakeConst]] = []
         for part in call.operands:
             target = self.rule.target.targets[part]
@@ -176,7 +176,7 @@ class Target:
                 operands.append(None)
             else:
                 operands += self.several(part)
-        dtypes = [o.dtype if isinstance(o, Tensor) else None for o in operands]
+        dtypes: list[Any] = [o.dtype if isinstance(o, Tensor) else None for o in operands]
         for place, made in waiting:
             operands[place] = self.constant(made, self.rule.dialect.dtype_beside(operator, place, dtypes))
         signature = self.rule.dialect.operators.get(operator)

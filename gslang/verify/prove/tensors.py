@@ -12,13 +12,23 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.axioms import at_least_0, is_positive
 from gslang.verify.prove.certificate import CaseRecord
-from gslang.verify.prove.dtypes import REAL, TRUTH, compared, numbers_in, numbers_of, restrict, takes, unify
+from gslang.verify.prove.dtypes import (
+    REAL,
+    TRUTH,
+    Dtype,
+    compared,
+    numbers_in,
+    numbers_of,
+    restrict,
+    takes,
+    unify,
+)
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.terms import ZERO, Term, guard, of_atom
 
-Index = tuple[Any, ...]
+Index = tuple[Number, ...]
 At = Callable[[Index], Term]
 
 
@@ -29,14 +39,14 @@ class Tensor:
     `flat`: the element at a position in row-major order.
     """
 
-    shape: tuple[Any, ...]
-    dtype: Any
+    shape: tuple[Number, ...]
+    dtype: str | Dtype
     at: At
-    flat: Callable[[Any], Term] | None = None
+    flat: Callable[[Number], Term] | None = None
     splat: Term | None = None  # the value of all elements, where it is known
     items: tuple[Any, ...] | None = None  # of a constant vector: its elements
     leaf: Any = None  # the input of the source that this is
-    converted: Any = None  # the tensor that was converted to this one's type
+    converted: Tensor | None = None  # the tensor that was converted to this one's type
 
 
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
@@ -52,9 +62,10 @@ class World:
         self.facts, self.most = facts, most
         self.reading = True  # the source
         self.notes: set[str] = set()  # assumptions to state
-        self.sums: list[tuple[tuple[int, Any, Any], tuple[Any, Any]]] = []  # over instances: see `families`
+        # over instances: see `families`
+        self.sums: list[tuple[tuple[int, Number, Number], tuple[Number, Number]]] = []
         # element types that are the same in every sensible graph, and the words for that
-        self.mostly_alike: list[tuple[Any, Any, str]] = []
+        self.mostly_alike: list[tuple[str | Dtype, str | Dtype, str]] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[object] = []  # what these identities belong to
         self.clipped = False  # whether a bound of a slice was left as it is written
@@ -93,14 +104,14 @@ class World:
         elif not self.facts.at_least(value, 0):
             raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be below 0")
 
-    def need_same_dtype(self, a: object, b: object) -> None:
+    def need_same_dtype(self, a: str | Dtype, b: str | Dtype) -> None:
         """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
         elif not self.same_dtype(a, b):
             raise NotProved("the element types of the target's operands may differ")
 
-    def same_dtype(self, a: object, b: object) -> bool:
+    def same_dtype(self, a: str | Dtype, b: str | Dtype) -> bool:
         """True if two element types are equal: known, or taken for granted, which is noted then."""
         known = compared(a, b)
         if known is not None:
@@ -120,19 +131,23 @@ class World:
             if spec is None or not spec.dtypes or not isinstance(operand, Tensor):
                 continue
             allowed, taken = numbers_in(spec.dtypes), takes(operand.dtype, spec.dtypes)
-            if taken is None and not self.reading and operand.dtype.root().kinds - allowed == {TRUTH}:
+            open_type = operand.dtype.root() if isinstance(operand.dtype, Dtype) else None
+            if (
+                taken is None and not self.reading and open_type is not None
+                and open_type.kinds - allowed == {TRUTH}
+            ):
                 self.notes.add("truth values apart")
             elif not self.reading and taken is not True:
                 raise NotProved(f"`{signature.name}` may not take the element type of `{spec.name}`")
             restrict(operand.dtype, allowed)
 
-    def is_real(self, dtype: object) -> bool:
+    def is_real(self, dtype: str | Dtype) -> bool:
         """True if an element type holds real numbers; a case where it is open."""
         numbers, is_open = numbers_of(dtype)
         self.whole = self.whole or is_open and numbers != REAL
         return numbers == REAL
 
-    def need_real(self, dtype: object) -> None:
+    def need_real(self, dtype: str | Dtype) -> None:
         """An operator that means something else for integers."""
         if not self.is_real(dtype):
             raise NotProved("arithmetic of whole numbers that rounds")
@@ -199,7 +214,7 @@ class World:
 
     # ── broadcasting ──
 
-    def joined(self, a: Number, b: Number) -> Any:
+    def joined(self, a: Number, b: Number) -> Number:
         """The size that two dimensions broadcast to."""
         facts = self.facts
         a, b = facts.normal(a), facts.normal(b)
@@ -315,9 +330,9 @@ class World:
             index.append(place if k == 0 else place % self.facts.normal(size))
         return tuple(index)
 
-    def ravelled(self, index: Index, shape: Sequence[Number]) -> Any:
+    def ravelled(self, index: Index, shape: Sequence[Number]) -> Number:
         """The position of an index in row-major order."""
-        position: Any = 0
+        position: Number = 0
         for place, size in zip(index, shape):
             position = position * self.facts.normal(size) + place
         return self.facts.normal(position)
@@ -343,7 +358,7 @@ def _factors(term: Term, condition: str) -> Iterator[tuple[Term, str]]:
     yield term, condition
 
 
-def constant(value: Term, shape: Sequence[Number], dtype: object) -> Tensor:
+def constant(value: Term, shape: Sequence[Number], dtype: Any) -> Tensor:
     """A tensor whose elements are all equal."""
     return Tensor(tuple(shape), dtype, lambda index: value, None, value)
 

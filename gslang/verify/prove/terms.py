@@ -18,7 +18,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, Size, text_of
 
 # positions that a total runs over, with their sizes
-Variables = tuple[tuple[str, Any], ...]
+Variables = tuple[tuple[str, Number], ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -16,7 +16,7 @@ from typing import Any
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.cases import vanishes
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.sizes import Number, Size, divide, linear, names_in, text_of
+from gslang.verify.prove.sizes import Number, Size, divide, linear, names_in, terms_of, text_of
 from gslang.verify.prove.terms import (
     FUNCTION_OF,
     ONE,
@@ -103,7 +103,7 @@ def _atom(atom: Atom, facts: Facts) -> Term:
     return of_atom(atom)
 
 
-def replace(value: Term, what: Mapping[str, object], facts: Facts) -> Term:
+def replace(value: Term, what: Mapping[str, Number], facts: Facts) -> Term:
     """Positions replaced by other values."""
 
     def change(atom: Atom) -> Term:
@@ -134,7 +134,7 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
         return keyed(kind, variables, body, facts)
     if kind != "sum":
         # the only position
-        first: dict[str, Any] = {name: 0 for name, size in variables if type(size) is int and size == 1}
+        first: dict[str, Number] = {name: 0 for name, size in variables if type(size) is int and size == 1}
         rest = tuple(v for v in variables if v[0] not in first)
         inner = replace(body, first, facts) if first else body
         result = keyed(kind, rest, inner, facts) if rest else inner
@@ -232,8 +232,8 @@ def _split(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
     return None
 
 
-def text_of_name(position: Size) -> str:
-    return next(iter(position.terms))[0]
+def text_of_name(position: Number) -> str:
+    return next(iter(terms_of(position)))[0]
 
 
 def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
@@ -248,8 +248,8 @@ def _shortened(variables: Variables, factors: Factors, facts: Facts) -> Term | N
                 continue
             if _hidden(name, parts[1], facts) or names_in(size) & own:
                 continue
-            low: Any = -parts[1] if parts[0] == 1 else 0
-            high: Any = size if parts[0] == 1 else parts[1] + 1
+            low: Number = -parts[1] if parts[0] == 1 else 0
+            high: Number = size if parts[0] == 1 else parts[1] + 1
             if not (facts.proves(low) and facts.proves(high - low - 1) and facts.proves(size - high)):
                 continue
             length = high - low

@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import field
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.verify.prove.sizes import Size
+from gslang.verify.prove.terms import Term
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,10 +25,10 @@ class Use:
     `assumed`: sizes that are at least 0 where it was used."""
 
     law: str
-    binding: dict[str, Any] = field(default_factory=dict)
-    before: Any = None
-    after: Any = None
-    assumed: tuple[Any, ...] = ()
+    binding: dict[str, Term] = field(default_factory=dict)
+    before: Term | None = None
+    after: Term | None = None
+    assumed: tuple[Size, ...] = ()
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class Uses:
 
     names: set[str] = field(default_factory=set)
     steps: list[Use] | None = None
-    assumed: Callable[[], tuple[Any, ...]] = tuple
+    assumed: Callable[[], tuple[Size, ...]] = tuple
     raw: bool = False
 
 
@@ -57,7 +58,7 @@ def noting() -> Iterator[Uses]:
 
 
 @contextmanager
-def recording(assumed: Callable[[], tuple[Any, ...]]) -> Iterator[list[Use]]:
+def recording(assumed: Callable[[], tuple[Size, ...]]) -> Iterator[list[Use]]:
     """Writes down each use inside."""
     uses = _now[-1]
     before, uses.steps, uses.assumed = uses.steps, [], assumed
@@ -91,7 +92,7 @@ def use(law: str, **binding: object) -> None:
         uses.steps.append(Use(law, binding, assumed=uses.assumed()))
 
 
-def rewrite(law: str, before: Callable[[], Any], after: Any) -> None:
+def rewrite(law: str, before: Callable[[], Term], after: Term) -> None:
     """A law is used of which the statement is the simplest case: `before()` becomes `after`, which may be
     made by a call, too.
     """

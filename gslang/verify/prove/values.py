@@ -16,6 +16,7 @@ from gslang.engine.values import truth
 from gslang.verify.prove.families import Family, Sums, whole
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import World
+from gslang.verify.prove.watched import WatchingScope
 
 
 def instances_of(source: ir.Value) -> int | None:
@@ -31,7 +32,7 @@ def instances_of(source: ir.Value) -> int | None:
 class FamilyValues:
     """Evaluates the values of one case."""
 
-    def __init__(self, world: World, scope: Any) -> None:
+    def __init__(self, world: World, scope: WatchingScope) -> None:
         self.world, self.scope = world, scope
         self.over_instances: set[int] = set()  # locals that stand for an instance
 
@@ -105,7 +106,7 @@ class FamilyValues:
             raise NotProved("a sequence with an item for each instance")
         return ir.Const(found)
 
-    def plain(self, value: ir.Value, read: Any) -> Any:
+    def plain(self, value: ir.Value, read: object) -> object:
         """An expression of which a part is known not to be a family."""
         if isinstance(read, (Family, Sums)):
             raise NotProved("a part of a sequence with an item for each instance")
@@ -131,7 +132,7 @@ class FamilyValues:
             return 0
         raise NotProved("an instance of a certain number is read")
 
-    def let(self, place: ir.Place, number: int) -> Any:
+    def let(self, place: ir.Place, number: int) -> object:
         """A named value, in the instance that it belongs to."""
         before, instance = (
             self.scope.current,
@@ -146,7 +147,7 @@ class FamilyValues:
             self.scope.sides.add((self.scope.watched[number], truth(result)))
         return result
 
-    def builtin(self, name: str, arguments: tuple[Any, ...]) -> Any:
+    def builtin(self, name: str, arguments: tuple[object, ...]) -> object:
         """A built-in function: of a family where it has a meaning there."""
         first = arguments[0] if arguments else None
         if isinstance(first, Family):

@@ -26,13 +26,13 @@ class WatchingScope(Scope):
     watched: dict[int, int] = {}
     sides: set[tuple[int, bool]] = set()
 
-    def around(self, uses: ir.Uses) -> Any:
+    def around(self, uses: ir.Uses) -> object:
         """The surroundings of the source are open: each question has both answers, in separate cases."""
         if self.slot(uses.place, uses.node) < 0:
             raise UnknownValue("the node is not part of the match")
         return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
 
-    def let(self, place: ir.Place, number: int) -> Any:
+    def let(self, place: ir.Place, number: int) -> object:
         """The value of a let; that of a decision is noted, and computed anew each time: it may read what a
         comprehension runs over.
         """
