@@ -40,7 +40,7 @@ def random_inputs(
     first. Names that are `given` get no value. Raises `EvaluationError` where a type is not known, and for
     more than `most` elements.
     """
-    values: dict[str, object] = {}
+    values: dict[str, Array] = {}
     sizes = {**_symbol_sizes(graph, unknown), **(dims or {})}
     for node in graph.reverse_post_order():
         name = graph.names[node]

@@ -334,7 +334,7 @@ class _Writer:
         only_nodes = self.record is not None and self.record.constants_are_nodes
         as_node = only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
         if isinstance(value, OnnxTensor):
-            tensor: TensorProto | None = type(value.message)()
+            tensor: Any = type(value.message)()
             tensor.CopyFrom(value.message)
             tensor.name = name
         else:

@@ -84,7 +84,7 @@ def is_raw() -> bool:
     return _now[-1].raw
 
 
-def use(law: str, **binding: object) -> None:
+def use(law: str, **binding: Term) -> None:
     """A law is used as it is stated, with these terms for its letters."""
     uses = _now[-1]
     uses.names.add(law)
@@ -92,7 +92,7 @@ def use(law: str, **binding: object) -> None:
         uses.steps.append(Use(law, binding, assumed=uses.assumed()))
 
 
-def rewrite(law: str, before: Callable[[], Term], after: Term) -> None:
+def rewrite(law: str, before: Callable[[], Term], after: Term | Callable[[], Term]) -> None:
     """A law is used of which the statement is the simplest case: `before()` becomes `after`, which may be
     made by a call, too.
     """
