@@ -44,11 +44,14 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
         if (own := corrected(graph.op[node], operands)) is not None:
-            return own(operands, graph.attrs[node])
+            value = own(operands, graph.attrs[node])
+            return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]
         if graph.op[node] == "Shape":
             return _shape(operands[0], **graph.attrs[node])
         if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:
             _check_parts(graph, node, operands)
+        if graph.op[node] == "Reshape":
+            _check_sizes(graph, node, operands)
         value = kernel_value(graph.op[node], operands, graph.attrs[node])
         if value is not None:
             return value
@@ -100,6 +103,14 @@ def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
         raise EvaluationError(
             f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
+        )
+
+
+def _check_sizes(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` for dimensions below -1, each of which NumPy takes for the one that is left."""
+    if len(operands) > 1 and operands[1] is not None and (operands[1] < -1).any():
+        raise EvaluationError(
+            f"`Reshape` of {graph.label(node)} cannot be computed: a dimension is {operands[1].min()}"
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from gslang.base.open_types import Attrs
+from gslang.evaluate.onnx_recurrent import gru, lstm, rnn
 
 Operands = Sequence[Any]
 
@@ -59,4 +60,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
+    "RNN": rnn,
+    "GRU": gru,
+    "LSTM": lstm,
 }

@@ -50,6 +50,14 @@ def matters(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> 
     return False
 
 
+def shows(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> bool:
+    """True if a call of the operator computes something else, or has another type, once the attribute has its
+    default: if that changes no output, the source itself takes it back."""
+    inner = graph.copy()
+    inner.set_outputs([n for n in graph.reverse_post_order() if graph.op[n] == attribute[0]])
+    return matters(inner, dialect, attribute, seed)
+
+
 def _with_default(graph: Graph, dialect: Dialect, attribute: Attribute) -> Graph | None:
     """The graph without the attribute, with the types that it has then; None where no call gives another
     value than the default.

@@ -15,7 +15,7 @@ from gslang.evaluate.index_ranges import bounds_of
 from gslang.graph.graph import INPUT, PARAM
 from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types
 from gslang.verify.decisions import goals
-from gslang.verify.effects import Attribute, matters, unread
+from gslang.verify.effects import Attribute, matters, shows, unread
 from gslang.verify.instances import (
     Instance,
     Search,
@@ -62,7 +62,7 @@ class Evidence:
     the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more.
     `stopped`: the time was over before enough was seen. `unvaried`: what no instance showed, as messages name
     it. `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
-    instances showed that they did not.
+    instances showed that they did not; `masked`: in how many of these the operator's own result changed.
     """
 
     good: list[Finding] = field(default_factory=list)
@@ -79,6 +79,7 @@ class Evidence:
     attributes: set[tuple[str, str, str]] = field(default_factory=set)
     effective: set[Attribute] = field(default_factory=set)
     idle: Counter[Attribute] = field(default_factory=Counter)
+    masked: Counter[Attribute] = field(default_factory=Counter)
 
 
 def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram]) -> Evidence:
@@ -192,6 +193,7 @@ def _seek_effects(
                 evidence.effective.add(attribute)
                 _look_at(rule, instance, settings, evidence)
                 break
+            evidence.masked[attribute] += shows(instance.before, rule.dialect, attribute, settings.seed)
             idle = idle or instance
         else:
             if idle is not None:
@@ -213,7 +215,8 @@ def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
 
 def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     """Notes on attributes that the rule looks at nowhere, though they have made no difference in any instance
-    in which they had another value than the default.
+    in which they had another value than the default; without those of which the operator's own result shows
+    in several instances that they do, and that the rest of the source takes it back.
     """
     varied_ = {
         (operator, name)
@@ -223,7 +226,7 @@ def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     return [
         f"attribute `{name}` of `{operator}` never made a difference"
         for operator, name in sorted((varied_ & unread(rule)) - evidence.effective)
-        if name not in _SAY_NOTHING | _REPEAT_SHAPES
+        if name not in _SAY_NOTHING | _REPEAT_SHAPES and evidence.masked[operator, name] < _MOST_IDLE
     ]
 
 
@@ -281,6 +284,7 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
             evidence.effective.add(attribute)
         else:
             evidence.idle[attribute] += 1
+            evidence.masked[attribute] += shows(instance.before, rule.dialect, attribute, settings.seed)
 
 
 def refused_types(rule: CheckedRule, evidence: Evidence, seed: int) -> list[str]:

@@ -224,7 +224,7 @@ def _attempt(
         if (unfit := _refused_type(graph, rule)) is not None:
             search.obstacles[unfit] += 1
             return None
-        if all(_is_empty(graph, output) for output in graph.outputs):
+        if all(_is_empty(graph, output) for output in graph.outputs) and not _is_about_nothing(graph):
             search.obstacles["nothing is computed: a dimension is 0"] += 1
             return None
         aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
@@ -251,6 +251,11 @@ def _attempt(
 
 def _is_empty(graph: Graph, node: int) -> bool:
     return 0 in (getattr(graph.types[node], "shape", None) or ())
+
+
+def _is_about_nothing(graph: Graph) -> bool:
+    """True if a call has an attribute that makes a difference only where there are no elements."""
+    return any(attrs is not None and attrs.get("allowzero") for attrs in graph.attrs)
 
 
 def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:

@@ -19,6 +19,7 @@ from gslang.engine.scope import UNBOUND, Scope, evaluate
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
+from gslang.verify.reads import has_open
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
 
@@ -27,6 +28,7 @@ Wishes = Mapping[tuple[int, str], Any]
 
 
 MOST_DIMENSIONS = 10  # of an input
+_NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 # of which constants are made: both signs, nothing, halves, ties, large ones
 _NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
 
@@ -71,6 +73,10 @@ class Leaves:
         self.rank: int | None = None  # that the transposition of the call that is made next needs
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
+        # the first input has no elements: only then does `allowzero` make a difference
+        self.empty = stressed == ("Reshape", "allowzero") or (
+            has_open(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
+        )
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
 
     def bound(self, number: int) -> int:
@@ -121,6 +127,9 @@ class Leaves:
             number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng)
         )
         dtype: Any = self.wanted(number, "dtype", self.dtype)
+        if self.empty and shape and hint is None and isinstance(shape, tuple):
+            self.empty, at = False, rng.randrange(len(shape))
+            shape = shape if 0 in shape else (*shape[:at], 0, *shape[at + 1 :])
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
             shape = some_shape(rng, rank)

@@ -97,11 +97,13 @@ class Making(CallAttributes):
         raise AssertionError("a pattern node of no known kind: this is a bug in gslang")
 
     def projection(self, number: int, base: int) -> int:
-        """The field of a tuple that constraints ask for, else the one of this instance, else any."""
+        """The field of a tuple that constraints ask for, else mostly the one of this instance, else any."""
         type_ = self.graph.types[base]
         count = len(type_.fields) if isinstance(type_, TupleType) else 1
         current = self.scope.current
-        default = current.index if current is not None else self.dice(number).randrange(max(1, count))
+        rng = self.dice(number)
+        in_turn = current is not None and rng.random() < 0.85
+        default = current.index if current is not None and in_turn else rng.randrange(max(1, count))
         index = self.wanted(number, "index", default if default < count else 0)
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
             raise Misfit(f"there is no field {index}")
@@ -269,7 +271,7 @@ class Making(CallAttributes):
 
         def ask() -> None:
             nonlocal answer, proposed
-            known = {**proposed, **given, **self.values(slots)}
+            known = {**proposed, **given, **self.values(slots), "%empty": self.empty}
             answer, extra = sample(
                 rng, sampled, signature.traits, self.shapes(call, slots), known, self.samplers
             )

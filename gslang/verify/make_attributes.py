@@ -54,7 +54,7 @@ class CallAttributes(Leaves):
                 and rng.random() < 0.4
             ):
                 proposed[name] = rng.choice((0.25, 0.5, 1.5))
-        given, later = self.attributes(number, call, operator, proposed)
+        given, later = self.attributes(number, call, operator, proposed, settle=True)
         if later:
             raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
         return {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
@@ -115,9 +115,13 @@ class CallAttributes(Leaves):
         return found
 
     def attributes(
-        self, number: int, call: ir.CallNode, operator: str, proposed: Attrs
+        self, number: int, call: ir.CallNode, operator: str, proposed: Attrs, settle: bool = False
     ) -> tuple[dict[str, object], list[str]]:
-        """Attributes that constraints fix, and those that cannot be computed yet."""
+        """Attributes that constraints fix, and those that cannot be computed yet.
+
+        `settle`: also tuples of which a constraint says no more than that they have some items; until then
+        they are the sampler's.
+        """
         given: dict[str, object] = {}
         later: list[str] = []
         declared = self.rule.dialect.operators[operator]
@@ -141,6 +145,11 @@ class CallAttributes(Leaves):
                     and isinstance(constraint.test.test, ir.Anything)
                 ):
                     continue
+                if _is_open_tuple(constraint.test):
+                    if constraint.field not in proposed and not settle:
+                        continue
+                    if proposed.get(constraint.field, ()) is None:
+                        raise Misfit(f"`{constraint.field}` is proposed to be absent")
                 first = reads_itself(self.rule, number, constraint, self.scope)
                 if first:
                     continue  # `first.conv.*` on the first instance: anything
@@ -168,6 +177,18 @@ class CallAttributes(Leaves):
             if (number, name) in self.wishes:
                 given[f"%{k}"] = self.wishes[number, name]
         return given, later
+
+
+def _is_open_tuple(test: ir.Test) -> bool:
+    while isinstance(test, ir.Capture):
+        test = test.test
+    if not isinstance(test, ir.TupleTest):
+        return False
+    return any(isinstance(item, ir.Rest) for item in test.items) and all(
+        isinstance(item, (ir.Rest, ir.Anything))
+        or isinstance(item, ir.Capture) and isinstance(item.test, ir.Anything)
+        for item in test.items
+    )
 
 
 def _some_value(rng: Random, type_: AttributeType) -> Any:

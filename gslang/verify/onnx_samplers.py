@@ -2,7 +2,8 @@
 `samplers` for Relay).
 
 Operands that say where or how much (axes, shapes, pads) are proposed as values: under `"%k"` for operand k,
-in the answer and, where they are settled, in what is given. Not here: element types of operands
+in the answer and, where they are settled, in what is given (there, `"%empty"`: an input is to have no
+elements). Not here: element types of operands
 (`operand_types`).
 """
 
@@ -50,6 +51,7 @@ from gslang.verify.samplers import (
     Answer,
     Only,
     Sampler,
+    Shape,
     Shapes,
     any_axis,
     data_shape,
@@ -166,16 +168,29 @@ def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))
         return fill(known, data, (4,)), {"%1": (rng.choice((0, data[0])), data[1], 2, data[2] // 2)}
     data = data_shape(rng, known)
+    if given.get("%empty") and known[0] is None and data:
+        data = (0, *data[1:]) if rng.random() < 0.5 else (*data[:-1], 0)
+    if 0 in data and given.get("allowzero", 1):
+        return _reshape_of_nothing(rng, known, data)
     kept = rng.choice((0, 0, 0, 1, 2))  # conditions often keep the first dimensions
-    target = rng.choice(((*data[:kept], *factors(rng, prod(data[kept:]))), data))
+    other = (*data[:kept], *factors(rng, prod(data[kept:])))
+    target = rng.choice((other, other, data))
     if len(data) == 4 and rng.random() < 0.3:
         target = (*data[:2], data[2] * data[3])
     if target and rng.random() < 0.3:
         k = rng.randrange(len(target))
         target = (*target[:k], -1, *target[k + 1 :])
-    elif len(data) > 1 and rng.random() < 0.2:
-        target = (0, -1)
+    elif len(data) > 1 and rng.random() < 0.3:
+        k = rng.randrange(1, len(data))  # a 0 copies the dimension that stands there
+        target = rng.choice(((0, -1), (*(0,) * k, -1), (*data[: k - 1], 0, -1)))
     return fill(known, data, (len(target),)), {"%1": target}
+
+
+def _reshape_of_nothing(rng: Random, known: Shapes, data: Shape) -> Answer:
+    """Of a tensor without elements, where a 0 is a dimension: of another shape, as it is nothing anyway."""
+    size = rng.choice((2, 3))
+    target = rng.choice(((*data[1:], data[0]), (0, size), (size, 0), (-1,), (size, -1)))
+    return fill(known, data, (len(target),)), {"%1": target, "allowzero": 1}
 
 
 def _expand(rng: Random, known: Shapes, given: Attrs) -> Answer:

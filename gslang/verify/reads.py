@@ -35,6 +35,19 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     ]
 
 
+def has_open(rule: ir.CheckedRule, name: str) -> bool:
+    """True if a call of the source may have the attribute at any value."""
+    return any(
+        isinstance(node, ir.CallNode)
+        and any(name in rule.dialect.operators[o].attributes for o in node.operators)
+        and all(
+            isinstance(c.test, ir.Anything)
+            for c in node.constraints if isinstance(c, ir.Constraint) and c.field == name
+        )
+        for node in rule.nodes
+    )
+
+
 def names_types(rule: ir.CheckedRule) -> bool:
     """True if a rule names an element type of whole numbers: then it is meant for them.
 

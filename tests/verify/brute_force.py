@@ -19,6 +19,7 @@ import numpy as np
 
 from gslang.check import checked as ir
 from gslang.dialect.domain_values import choices
+from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.engine.build import BuildError
@@ -163,9 +164,28 @@ def _edited(graph: Graph, rule: ir.CheckedRule, edits: list[list[Edit]]) -> Grap
         for node in changed.reverse_post_order():
             if changed.op[node] not in (INPUT, PARAM, CONST):
                 changed.types[node] = infer_node(changed, rule.dialect, node)
+                _require_types(changed, rule, node)
     except TypeInferenceError:
         return None
     return changed
+
+
+def _require_types(graph: Graph, rule: ir.CheckedRule, node: int) -> None:
+    """Raises `TypeInferenceError` for operands of element types that an operator does not take: inference may
+    not look at them."""
+    operands = graph.operands[node]
+    types = tuple([graph.types[o] if o >= 0 else None for o in operands])
+    if rule.dialect.refuses is not None:
+        there = tuple([k for k, o in enumerate(operands) if o >= 0])
+        rule.dialect.refuses(
+            graph.meta, graph.op[node], graph.attrs[node], types, lambda k: graph.op[operands[k]] is CONST,
+            there,
+        )
+    signature = rule.dialect.get(graph.op[node])
+    for spec, type_ in zip(() if signature is None else signature.operands, types):
+        dtype = getattr(type_, "dtype", None)
+        if spec.dtypes and dtype is not None and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
+            raise TypeInferenceError(f"{graph.op[node]} takes no {dtype}")
 
 
 def _apply(rule: ir.CheckedRule, graph: Graph) -> bool:
@@ -218,7 +238,8 @@ def _unequal(a: Any, b: Any, tolerance: float | None) -> str | None:
         return None if np.array_equal(a, b) else "other values"
     a, b = a.astype(np.float64), b.astype(np.float64)
     fine = np.isfinite(a)
-    far = np.abs(a - b)[fine] > max(_TOLERANCE, 4 * (tolerance or 0)) * (1 + np.abs(a[fine]))
+    with np.errstate(all="ignore"):
+        far = np.abs(a - b)[fine] > max(_TOLERANCE, 4 * (tolerance or 0)) * (1 + np.abs(a[fine]))
     return "values that are far apart" if far.any() or not np.isfinite(b[fine]).all() else None
 
 
