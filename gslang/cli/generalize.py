@@ -11,6 +11,9 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
@@ -19,6 +22,7 @@ from gslang.cli.refusals import outputs_conflict
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
+    from gslang.api import RuleSet
     from gslang.generalize.refine import Generalized
 
 _SECONDS = 20.0  # of processor time for one rule: convolutions need most of it
@@ -37,6 +41,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_extern_option(parser)
 
 
+def _completed(
+    file: str, options: argparse.Namespace
+) -> tuple[RuleSet | None, Mapping[str, tuple[str, ...]]]:
+    """The rules of a file whose targets leave out required attributes, which their sources have, and what was
+    copied; None for others, and where there are other errors.
+    """
+    from gslang.api import RuleError, parse_rules
+    from gslang.base.source import Source
+    from gslang.generalize.complete import completed
+
+    if not Path(file).is_file():
+        return None, {}
+    try:
+        source, copied = completed(Source(file, Path(file).read_text(encoding="utf-8")))
+        rules = parse_rules(source.text, file, allow_extern=options.allow_extern) if copied else None
+    except (OSError, ValueError, RuleError):
+        return None, {}
+    known = () if rules is None else rules.known
+    return (rules if set(options.rule or ()) <= set(known) else None), copied
+
+
 def run(options: argparse.Namespace) -> int:
     if options.output == "-":
         sys.stderr.write("gslc generalize: the rules go to a file\n  help: -o found.gsl, or leave -o out\n")
@@ -47,9 +72,12 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(f"gslc generalize: {wrong}")
         return ExitCode.USAGE
     options.rules, names, options.rule = [options.rules], options.rule, options.rule or None
-    rules = usable_rules(options.rules, options)
-    if isinstance(rules, ExitCode):
-        return rules
+    rules, copied = _completed(options.rules[0], options)
+    if rules is None:
+        usable = usable_rules(options.rules, options)
+        if isinstance(usable, ExitCode):
+            return usable
+        rules = usable
     from gslang.base.diagnostics import InputError
     from gslang.generalize.draft import NoDraft
     from gslang.generalize.refine import Settings, generalize
@@ -69,6 +97,7 @@ def run(options: argparse.Namespace) -> int:
                 found.append(generalize(rules.known[name], settings))
             except NoDraft as problem:
                 raise InputError(f"rule `{name}`: {problem}", path=options.rules[0]) from None
+            found[-1] = replace(found[-1], lifted=(*copied.get(name, ()), *found[-1].lifted))
             if found[-1].stopped is not None:
                 allowance.used_up()
             if sys.stderr.isatty():

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations, permutations
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -336,10 +336,8 @@ def _about_two(a: Named, b: Named, shared: set[str], declared: Any) -> Iterator[
 
 def _axes(nodes: Sequence[Named], declared: Any) -> Iterator[tuple[Named, Named, str]]:
     """Calls with an axis, and the leaves whose rank it may be counted by."""
-    for a, b in permutations(nodes, 2):
-        if a.operator is not None and b.operator is None:
-            for name in declared[a.number]:
-                if name == "axis":
-                    yield a, b, name
+    calls = [node for node in nodes if node.operator is not None and "axis" in declared[node.number]]
+    for a in calls:
+        yield from ((a, b, "axis") for b in nodes if b.operator is None or b is a)
 
 

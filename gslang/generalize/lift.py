@@ -19,8 +19,8 @@ from gslang.syntax import nodes as n
 
 @dataclass(frozen=True, slots=True)
 class Lift:
-    """`names`: what it does, for people. `edits` and `drop`: see `draft_of`. `opened`: the attributes that
-    are left open."""
+    """`names`: what it does, for people. `edits` and `drop`: see `draft_of`. `opened`: the attributes
+    that are left open, or the input that becomes a constant."""
 
     names: tuple[str, ...]
     edits: Mapping[tuple[int, int], str]
@@ -54,7 +54,7 @@ def constants(source: Source, name: str, rule: ir.CheckedRule) -> list[Lift]:
     return [
         Lift(
             (f"`{one.name.id}` is a constant",), {(one.span.start, one.span.end): f"{one.name.id}: const"},
-            frozenset(),
+            frozenset(), frozenset([one.name.id]),
         )
         for one in reversed(plain)
     ]

@@ -24,6 +24,7 @@ Place = tuple[int, int]  # a leaf and an axis of it
 
 _DTYPES = ("float32", "int32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
+_PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
 
 
@@ -128,6 +129,7 @@ def _changes(
     for place in sizes:
         yield _sized(point, [place], sizes[place] + 1)
     yield from _attributes(rule, point, others)
+    yield from _permutations(rule, point, random)
     axes: dict[Place, list[Place]] = {}
     for (leaf, axis), size in sizes.items():
         axes.setdefault((axis, size), []).append((leaf, axis))
@@ -192,6 +194,19 @@ def _attributes(rule: ir.CheckedRule, point: Point, others: Sequence[Point]) -> 
             ]
             if len(same) > 1:
                 yield dict.fromkeys(same, value)
+
+
+def _permutations(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
+    """Two calls that permute axes, each as the other one undoes it."""
+    places = [key for key in point.attributes if key[1] in ("axes", "perm")]
+    ranks = {len(shape) for shape in point.shapes.values() if len(shape) > 1}
+    for a, b in combinations(places, 2):
+        if _operators(rule, a[0]) != _operators(rule, b[0]):
+            continue
+        for rank in sorted(ranks):
+            for _ in range(_PERMUTATIONS):
+                order = tuple(random.sample(range(rank), rank))
+                yield {a: order, b: tuple(order.index(k) for k in range(rank))}
 
 
 def _operators(rule: ir.CheckedRule, number: int) -> tuple[str, ...]:

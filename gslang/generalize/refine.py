@@ -15,6 +15,7 @@ from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import REQUIRED
@@ -39,6 +40,7 @@ Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 _ROUNDS = 6  # conjunctions that are tried around the same ties
 _MOST_EXTRA = 8  # conditions that are added to ties
 _LEAST_TIES = 3  # conjunctions of ties that are drawn even if there are enough good samples
+_ALIKE = 12  # good samples in which a call has the same attributes, which count in any case
 _ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
 _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
 _GLANCE = 120  # attempts to draw a few samples
@@ -130,11 +132,12 @@ def generalize_in(
     plain = replace(
         written, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in written.source)
     ).checked()
+    unread = _unread(rule)
     for lift in (*forms, Lift((), {}, frozenset())):
         if not lift.names and before.verdict in ("proved", "exact"):
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
-            own = until.within(_SHARE_OF_FORM * until.left) if lift.names else until
+            own = until.within(_SHARE_OF_FORM * until.left) if lift.names or unread else until
             found = _Refinement(
                 draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
                 own,
@@ -148,16 +151,23 @@ def generalize_in(
         if found.verdict is not None and found.verdict.verdict in ("proved", "exact") or until.passed:
             break
     assert best is not None
-    if best.text is None and not until.passed:
+    if (best.text is None or unread and _rank(best) < ORDER.index("exact")) and not until.passed:
         others = (
             _Refinement(
                 draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until
             ).run()
-            for lift in constants(source, name, rule)
+            for lift in sorted(constants(source, name, rule), key=lambda lift: not lift.opened & unread)
         )
-        held = next((one for one in others if one.text is not None and one.conditions), None)
+        held = next((one for one in others if one.conditions and _rank(one) > _rank(best)), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
     return replace(best, tried=tuple(tried), stopped=settings.seconds if until.passed else None)
+
+
+def _unread(rule: ir.CheckedRule) -> frozenset[str]:
+    """The inputs that the target does not read: if the rule holds, it does for certain values of them."""
+    read = {item.node for item in walk(rule.target) if isinstance(item, ir.SourceNode)}
+    leaves = [rule.nodes[k] for k in rule.inputs if k not in read]
+    return frozenset(leaf.name for leaf in leaves if isinstance(leaf, ir.LeafNode) and leaf.name)
 
 
 def _judging(settings: Settings, until: Deadline) -> VerifySettings:
@@ -503,7 +513,8 @@ class _Refinement:
         if not all(all(row[: self.given]) for row in rows):
             return None
         left = [k for k in range(len(self.samples)) if all(row[k] for row in rows)]
-        good = sum(1 << j for j, k in enumerate(left) if not self.samples[k].bad)
+        telling = self._telling(left)
+        good = sum(1 << j for j, k in enumerate(left) if k in telling)
         bad = sum(1 << j for j, k in enumerate(left) if self.samples[k].bad)
         columns = []
         for c, row in zip(self.conditions, self.truth):
@@ -515,6 +526,21 @@ class _Refinement:
             if chosen is not None:
                 return [self.conditions[k] for k in sorted(usable[k] for k in chosen)]
         return None
+
+    def _telling(self, numbers: Sequence[int]) -> set[int]:
+        """Good samples; of those in which a call has the same attributes, not many more than of others.
+        Otherwise what is drawn most often, such as defaults, would seem to be most general.
+        """
+        left = [k for k in numbers if not self.samples[k].bad]
+        points = {k: point_of(self.samples[k].scope).attributes for k in left}
+        for call in dict.fromkeys(number for point in points.values() for number, _ in point):
+            groups: dict[str, list[int]] = {}
+            for k in left:
+                own = [item for item in points[k].items() if item[0][0] == call]
+                groups.setdefault(repr(own), []).append(k)
+            most = max(_ALIKE, 2 * len(left) // len(groups))
+            left = sorted(k for own in groups.values() for k in own[:most])
+        return set(left)
 
 
 # ── ties ────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -534,13 +560,25 @@ def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]
         if spec.default is not REQUIRED
     ]
     made = [
-        [], [*attributes, *weights], [*attributes, *types, *shapes], attributes, weights, types,
+        [], *_likely_constants(rule, leaves), [*attributes, *weights], [*attributes, *types, *shapes],
+        attributes, weights, types,
         [*types, *shapes], [*attributes, *types], defaults, [*defaults, *weights, *types],
     ]
     unique: dict[str, list[Condition]] = {}
     for ties in made:
-        unique.setdefault(repr(sorted({(c.node, c.field) for c in ties})) + repr(len(ties)), ties)
+        said = sorted({(c.node, c.field, c.value if c.field == "value" else "") for c in ties})
+        unique.setdefault(f"{said} {len(ties)}", ties)
     return list(unique.values())
+
+
+def _likely_constants(rule: ir.CheckedRule, leaves: Sequence[Named]) -> list[list[Condition]]:
+    """Values that constants often must have."""
+    numbers = [leaf for leaf in leaves if rule.nodes[leaf.number].kind == "const"]  # type: ignore[union-attr]
+    return [
+        [Condition(f"{leaf.name}.value == {value}", 1, leaf.name, "value", value)]
+        for leaf in numbers
+        for value in ("0", "1", "2")
+    ]
 
 
 def _tie(node: Named, to: Named, field: str) -> Condition:

@@ -129,6 +129,34 @@ def test_verify_says_who_helps(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "help: `gslc generalize" in capsys.readouterr().out
 
 
+def test_permutations_undo_each_other() -> None:
+    """Not the defaults, although these are drawn most often."""
+    g = found("rule r(x): transpose(transpose(x)) => x;")
+    (condition,) = g.conditions
+    assert "axes[i] for i in" in condition and "none" not in condition
+    assert g.verdict is not None and g.verdict.verdict == "proved"
+
+
+def test_an_input_that_the_target_does_not_read_is_a_constant() -> None:
+    g = found("rule r(x, y): power(x, y) => x * x;", settings=Settings(seconds=20))
+    assert g.text is not None and "y: const" in g.text and "y.value == 2" in g.conditions[-1]
+
+
+def test_missing_attributes_come_from_the_source(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules, out = tmp_path / "rules.gsl", tmp_path / "out.gsl"
+    rules.write_text("dialect relay;\nrule clips(x): clip(clip(x)) => clip(x);\n")
+    assert main(["check", str(rules)]) == 1
+    assert main(["generalize", str(rules), "-o", str(out)]) == 0
+    said = capsys.readouterr().out
+    assert "attributes of `clip`, those of `c2`" in said and "# needs: c1.a_max >= c2.a_max" in said
+    assert main(["check", str(out)]) == 0
+    rules.write_text("dialect relay;\nrule wrong(x): nn.relu(x) => clip(x);\n")
+    assert main(["generalize", str(rules)]) == 1
+    assert "needs `a_min`" in capsys.readouterr().err
+
+
 def test_functions_of_the_file_are_no_operators() -> None:
     text = (
         "dialect relay;\nfn twice(x, y) = nn.matmul(x, y, transpose_a = false);\n"
