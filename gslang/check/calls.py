@@ -4,7 +4,7 @@ Functions are expanded here."""
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
@@ -86,6 +86,11 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return values.builtin(lowering, expr, name)
     if name in USES:
         return uses.uses(lowering, expr, name)
+    _refuse(lowering, expr, name, known)
+
+
+def _refuse(lowering: Lowering, expr: n.Call, name: str, known: Denotation | None) -> NoReturn:
+    """Say why a name cannot be called, and what may be meant."""
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         lowering.stop(
             "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
@@ -183,31 +188,7 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
             "E0306", f"`{name}` calls itself: {loop}", expr.span,
             "functions are expanded in place, so recursion is not possible",
         )
-    given: dict[str, Denotation] = {}
-    parameters = [p.name.id for p in function.parameters]
-    positional = 0
-    for argument in expr.arguments:
-        match argument:
-            case n.Positional(value):
-                if positional < len(parameters):
-                    given[parameters[positional]] = lowering.resolve(value)
-                positional += 1
-            case n.Keyword(key, value) if key in parameters:
-                given[key] = lowering.resolve(value)
-            case n.Keyword(key, _):
-                guess = did_you_mean(key, parameters)
-                lowering.stop(
-                    "E0305", f"`{name}` has no parameter `{key}`", argument.span,
-                    f"did you mean `{guess}`?" if guess else None,
-                )
-            case _:
-                lowering.stop("E0305", "a function takes positional or named arguments only", argument.span)
-    if positional > len(parameters) or len(given) != len(parameters):
-        many = "s" if len(parameters) != 1 else ""
-        lowering.stop(
-            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}",
-            expr.span, related=(_label(function.name, "declared here"),),
-        )
+    given = _arguments(lowering, expr, function)
     if function.body is None:
         return externs.call(lowering, expr, function, given)
     for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
@@ -244,6 +225,37 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
         lowering.expanding = before
         if len(lowering.diagnostics) > count and not before:
             lowering.diagnostics[count:] = [_at_use(one, expr, name) for one in lowering.diagnostics[count:]]
+
+
+def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str, Denotation]:
+    """What the parameters of a function mean in a call."""
+    name = function.name.id
+    given: dict[str, Denotation] = {}
+    parameters = [p.name.id for p in function.parameters]
+    positional = 0
+    for argument in expr.arguments:
+        match argument:
+            case n.Positional(value):
+                if positional < len(parameters):
+                    given[parameters[positional]] = lowering.resolve(value)
+                positional += 1
+            case n.Keyword(key, value) if key in parameters:
+                given[key] = lowering.resolve(value)
+            case n.Keyword(key, _):
+                guess = did_you_mean(key, parameters)
+                lowering.stop(
+                    "E0305", f"`{name}` has no parameter `{key}`", argument.span,
+                    f"did you mean `{guess}`?" if guess else None,
+                )
+            case _:
+                lowering.stop("E0305", "a function takes positional or named arguments only", argument.span)
+    if positional > len(parameters) or len(given) != len(parameters):
+        many = "s" if len(parameters) != 1 else ""
+        lowering.stop(
+            "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}",
+            expr.span, related=(_label(function.name, "declared here"),),
+        )
+    return given
 
 
 def _shared(lowering: Lowering, expr: n.Call, what: Denotation) -> Denotation:

@@ -95,19 +95,9 @@ def check_module(source: Source, importer: Importer) -> Module:
             operators.append(signature)
             dialect = dialect.with_operators((signature,))
     own_rules: list[str] = []
-    places: dict[str, Span] = {}
+    twice = _named_twice(program, found)
     for item in program.items:
-        if isinstance(item, (n.Rule, n.PassDecl)):
-            name = item.name.id
-            if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
-                related = (Label(places[name], "first one here"),) if name in places else ()
-                found.append(Diagnostic(
-                    "E0208", f"duplicate rule or pass `{name}`", Label(item.name.span),
-                    related=related, help="choose another name",
-                ))
-                continue
-            places[name] = item.name.span
-        if isinstance(item, n.Rule):
+        if isinstance(item, n.Rule) and id(item) not in twice:
             checked, problems = check_rules(item, dialect, functions, source.name)
             found += problems
             own_rules += add_rules(item, checked, rules, broken)
@@ -134,6 +124,26 @@ def check_module(source: Source, importer: Importer) -> Module:
         parameters={name: item.value for name, item in functions.items() if isinstance(item, n.ParamDecl)},
     )
     return Module(result, functions, tuple(operators))
+
+
+def _named_twice(program: n.Program, found: list[Diagnostic]) -> set[int]:
+    """The rules and passes (by `id`) whose name is taken, each with a finding."""
+    places: dict[str, Span] = {}
+    twice: set[int] = set()
+    for item in program.items:
+        if not isinstance(item, (n.Rule, n.PassDecl)):
+            continue
+        name = item.name.id
+        if name in places or name in BUILTIN_STEPS and isinstance(item, n.PassDecl):
+            related = (Label(places[name], "first one here"),) if name in places else ()
+            found.append(Diagnostic(
+                "E0208", f"duplicate rule or pass `{name}`", Label(item.name.span),
+                related=related, help="choose another name",
+            ))
+            twice.add(id(item))
+        else:
+            places[name] = item.name.span
+    return twice
 
 
 def add_rules(

@@ -57,13 +57,10 @@ def check_rule(
     if _has_error(lowering):
         return None, lowering.diagnostics
     checked = ir.CheckedRule(
-        name=rule.name.id,
-        doc=rule.doc,
+        name=rule.name.id, doc=rule.doc, module=module, span=rule.name.span, dialect=dialect,
         nodes=tuple(lowering.patterns),
         inputs=tuple(inputs),
-        outputs=tuple(outputs),
-        output_block=output_block,
-        blocks=blocks,
+        outputs=tuple(outputs), output_block=output_block, blocks=blocks,
         variables=tuple(lowering.variables.values()),
         lets=tuple(lowering.lets),
         captures=tuple(lowering.captures),
@@ -74,16 +71,9 @@ def check_rule(
             tuple(lowering.targets), tuple(lowering.target_names), tuple(lowering.target_spans),
             tuple(results)
         ),
-        dialect=dialect,
-        span=rule.name.span,
-        module=module,
-        once=marks.once,
-        disconnected=marks.disconnected,
-        approximate=marks.approximate,
-        changes=marks.changes,
-        tags=marks.tags,
         family=None if rule.family is None else rule.family.id,
-        opset=marks.opset,
+        once=marks.once, disconnected=marks.disconnected, approximate=marks.approximate,
+        changes=marks.changes, tags=marks.tags, opset=marks.opset,
     )
     checked = replace(checked, externs=externs_in(checked))
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)

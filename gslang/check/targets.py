@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from gslang.base.suggest import did_you_mean
 from gslang.check import attribute_values, attributes, pattern_calls, values
 from gslang.check import checked as ir
@@ -115,24 +117,15 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
 
 
 def make_call(
-    lowering: Lowering,
-    expr: n.Expr,
-    operator: str | OperatorOf,
-    arguments: tuple[n.Argument, ...],
+    lowering: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None,
-) -> TargetOf:
+) -> TargetOf:  # fmt: skip
     """A call in the target."""
     variable = operator.name if isinstance(operator, OperatorOf) else None
     operators = narrow(lowering, expr, variable, arguments) if variable is not None else (str(operator),)
     signatures = [lowering.dialect.operators[name] for name in operators]
     signature = signatures[0]
-    if isinstance(expr, n.Call) and expr.optional:
-        lowering.stop(
-            "E0506",
-            "an optional operator is only allowed in a source",
-            expr.span,
-            "use `if` or `match` in a target"
-        )
+    _refuse_optional(lowering, expr)
     operands: list[int] = []
     named: dict[str, int] = {}
     explicit: dict[str, ir.Value] = {}
@@ -147,41 +140,28 @@ def make_call(
                 pattern_calls.refuse_comparison(lowering, value, signatures)
                 what = known[k] if known is not None else lowering.resolve(value)
                 spec = signature.operand(len(operands))
-                as_tuple, optional = (
-                    spec is not None and spec.kind == "tuple", spec is not None and spec.optional,
-                )
-                operands.append(target_of(lowering, value, what, as_tuple=as_tuple, optional=optional))
+                operands.append(target_of(
+                    lowering, value, what, as_tuple=spec is not None and spec.kind == "tuple",
+                    optional=spec is not None and spec.optional,
+                ))
             case n.Star(value):
                 operands.append(sequence_of(lowering, argument, lowering.resolve(value)))
                 sequence = True
             case n.Keyword(name, value) if name in by_name and name not in signature.attributes:
                 spec = next(o for o in signature.operands if o.name == name)
-                what = lowering.resolve(value)
-                what = _as_vector(lowering, signature, spec, what)
+                what = _as_vector(lowering, signature, spec, lowering.resolve(value))
                 named[name] = target_of(lowering, value, what, optional=spec.optional)
             case n.Keyword(name, value):
                 if pattern_calls.known_attribute(
                     lowering, signatures, variable or signature.name, name, argument.name_span
                 ):
-                    if isinstance(value, n.Hole):
-                        lowering.error("E0506", "`_` is a wildcard; a target needs a value", value.span)
-                        explicit[name] = ir.Const(None)
-                        continue
-                    found = values.value(lowering, value).value
-                    if len(signatures) == 1 and name in signature.attributes:
-                        attribute_values.check_value(
-                            lowering, value, found, signature.attributes[name],
-                            f"`{name}` of `{signature.name}`"
-                        )
-                    explicit[name] = found
+                    explicit[name] = _attribute(lowering, signatures, name, value)
             case n.Spread():
                 spread += _spread(lowering, signatures, argument, given, wholes)
     movable = pattern_calls.movable(signature)
-    for name, copied in [] if sequence else [pair for pair in spread if pair[0] in movable]:
-        place = next(k for k, o in enumerate(signature.operands) if o.name == name)
-        if place >= len(operands) and name not in named:
-            what = _as_vector(lowering, signature, signature.operands[place], ValueOf(copied, "any"))
-            named[name] = target_of(lowering, expr, what, optional=True)
+    if not sequence:
+        moved = [pair for pair in spread if pair[0] in movable]
+        _move_to_operands(lowering, expr, signature, moved, len(operands), named)
     spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(lowering, expr, signature, operands, named)
     pattern_calls.check_count(lowering, expr, signature, len(operands), sequence, variable)
@@ -189,14 +169,53 @@ def make_call(
     if variable is None and not wholes:
         _check_required(lowering, expr, signature, attributes)
     _check_results(lowering, expr, signature, operands)
-    spreads = []
-    for whole in wholes:
-        what = lowering.resolve(whole.base)
-        assert isinstance(what, NodeOf)
-        spreads.append(ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span))
+    spreads = tuple(_same_attributes(lowering, whole, explicit) for whole in wholes)
     called = ("variable", variable) if variable is not None else signature.name
-    call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), tuple(spreads))
+    call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), spreads)
     return lowering.add_target(call, expr.span)
+
+
+def _refuse_optional(lowering: Lowering, expr: n.Expr) -> None:
+    if isinstance(expr, n.Call) and expr.optional:
+        lowering.stop(
+            "E0506", "an optional operator is only allowed in a source", expr.span,
+            "use `if` or `match` in a target",
+        )
+
+
+def _move_to_operands(
+    lowering: Lowering, expr: n.Expr, signature: Signature, copied: Iterable[tuple[str, ir.Value]],
+    count: int, named: dict[str, int],
+) -> None:  # fmt: skip
+    """Copied attributes that are operands in this version, behind the first `count` that are written."""
+    for name, value in copied:
+        place = next(k for k, o in enumerate(signature.operands) if o.name == name)
+        if place >= count and name not in named:
+            what = _as_vector(lowering, signature, signature.operands[place], ValueOf(value, "any"))
+            named[name] = target_of(lowering, expr, what, optional=True)
+
+
+def _attribute(
+    lowering: Lowering, signatures: Sequence[Signature], name: str, written: n.Expr
+) -> ir.Value:
+    """The value that a call states for an attribute, checked where there is one operator."""
+    if isinstance(written, n.Hole):
+        lowering.error("E0506", "`_` is a wildcard; a target needs a value", written.span)
+        return ir.Const(None)
+    found = values.value(lowering, written).value
+    signature = signatures[0]
+    if len(signatures) == 1 and name in signature.attributes:
+        attribute_values.check_value(
+            lowering, written, found, signature.attributes[name], f"`{name}` of `{signature.name}`"
+        )
+    return found
+
+
+def _same_attributes(lowering: Lowering, whole: n.Spread, explicit: Iterable[str]) -> ir.SameAttributes:
+    """All attributes of another node, without those that are stated."""
+    what = lowering.resolve(whole.base)
+    assert isinstance(what, NodeOf)
+    return ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), whole.span)
 
 
 def _spread(

@@ -37,25 +37,7 @@ def check_test(
         return None
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)
     opset = _opset(lowering, item)
-    inputs = []
-    for declared in item.inputs:
-        kind = declared.kind.id
-        if kind not in ("input", "param", "const", "var"):
-            lowering.error(
-                "E0704", f"unknown kind `{kind}`", declared.kind.span,
-                "a test's inputs are `input`, `param` or `const`",
-            )
-        if not numpy_dtype_exists(declared.dtype.id):
-            lowering.error(
-                "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
-                "write `float32`, `int64`, `bool`, …",
-            )
-        shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
-        inputs.append(
-            (declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id))
-        )
-        node = patterns.leaf(lowering, declared.span, "any", (), name=declared.name.id)
-        lowering.bind(declared.name, NodeOf(ir.OWN, node.node))
+    inputs = _inputs(lowering, item)
     lowering.side = "target"
     source = _side(lowering, item.source)
     expected = None
@@ -81,6 +63,30 @@ def check_test(
         item.span,
         opset,
     )
+
+
+def _inputs(lowering: Lowering, item: n.Test) -> list[tuple[str, str, TensorType]]:
+    """Name, kind and type of each input of a test, which stands for a node from here on."""
+    inputs = []
+    for declared in item.inputs:
+        kind = declared.kind.id
+        if kind not in ("input", "param", "const", "var"):
+            lowering.error(
+                "E0704", f"unknown kind `{kind}`", declared.kind.span,
+                "a test's inputs are `input`, `param` or `const`",
+            )
+        if not numpy_dtype_exists(declared.dtype.id):
+            lowering.error(
+                "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
+                "write `float32`, `int64`, `bool`, …",
+            )
+        shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
+        inputs.append(
+            (declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id))
+        )
+        node = patterns.leaf(lowering, declared.span, "any", (), name=declared.name.id)
+        lowering.bind(declared.name, NodeOf(ir.OWN, node.node))
+    return inputs
 
 
 def _opset(lowering: Lowering, item: n.Test) -> int | None:

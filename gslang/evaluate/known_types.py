@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
@@ -90,13 +89,53 @@ class Equalities:
 def refiner(dialect: Dialect) -> Callable[[Graph], int]:
     """Refines the types of a graph and returns the number refined; nodes with unchanged operands are
     skipped."""
-    seen: dict[Graph, dict[int, tuple[Any, ...]]] = {}
-    found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}  # layers repeat
+    known = _Inferred(dialect)
+
+    def run(graph: Graph) -> int:
+        types = graph.types
+        open_types = {
+            id(type_) for type_ in {id(type_): type_ for type_ in types}.values() if not is_settled(type_)
+        }
+        if not open_types or all(
+            [_is_read_settled(graph, node) for node, type_ in enumerate(types) if id(type_) in open_types]
+        ):
+            return 0
+        if graph.dialect != "onnx":
+            return _once(graph, known, None)
+        equalities = Equalities(_given_names(graph))
+        count = 0
+        for _ in range(_ROUNDS):
+            before = len(equalities.values)
+            changed = _once(graph, known, equalities)
+            if len(equalities.values) > before:
+                for node, type_ in enumerate(types):
+                    renamed = equalities.of_type(type_)
+                    if renamed is not type_:
+                        types[node] = renamed
+                        changed += 1
+            count += changed
+            if not changed:
+                break
+        return count
+
+    return run
+
+
+class _Inferred:
+    """What was inferred: `seen` of nodes, with the operands and types that they had then; `found` for
+    operators and types, since layers repeat.
+    """
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.seen: dict[Graph, dict[int, tuple[object, ...]]] = {}
+        self.found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}
 
     def inferred(
-        graph: Graph, node: int, given: tuple[object, ...], parts: Mapping[int, Partial]
-    ) -> tuple[Type | None, tuple[Any, ...]]:
+        self, graph: Graph, node: int, given: tuple[object, ...], parts: Mapping[int, Partial]
+    ) -> tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]:
         """The type implied by the operands and the stated type, and the dimensions that must be equal."""
+        dialect, found = self.dialect, self.found
         stated = graph.types[node]
         try:
             key = (graph.op[node], tuple(graph.attrs[node].items()), stated, *given)
@@ -119,61 +158,34 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
             found[key] = answer
         return answer
 
-    def once(graph: Graph, equalities: Equalities | None) -> int:
-        known = seen.setdefault(graph, {})
-        op, operands, types = graph.op, graph.operands, graph.types
-        parts: dict[int, Partial] = {}
-        count = 0
-        for node in graph.in_order():
+
+def _once(graph: Graph, inferred: _Inferred, equalities: Equalities | None) -> int:
+    """Refine the type of each node once, in order; returns the number refined."""
+    known = inferred.seen.setdefault(graph, {})
+    op, operands, types = graph.op, graph.operands, graph.types
+    parts: dict[int, Partial] = {}
+    count = 0
+    for node in graph.in_order():
+        if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
+            parts[node] = part
+        if op[node] in LEAVES or is_settled(type_ := types[node]):
+            continue
+        given = tuple([(types[o], parts.get(o)) if o >= 0 else None for o in operands[node]])
+        now = (operands[node], given)
+        if known.get(node) == now:
+            continue
+        known[node] = now
+        refined, equal = inferred.inferred(graph, node, given, parts)
+        if equalities is not None:
+            for a, b in equal:
+                equalities.add(a, b)
+            refined = equalities.of_type(refined)
+        if refined is not type_ and refined != type_:
+            types[node] = refined
+            count += 1
             if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
                 parts[node] = part
-            if op[node] in LEAVES or is_settled(type_ := types[node]):
-                continue
-            given = tuple([(types[o], parts.get(o)) if o >= 0 else None for o in operands[node]])
-            now = (operands[node], given)
-            if known.get(node) == now:
-                continue
-            known[node] = now
-            refined, equal = inferred(graph, node, given, parts)
-            if equalities is not None:
-                for a, b in equal:
-                    equalities.add(a, b)
-                refined = equalities.of_type(refined)
-            if refined is not type_ and refined != type_:
-                types[node] = refined
-                count += 1
-                if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
-                    parts[node] = part
-        return count
-
-    def run(graph: Graph) -> int:
-        types = graph.types
-        open_types = {
-            id(type_) for type_ in {id(type_): type_ for type_ in types}.values() if not is_settled(type_)
-        }
-        if not open_types or all(
-            [_is_read_settled(graph, node) for node, type_ in enumerate(types) if id(type_) in open_types]
-        ):
-            return 0
-        if graph.dialect != "onnx":
-            return once(graph, None)
-        equalities = Equalities(_given_names(graph))
-        count = 0
-        for _ in range(_ROUNDS):
-            before = len(equalities.values)
-            changed = once(graph, equalities)
-            if len(equalities.values) > before:
-                for node, type_ in enumerate(types):
-                    renamed = equalities.of_type(type_)
-                    if renamed is not type_:
-                        types[node] = renamed
-                        changed += 1
-            count += changed
-            if not changed:
-                break
-        return count
-
-    return run
+    return count
 
 
 def _symbolic(

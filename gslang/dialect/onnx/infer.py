@@ -83,25 +83,36 @@ def _infer(
         for k in wanted:
             node.input[k] = ""
     _add_attributes(node, signature, schema, attrs, types, known, data)
-    InferenceError = compiled().shape_inference.InferenceError
-    try:
-        try:
-            found = _inferred(schema, node, known, data)
-        # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
-        except InferenceError:
-            needed = sum(f.option == f.option.Single for f in schema.outputs)
-            if needed == count:
-                raise
-            del node.output[needed:]
-            found = _inferred(schema, node, known, data)
-    except InferenceError as error:
-        raise TypeInferenceError(str(error).strip().splitlines()[-1]) from None
-    except Exception:  # the package's checks of the node itself; a wrong node says nothing about its type
+    found = _results_inferred(schema, node, known, data)
+    if found is None:
         return None
     symbols = {d for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)}
     results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
     results += [None] * (count - len(results))
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
+
+
+def _results_inferred(
+    schema: Any, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
+) -> dict[str, TypeProto] | None:
+    """Result → `TypeProto`; None where the package finds the node itself wrong. Optional results that an
+    attribute forbids are taken from the node. Raises `TypeInferenceError`.
+    """
+    InferenceError = compiled().shape_inference.InferenceError
+    try:
+        try:
+            return _inferred(schema, node, types, values)
+        # optional results may be forbidden by an attribute (`BatchNormalization` at inference)
+        except InferenceError:
+            needed = sum(f.option == f.option.Single for f in schema.outputs)
+            if needed == len(node.output):
+                raise
+            del node.output[needed:]
+            return _inferred(schema, node, types, values)
+    except InferenceError as error:
+        raise TypeInferenceError(str(error).strip().splitlines()[-1]) from None
+    except Exception:  # the package's checks of the node itself; a wrong node says nothing about its type
+        return None
 
 
 def _inferred(

@@ -60,10 +60,7 @@ def placed(
         raise InputError(f"`{mode}` is not a mode of external data", help=f"one of {', '.join(MODES)}")
     folder = record.folder if record is not None else ""
     if (
-        mode == "keep"
-        and not pending
-        and record is not None
-        and not record.may_be_external
+        mode == "keep" and not pending and record is not None and not record.may_be_external
         and model.ByteSize() < LIMIT
     ):
         return None
