@@ -228,7 +228,7 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
 
 
 def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str, Denotation]:
-    """What the parameters of a function mean in a call."""
+    """Parameter of a function → its meaning in a call."""
     name = function.name.id
     given: dict[str, Denotation] = {}
     parameters = [p.name.id for p in function.parameters]

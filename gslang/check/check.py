@@ -127,7 +127,7 @@ def check_module(source: Source, importer: Importer) -> Module:
 
 
 def _named_twice(program: n.Program, found: list[Diagnostic]) -> set[int]:
-    """The rules and passes (by `id`) whose name is taken, each with a finding."""
+    """Rules and passes (by `id`) whose name is taken, each with a finding."""
     places: dict[str, Span] = {}
     twice: set[int] = set()
     for item in program.items:

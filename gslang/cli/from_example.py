@@ -39,27 +39,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.after is None and options.select is None:
-        sys.stderr.write(
-            f"gslc from-example: only one graph is given, {options.before}: what is it to become?\n"
-            f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes "
-            "that are to be the pattern, --select n4,n7\n"
-        )
-        return ExitCode.USAGE
-    if not options.name.isidentifier() or not options.name.isascii():
-        sys.stderr.write(
-            f"gslc from-example: `{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n"
-        )
-        return ExitCode.USAGE
-    if wrong := outputs_conflict(
-        {"the rule file": options.output},
-        {
-            "the first graph": options.before,
-            "the second graph": options.after,
-            "the parameters that are read": options.params,
-        },
-    ):
-        sys.stderr.write(f"gslc from-example: {wrong}")
+    if mistake := _mistake(options):
+        sys.stderr.write(f"gslc from-example: {mistake}")
         return ExitCode.USAGE
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout
@@ -109,6 +90,26 @@ def run(options: argparse.Namespace) -> int:
     text = rule_file(head, [rule for rule, _ in found.rules])
     status = _write(options, text, shown)
     return ExitCode.FINDINGS if found.failed else status
+
+
+def _mistake(options: argparse.Namespace) -> str | None:
+    """The words for options that do not fit together."""
+    if options.after is None and options.select is None:
+        return (
+            f"only one graph is given, {options.before}: what is it to become?\n"
+            f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes "
+            "that are to be the pattern, --select n4,n7\n"
+        )
+    if not options.name.isidentifier() or not options.name.isascii():
+        return f"`{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n"
+    return outputs_conflict(
+        {"the rule file": options.output},
+        {
+            "the first graph": options.before,
+            "the second graph": options.after,
+            "the parameters that are read": options.params,
+        },
+    )
 
 
 def _write(options: argparse.Namespace, text: str, shown: str) -> int:

@@ -4,7 +4,7 @@ now.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any
@@ -129,16 +129,22 @@ def _compute(
                     known[node] = values[node] = value
                     if any([ops[operand] is PARAM or operand in variable for operand in operands]):
                         variable.add(node)
+    return values, variable, _read(graph, values, large)
+
+
+def _read(graph: Graph, values: dict[int, object], large: Collection[int]) -> list[int]:
+    """The values that others read, by number. Values that are too large, and tuples, which no constant is,
+    are taken out of `values`: these nodes stay, and read what they are made of.
+    """
     users, output_uses = graph.users, graph.output_uses
     read = {
         node for node in values if node in output_uses or any([user not in values for user in users[node]])
     }
     for node in [node for node, value in values.items() if node in large or type(value) is tuple][::-1]:
-        # it stays, and reads what it is made of: too large, or a tuple, which no constant is
         if node in read:
             del values[node]
-            read.update(all_operands[node])
-    return values, variable, sorted(read.intersection(values))
+            read.update(graph.operands[node])
+    return sorted(read.intersection(values))
 
 
 def _note(graph: Graph, refused: list[int]) -> None:

@@ -122,7 +122,7 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
 
 
 class _Inferred:
-    """What was inferred: `seen` of nodes, with the operands and types that they had then; `found` for
+    """Types that were inferred: `seen` of nodes, with the operands and types that they had then; `found` for
     operators and types, since layers repeat.
     """
 

@@ -127,6 +127,35 @@ def read_tensat(path: str | Path) -> tuple[list[Given], str]:
     A line that is no rule here is refused by itself. Raises `InputError`.
     """
     shown = str(path)
+    lines, count = _lines(path)
+    found: list[Given] = []
+    fused: list[object] = []
+    for first in range(0, len(lines), count):
+        number = lines[first][0]
+        name = f"tensat_{first // count:03}"
+        try:
+            rule = _substitution(
+                [(k, line, shown) for k, line in lines[first : first + count]], first // count
+            )
+            made = translate(rule, False)
+        except (_NoRule, ShapeMistake) as wrong:
+            message = wrong.message if isinstance(wrong, ShapeMistake) else str(wrong)
+            found.append(Given(name, f"line {number}", "", message))
+            continue
+        fused.append(made)
+        found.append(Given(
+            name, f"line {number}",
+            made.text.replace(made.name, name).replace(f"## Substitution {rule.index}.\n", ""),
+        ))
+    head = operators_text(fused).partition("\n")[2].lstrip()  # type: ignore[arg-type]
+    return found, head + "\n"
+
+
+def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
+    """The lines of a file with their numbers, and how many of them are one rule: two where rules have several
+    outputs. Raises `InputError`.
+    """
+    shown = str(path)
     try:
         text = read_text(path)
     except OSError as error:
@@ -161,27 +190,7 @@ def read_tensat(path: str | Path) -> tuple[list[Given], str]:
             "a rule with several outputs is two lines: the last one has no partner", path=shown,
             place=f"{lines[-1][0]}:1",
         )
-    found: list[Given] = []
-    fused: list[object] = []
-    for first in range(0, len(lines), count):
-        number = lines[first][0]
-        name = f"tensat_{first // count:03}"
-        try:
-            rule = _substitution(
-                [(k, line, shown) for k, line in lines[first : first + count]], first // count
-            )
-            made = translate(rule, False)
-        except (_NoRule, ShapeMistake) as wrong:
-            message = wrong.message if isinstance(wrong, ShapeMistake) else str(wrong)
-            found.append(Given(name, f"line {number}", "", message))
-            continue
-        fused.append(made)
-        found.append(Given(
-            name, f"line {number}",
-            made.text.replace(made.name, name).replace(f"## Substitution {rule.index}.\n", ""),
-        ))
-    head = operators_text(fused).partition("\n")[2].lstrip()  # type: ignore[arg-type]
-    return found, head + "\n"
+    return lines, count
 
 
 def _substitution(lines: Sequence[tuple[int, str, str]], index: int) -> Substitution:

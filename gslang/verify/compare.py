@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,7 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
     point = exactly.point
     numbers: bool | None = True
     reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
-    for kind in (
-        "normal", "positive", "spread", "zeros", "halves", *(["beyond"] if constants_in(before).size else []),
-        "wide", *(["point"] if point is not None else []), "special",
-    ):
+    for kind in _kinds(before, point is not None):
         try:
             inputs = point if kind == "point" and point is not None else inputs_for(before, seed, kind)
             with np.errstate(all="ignore"):
@@ -115,6 +113,17 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
 
 # operators that are about infinities and NaN
 _ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
+
+
+def _kinds(graph: Graph, has_point: bool) -> Iterator[str]:
+    """The kinds of numbers to compare with (`inputs_for`), and the point of the prime field."""
+    yield from ("normal", "positive", "spread", "zeros", "halves")
+    if constants_in(graph).size:
+        yield "beyond"
+    yield "wide"
+    if has_point:
+        yield "point"
+    yield "special"
 
 
 def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:
