@@ -37,9 +37,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "rules",
-        nargs="*",
-        metavar="FILES",
+        "rules", nargs="*", metavar="FILES",
         help="rule files that declare operators to combine, or rules that are already known",
     )
     parser.add_argument(

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    # Long on purpose: the table of the options.
     add_define_option(parser)
     parser.add_argument("rules", help="a .gsl file, a folder, `-`, or a shipped module such as std.taso")
     parser.add_argument(

@@ -87,6 +87,7 @@ def edits_of(
     `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
     `outlines`: see `Edits`.
     """
+    # Long on purpose: closures over the columns of the graph, which cost an application less than attributes.
     op, operands, attrs, types = graph.op, graph.operands, graph.attrs, graph.types
     names, users, values, additions = graph.names, graph.users, graph.values, graph.additions
     add_user, order = graph.add_user, graph.ordered()

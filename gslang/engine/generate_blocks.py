@@ -117,6 +117,7 @@ def fields_step(step: mp.Fields) -> Step:
 
 
 def _sequence_step(splice: ir.Splice, expression: str) -> Step:
+    # Long on purpose: the lines of one loop, in the order in which they are printed.
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
         rule, number = writer.plan.rule, splice.block
         block = rule.blocks[number]
@@ -217,6 +218,7 @@ def output_block_step(number: int) -> Step:
     §10).
     """
 
+    # Long on purpose: the lines of one loop, in the order in which they are printed.
     def emit(writer: Writer, place: Place, rest: Rest) -> None:
         rule = writer.plan.rule
         block = rule.blocks[number]

@@ -23,15 +23,9 @@ from gslang.graph.order import GAP
 
 
 def emit_replacement(
-    writer: Writer,
-    place: Place,
-    layout: Layout | None,
-    one: bool,
-    single: bool,
-    outputs: str,
-    bound: list[int],
-    templates: frozenset[int],
-) -> None:
+    writer: Writer, place: Place, layout: Layout | None, one: bool, single: bool, outputs: str,
+    bound: list[int], templates: frozenset[int],
+) -> None:  # fmt: skip
     """Emit what follows when `now` is built: compare types, replace.
 
     `one`: one output, one new node; `single`: `now` is a node.

@@ -171,6 +171,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
 
     Raises `UnknownValue` and what fails.
     """
+    # Long on purpose: a flat `match`, a form of value after the other.
     match value:
         case ir.Const(constant):
             return constant

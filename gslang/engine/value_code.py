@@ -233,6 +233,7 @@ def code_of(value: ir.Value, names: Namespace) -> str:
     lists.
     """
 
+    # Long on purpose: a flat `match`, a form of value after the other.
     def code(part: ir.Value) -> str:
         return code_of(part, names)
 

@@ -16,19 +16,18 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
 from gslang.check.walks import walk
-from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import require_inference
-from gslang.dialect.signature import REQUIRED
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.scope import holds
 from gslang.fmt.format_source import layout
 from gslang.formats.json_reader import read_json
-from gslang.generalize.candidates import Named, candidates, named_nodes
+from gslang.generalize.candidates import candidates, named_nodes
 from gslang.generalize.draft import Condition, Draft, NoDraft, draft_of
 from gslang.generalize.lift import Lift, constants, gains, lifts
 from gslang.generalize.neighbours import neighbours, point_of
 from gslang.generalize.samples import Sample, draw, samples
+from gslang.generalize.ties import ties_of
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
 from gslang.verify.evidence import Settings as VerifySettings
@@ -222,7 +221,7 @@ class _Refinement:
     def run(self) -> Generalized:
         if self.places and not self.given:
             return self._none("this form does not match where it is known to be right")
-        starts = [self._one_by_one(ties) for ties in _ties(self.base, named_nodes(self.base))]
+        starts = [self._one_by_one(ties) for ties in ties_of(self.base, named_nodes(self.base))]
         self._learn(list({c.text: c for ties in starts for c in ties}.values()))
         shares: list[float] = []
         for ties in starts:
@@ -541,87 +540,3 @@ class _Refinement:
             most = max(_ALIKE, 2 * len(left) // len(groups))
             left = sorted(k for own in groups.values() for k in own[:most])
         return set(left)
-
-
-# ── ties ────────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _ties(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]:
-    """Conjunctions under which many rules hold, to draw good samples from; the first is none at all."""
-    leaves = [node for node in nodes if node.operator is None]
-    calls = [node for node in nodes if node.operator is not None]
-    attributes, weights = _same_operators(rule, calls)
-    types = [_tie(a, leaves[0], "dtype") for a in leaves[1:]]
-    shapes = [_tie(a, leaves[0], "shape") for a in leaves[1:]]
-    defaults = [
-        Condition(f"{c.name}.{name} == {value_text(spec.default)}", 1, c.name, name, value_text(spec.default))
-        for c in calls
-        for name, spec in rule.dialect.operators[c.operator or ""].attributes.items()
-        if spec.default is not REQUIRED
-    ]
-    made = [
-        [], *_likely_constants(rule, leaves), [*attributes, *weights], [*attributes, *types, *shapes],
-        attributes, weights, types,
-        [*types, *shapes], [*attributes, *types], defaults, [*defaults, *weights, *types],
-    ]
-    unique: dict[str, list[Condition]] = {}
-    for ties in made:
-        said = sorted({(c.node, c.field, c.value if c.field == "value" else "") for c in ties})
-        unique.setdefault(f"{said} {len(ties)}", ties)
-    return list(unique.values())
-
-
-def _likely_constants(rule: ir.CheckedRule, leaves: Sequence[Named]) -> list[list[Condition]]:
-    """Values that constants often must have."""
-    numbers = [leaf for leaf in leaves if rule.nodes[leaf.number].kind == "const"]  # type: ignore[union-attr]
-    return [
-        [Condition(f"{leaf.name}.value == {value}", 1, leaf.name, "value", value)]
-        for leaf in numbers
-        for value in ("0", "1", "2")
-    ]
-
-
-def _tie(node: Named, to: Named, field: str) -> Condition:
-    first, last = sorted((node, to), key=lambda n: n.order)
-    return Condition(
-        f"{last.name}.{field} == {first.name}.{field}", 1, last.name, field, f"{first.name}.{field}"
-    )
-
-
-def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[Condition], list[Condition]]:
-    """Calls of one operator with equal attributes, and leaves that are the same operand of them with equal
-    types.
-    """
-    attributes, weights = [], []
-    by_number = {node.number: node for node in named_nodes(rule)}
-    first: dict[str, Named] = {}
-    for call in calls:
-        other = first.setdefault(call.operator or "", call)
-        if other is call:
-            continue
-        attributes.append(Condition("", 1, call.name, "*", other.name))
-        for a, b in zip(_operands(rule, other), _operands(rule, call), strict=False):
-            if (
-                a != b and a in by_number and b in by_number and by_number[a].operator is None
-                and by_number[b].operator is None
-            ):
-                weights += [
-                    _tie(by_number[a], by_number[b], "shape"), _tie(by_number[a], by_number[b], "dtype"),
-                ]
-    return attributes, weights
-
-
-def _operands(rule: ir.CheckedRule, call: Named) -> list[int]:
-    """The operands of a call, the fields of a tuple one by one."""
-    found: list[int] = []
-    waiting = [call.number]
-    while waiting:
-        number = waiting.pop()
-        match rule.nodes[number]:
-            case ir.TupleNode(fields=parts):
-                waiting += [k for k in reversed(parts) if isinstance(k, int)]
-            case ir.CallNode(operands=parts) if number == call.number:
-                waiting += [k for k in reversed(parts) if isinstance(k, int)]
-            case _:
-                found.append(number)
-    return found

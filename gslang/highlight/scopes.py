@@ -55,6 +55,7 @@ def _one_of(listed: tuple[str, ...], after: str = r"\b") -> str:
 
 def contexts() -> dict[str, Context]:
     """All contexts; `main` is where a file begins."""
+    # Long on purpose: a table.
     return {
         "main": Context(
             (Include("comments"), Include("items"), Include("statements"), Include("expressions"))
@@ -161,6 +162,7 @@ def _arguments() -> tuple[Match, ...]:
 
 
 def _expressions() -> tuple[Match | Region | Include, ...]:
+    # Long on purpose: a table.
     sections = "punctuation.section"
     signs = "|".join(re.escape(sign) for sign in table.signs())
     return (

@@ -29,6 +29,7 @@ _TURN = asyncio.Lock()
 
 
 def register(server: Server) -> None:
+    # Long on purpose: the handlers one after the other; each is short.
     store = server.store
 
     @server.feature(lsp.TEXT_DOCUMENT_CODE_LENS, lsp.CodeLensOptions(resolve_provider=True))

@@ -13,6 +13,7 @@ from gslang.lsp.store import path_of
 
 
 def register(server: Server) -> None:
+    # Long on purpose: the handlers one after the other; each is short.
     store = server.store
 
     @server.feature(lsp.INITIALIZE)

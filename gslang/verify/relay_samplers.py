@@ -2,113 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from math import prod
 from random import Random
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some_shape
-
-
-def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
-    return tuple(sizes.get(letter, 1) for letter in layout)
-
-
-def _convolution(rank: int) -> Sampler:
-    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
-
-    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
-        attrs = dict(given)
-        layout = attrs.setdefault("data_layout", rng.choice(("NC" + letters,) * 2 + ("N" + letters + "C",)))
-        kernel = attrs.setdefault("kernel_layout", rng.choice(("OI" + letters,) * 4 + (letters + "IO",)))
-        data = dict(zip(layout, known[0])) if known[0] is not None else {}
-        weight = dict(zip(kernel, known[1])) if known[1] is not None else {}
-        groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 2)))
-        inner = weight.get("I") or (
-            data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3))
-        )
-        out = weight.get("O") or attrs.get("channels") or rng.choice((1, 2, 3)) * groups
-        if not weight.get("O") and data.get("C") == inner and groups == 1 and rng.random() < 0.3:
-            out = inner
-        sizes = {
-            "N": rng.choice((1, 2)),
-            "C": inner * groups, **{s: rng.choice((4, 5, 6)) + k for k, s in enumerate(letters)},
-        }
-        window = attrs.get("kernel_size") or tuple(rng.choice((1, 2, 3, 3)) for _ in letters)
-        if rng.random() < 0.3:
-            window = (3,) * rank if rng.random() < 0.7 else (1,) * rank
-        if (
-            layout[1] != "C" and not weight.get("O") and not attrs.get("channels")
-            and not attrs.get("kernel_size") and rng.random() < 0.7
-        ):
-            # as many outputs as rows, and as many rows behind as before: a factor along the wrong axis fits
-            sizes[letters[0]] = data.get(letters[0]) or 4
-            out = sizes[letters[0]] // groups * groups
-            window = (rng.choice((1, 3)),) * rank
-            attrs.setdefault("strides", (1,) * rank)
-            attrs.setdefault("dilation", (1,) * rank)
-            attrs.setdefault("padding", tuple(k // 2 for k in window))
-        kernel_sizes = {"O": out, "I": inner, **dict(zip(letters, window))}
-        shapes = [known[0] or _place(rng, layout, sizes), known[1] or _place(rng, kernel, kernel_sizes)]
-        if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
-            shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
-        window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
-        dilation = attrs.setdefault(
-            "dilation", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
-        )
-        spread = (tuple(dilation) * rank)[:rank]
-        centred = tuple(d * (k // 2) for k, d in zip(window, spread))
-        attrs.setdefault(
-            "padding",
-            rng.choice((
-                (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred),
-                tuple(rng.randrange(3) for _ in range(2 * rank)),
-            )),
-        )
-        attrs.setdefault(
-            "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
-        )
-        return shapes, attrs
-
-    return sample
-
-
-def _quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """The same with zero points and scales of one number."""
-    shapes, attrs = _convolution(2)(rng, known[:2], given)
-    return [*shapes, *[s or () for s in known[2:]]], attrs
-
-
-def _transposed_convolution(rank: int) -> Sampler:
-    """Like a convolution, whose kernel has the channels of the data first."""
-    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
-
-    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
-        attrs = {
-            "data_layout": "NC" + letters,
-            "kernel_layout": "IO" + letters,
-            "groups": rng.choice((1, 1, 2)), **given,
-        }
-        data = dict(zip(attrs["data_layout"], known[0])) if known[0] is not None else {}
-        weight = dict(zip(attrs["kernel_layout"], known[1])) if known[1] is not None else {}
-        groups = max(1, attrs["groups"])
-        channels = data.get("C") or weight.get("I") or rng.choice((2, 3)) * groups
-        sizes = {
-            "N": rng.choice((1, 2)),
-            "C": channels, **{s: rng.choice((3, 4)) + k for k, s in enumerate(letters)},
-        }
-        window = {s: rng.choice((1, 2, 3)) for s in letters}
-        shapes = [
-            known[0] or _place(rng, attrs["data_layout"], sizes),
-            known[1]
-            or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
-        ]
-        attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank)))
-        attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank)))
-        return shapes, attrs
-
-    return sample
 
 
 def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -306,24 +206,6 @@ def _layout_transform(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 _LAYOUTS = ("NCHW", "NCHW", "NHWC", "NHWC", "CNHW", "NCHW4c", "NCW", "NWC", "NCDHW", "NDHWC")
 
 
-def _pool(rank: int) -> Sampler:
-    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
-
-    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-        layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
-        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 5 + k for k, s in enumerate(letters)}}
-        window = rng.choice(((2,) * rank, (3,) * rank, (1,) * rank))
-        return [known[0] or _place(rng, layout, sizes)], {
-            "layout": layout,
-            "pool_size": window,
-            "strides": rng.choice(((1,) * rank, (2,) * rank)),
-            "padding": rng.choice(((0,) * rank, tuple(k // 2 for k in window))),
-            "count_include_pad": rng.random() < 0.3,
-        }
-
-    return sample
-
-
 def _shaped(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [s if s is not None else () for s in known], {"shape": some_shape(rng)}
 
@@ -404,70 +286,6 @@ def _concatenate(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [shape], {"axis": _axis(rng, len(shape))}
 
 
-def _blocks(to_space: bool) -> Sampler:
-    """An image whose channels (or rows and columns) are so many that the order of the parts shows."""
-
-    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-        layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-        block = attrs.get("block_size", 2)
-        sizes = (
-            {"C": block * block * rng.choice((2, 2, 3)), "H": 2, "W": 3} if to_space
-            else {"C": 2, "H": block * 2, "W": block * 3}
-        )
-        shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
-        return [shape], {"layout": layout, "block_size": block}
-
-    return sample
-
-
-def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    """To a size that is larger or smaller, by a whole factor or not."""
-    layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-    shape = (
-        known[0] if known[0] is not None
-        else _place(rng, layout, {"C": 2, "H": rng.choice((3, 4)), "W": rng.choice((4, 5))})
-    )
-    return [shape], {
-        "layout": layout,
-        "size": (rng.choice((2, 4, 6, 7)), rng.choice((3, 5, 8))),
-        "method": rng.choice(("nearest_neighbor", "nearest_neighbor", "linear", "cubic")),
-    }
-
-
-def _upsampling(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-    shape = known[0] if known[0] is not None else _place(rng, layout, {"C": 2, "H": 3, "W": 4})
-    return [shape], {"layout": layout, "scale_h": rng.choice((1.0, 2.0)), "scale_w": rng.choice((2.0, 3.0))}
-
-
-def _image(rank: int) -> Sampler:
-    letters = {1: "W", 2: "HW", 3: "DHW"}[rank]
-
-    def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-        layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
-        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 4 + k for k, s in enumerate(letters)}}
-        return [known[0] if known[0] is not None else _place(rng, layout, sizes)], {"layout": layout}
-
-    return sample
-
-
-def _backward_weight(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    """A gradient of the size of the convolution's result."""
-    own = dict(attrs)
-    own.setdefault("strides", rng.choice(((1, 1), (2, 2))))
-    own.setdefault("dilation", rng.choice(((1, 1), (1, 1), (2, 2))))
-    own.setdefault("padding", rng.choice(((0, 0), (1, 1))))
-    window = own.get("kernel_size") or (rng.choice((1, 2, 3)), rng.choice((2, 3)))
-    data = known[1] or (rng.choice((1, 2)), rng.choice((2, 4)), 6, 7)
-    results = [
-        (size + 2 * pad - (k - 1) * spread - 1) // step + 1
-        for size, pad, k, spread, step in zip(
-            data[2:], (own["padding"] * 2)[:2], window, (own["dilation"] * 2)[:2], (own["strides"] * 2)[:2]
-        )
-    ]
-    return [known[0] or (data[0], rng.choice((2, 4)), *results), data], {**own, "kernel_size": window}
-
-
 def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [known[0] if known[0] is not None else some_shape(rng)], {
         "dtype": rng.choice(("float32", "float64", "int32"))
@@ -476,10 +294,7 @@ def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 
 RELAY_SAMPLERS: dict[str, Sampler] = {
-    **{f"nn.conv{k}d": _convolution(k) for k in (1, 2, 3)},
-    "qnn.conv2d": _quantized_convolution,
-    **{f"nn.conv{k}d_transpose": _transposed_convolution(k) for k in (1, 2, 3)},
-    **{f"nn.{m}_pool{k}d": _pool(k) for m in ("max", "avg", "global_max", "global_avg") for k in (1, 2, 3)},
+    **IMAGE_SAMPLERS,
     "nn.dense": _dense,
     "nn.matmul": _matmul(False),
     "nn.batch_matmul": _matmul(True),
@@ -516,12 +331,6 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "strided_slice": _strided_slice,
     "clip": _clip,
     "cast": _cast,
-    "nn.depth_to_space": _blocks(True),
-    "nn.space_to_depth": _blocks(False),
-    "image.resize2d": _resize2d,
-    "nn.upsampling": _upsampling,
-    **{f"nn.adaptive_{m}_pool{k}d": _image(k) for m in ("max", "avg") for k in (1, 2, 3)},
-    "nn.conv2d_backward_weight": _backward_weight,
     "slice_like": _slice_like,
     "gather_nd": _gather_nd,
     "concatenate": _concatenate,

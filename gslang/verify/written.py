@@ -8,6 +8,7 @@ from gslang.check import checked as ir
 def written_value(rule: ir.CheckedRule, value: object) -> str:
     """The expression, with the rule's names; what has none is written `_`."""
 
+    # Long on purpose: a flat `match`, a form of value after the other.
     def text(part: object) -> str:
         return written_value(rule, part)
 

@@ -254,6 +254,7 @@ class Body(Scope):
         """The expression from token `at` on: (node, index of the token that ends it). A `single` one ends at
         `;`.
         """
+        # Long on purpose: one loop over the tokens with its own stack, so that depth costs no recursion.
         tokens, notes = self.tokens, self.notes
         stack: list[tuple[Any, ...]] = []
         value: int | None

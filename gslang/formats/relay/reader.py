@@ -49,9 +49,7 @@ class _Definition:
 
 
 def read_relay(
-    text: str,
-    path: str,
-    *,
+    text: str, path: str, *,
     function: str = "main",
     inline: bool = False,
     skip_unsupported: bool = False,

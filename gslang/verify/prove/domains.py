@@ -114,6 +114,7 @@ def attribute(
     world: World, operator: str, spec: AttributeSpec, operands: Sequence[Value], attrs: Attributes
 ) -> object:
     """A value of an attribute: one of several cases, with symbolic numbers."""
+    # Long on purpose: flat, an attribute after the other.
     name, choices = spec.name, world.facts.choices
     first = operands[0] if operands else None
     rank = (

@@ -76,6 +76,7 @@ class Target:
 
     def make(self, number_: int) -> Iterator[Value]:
         """The values of a target node, made anew."""
+        # Long on purpose: a flat `match`, a form of target after the other.
         scope, rule = self.scope, self.rule
         match rule.target.targets[number_]:
             case ir.SourceNode(place, node):

@@ -37,6 +37,7 @@ class FamilyValues:
         self.over_instances: set[int] = set()  # locals that stand for an instance
 
     def __call__(self, value: ir.Value) -> Any:
+        # Long on purpose: a flat `match`, a form of value after the other.
         match value:
             case ir.Comprehension(element, (local,), source, None) if (
                 block := instances_of(source)
