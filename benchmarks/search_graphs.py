@@ -21,12 +21,15 @@ from gslang.graph.graph import Graph
 FOLDER = Path(__file__).parent / "graphs"
 NAMES = (
     "nasrnn", "bert", "resnext50", "nasneta", "squeezenet", "vgg", "inceptionv3", "resnet50", "mobilenetv2",
+    "transformer",
 )
 _PLAIN = {"add": "add", "mul": "multiply", "relu": "nn.relu", "sigmoid": "sigmoid", "tanh": "tanh"}
 
 
 def graph_of(name: str) -> Graph:
     """One of `NAMES`. Raises `ValueError` if a shape is not the one that the facts have."""
+    if name == "transformer":
+        return transformer(8)
     data = json.loads((FOLDER / "graphs.json").read_text(encoding="utf-8"))[name]
     b = Builder(load_dialect("relay"), name)
     made: list[int] = []
@@ -36,6 +39,32 @@ def graph_of(name: str) -> Graph:
             raise ValueError(f"{name}: node {number} has shape {b.shape(node)}, not {shape}")
         made.append(node)
     return b.finish(*(made[k] for k in data["outputs"]))
+
+
+def transformer(layers: int, length: int = 64, width: int = 1024, heads: int = 16) -> Graph:
+    """BERT's layers as they should be: the benchmark's `bert` transposes no keys, has no softmax, and lets
+    each layer read the input of the one before. Weights without biases, no norms, as in the benchmark.
+    """
+    b = Builder(load_dialect("relay"), "transformer")
+
+    def linear(x: int, out: int) -> int:
+        return b.call("nn.matmul", x, b.param(f"w{len(b.graph)}", (b.shape(x)[1], out)))
+
+    def split(x: int, axes: tuple[int, ...]) -> int:
+        return b.call("transpose", b.call("reshape", x, newshape=(length, heads, width // heads)), axes=axes)
+
+    def product(x: int, y: int) -> int:
+        return b.call("nn.batch_matmul", x, y, transpose_a=False, transpose_b=False)
+
+    x = b.input("x", (length, width))
+    for _ in range(layers):
+        query, key = split(linear(x, width), (1, 0, 2)), split(linear(x, width), (1, 2, 0))
+        value = split(linear(x, width), (1, 0, 2))
+        mixed = product(b.call("nn.softmax", product(query, key), axis=-1), value)
+        flat = b.call("reshape", b.call("transpose", mixed, axes=(1, 0, 2)), newshape=(length, width))
+        x = b.call("add", x, linear(flat, width))
+        x = b.call("add", x, linear(b.call("nn.relu", linear(x, 4 * width)), width))
+    return b.finish(x)
 
 
 def _node(

@@ -56,6 +56,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.search.extract.greedy import cheapest_below
     from gslang.search.extract.improve import improve
     from gslang.search.extract.problem import Infeasible
+    from gslang.search.extract.split import in_parts
 
     if options.method == "exact":
         require_solver()
@@ -69,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         if options.method == "exact":
             result = exact(file.problem, options.seconds)
         else:
-            result = improve(file.problem, cheapest_below(file.problem))
+            result = in_parts(file.problem, lambda part: improve(part, cheapest_below(part)))
     except Infeasible as error:
         sys.stderr.write(
             f"gslc extract: root class `{file.classes[error.root]}` has no finite solution: "

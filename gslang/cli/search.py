@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=positive,
         default=10_000,
         metavar="N",
-        help="eqsat: limit on the number of e-nodes (10000)"
+        help="eqsat: limit on the number of e-nodes beyond those of the graph (10000)"
     )
     parser.add_argument(
         "--rounds", type=positive, default=15, metavar="N", help="eqsat: limit on the number of rounds (15)"

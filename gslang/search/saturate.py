@@ -29,8 +29,8 @@ _BAN = 2  # rounds, doubled likewise
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """`nodes`: e-nodes, after which nothing is added; `rounds`; `multi`: rounds in which rules with several
-    outputs run.
+    """`nodes`: e-nodes beyond those of the graph, after which nothing is added; `rounds`; `multi`: rounds in
+    which rules with several outputs run.
     """
 
     nodes: int = 10_000
@@ -76,6 +76,7 @@ def saturate(
     queue = [_prepared(rule) for rule in rules if not rule.disconnected and not _has_chain(rule)]
     queue += [_prepared(rule, True) for rule in proposals]
     allowed: dict[str, bool] = {}
+    most = egraph.original + limits.nodes
     changed = set(egraph.members)
     distance = dict.fromkeys(changed, 0)
     for number in range(limits.rounds):
@@ -95,7 +96,7 @@ def saturate(
                 if not allowed[name]:
                     break
                 made |= _apply(egraph, scope, progress, rule.proposes)
-                if len(egraph) >= limits.nodes:
+                if len(egraph) >= most:
                     egraph.rebuild()
                     progress.nodes, progress.stopped = len(egraph), "node limit"
                     return progress

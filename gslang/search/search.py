@@ -27,6 +27,7 @@ from gslang.search.extract.exact import exact, solver_is_installed
 from gslang.search.extract.greedy import cheapest_below
 from gslang.search.extract.improve import improve
 from gslang.search.extract.problem import Infeasible, Problem, Solution, make_problem, needed
+from gslang.search.extract.split import in_parts
 from gslang.search.saturate import Limits, Saturation, saturate
 from gslang.search.trace import SearchTrace, trace_of_choice, trace_of_run
 
@@ -221,7 +222,7 @@ def _by_saturation(
 def _extract(problem: Problem, settings: Settings) -> Solution:
     if settings.exact and solver_is_installed():
         return exact(problem, settings.seconds)
-    return improve(problem, cheapest_below(problem))
+    return in_parts(problem, lambda part: improve(part, cheapest_below(part)))
 
 
 def as_problem(egraph: EGraph, table: CostTable, weights: str) -> Extractable:

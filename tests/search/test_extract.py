@@ -17,7 +17,8 @@ from gslang.search.egraph_file import read_egraph
 from gslang.search.extract.exact import exact
 from gslang.search.extract.greedy import cheapest_below, greedy, least_shares
 from gslang.search.extract.improve import improve
-from gslang.search.extract.problem import Infeasible, Problem, make_problem, solution
+from gslang.search.extract.problem import Infeasible, Problem, Solution, make_problem, solution
+from gslang.search.extract.split import in_parts
 
 EGRAPHS = Path(__file__).parents[3] / "shared/data/search/egraphs"
 
@@ -34,6 +35,35 @@ def random_problem(seed: int) -> Problem:
     )
 
 
+def layered_problem(seed: int) -> Problem:
+    """Layers whose classes read those of their own layer, the end of the one below, and inputs; now and then
+    an e-node reads what lies further below, or makes the end of its layer from inputs alone.
+    """
+    rng = random.Random(seed)
+    inputs = 2
+    owner, children, costs = [0, 1], [[], []], [0.0, 0.0]
+    of, end = inputs, 0
+    roots = []
+    for _ in range(rng.randint(2, 4)):
+        first = of
+        for _ in range(rng.randint(1, 3)):
+            below = [*range(inputs), end, *range(first, of)]
+            for k in range(rng.choice((1, 1, 2))):
+                reads = rng.sample(below, min(len(below), rng.randint(1, 2)))
+                if k == 0 and end not in reads and rng.random() < 0.8:
+                    reads.append(end)
+                if rng.random() < 0.05:
+                    reads.append(rng.randrange(of))
+                owner.append(of)
+                children.append(reads)
+                costs.append(rng.choice((0.0, 1.0, 2.5, rng.random() * 10)))
+            of += 1
+        end = of - 1
+        if rng.random() < 0.2:
+            roots.append(rng.randrange(first, of))
+    return make_problem(owner, children, costs, [*roots, end], of)
+
+
 def cheapest(problem: Problem) -> float | None:
     """The cost of the best of all choices without cycles."""
     best = None
@@ -46,8 +76,7 @@ def cheapest(problem: Problem) -> float | None:
     return best
 
 
-def compare(seed: int) -> None:
-    problem = random_problem(seed)
+def compare(problem: Problem) -> None:
     best = cheapest(problem)
     if best is None:
         for method in (greedy, exact):
@@ -69,14 +98,46 @@ def compare(seed: int) -> None:
 @pytest.mark.parametrize("block", range(10))
 def test_every_choice_of_small_problems(block: int) -> None:
     for seed in range(block * 20, block * 20 + 20):
-        compare(seed)
+        compare(random_problem(seed))
+        compare(layered_problem(seed))
+
+
+def test_parts() -> None:
+    """Layered problems fall into parts, whose solutions together are one of the whole."""
+    sizes: list[int] = []
+
+    def solve(part: Problem) -> Solution:
+        sizes.append(len(part.owner))
+        return improve(part, cheapest_below(part))
+
+    whole = 0
+    for seed in range(200):
+        problem = layered_problem(seed)
+        sizes.clear()
+        found = in_parts(problem, solve)
+        assert solution(problem, found.choice).cost == pytest.approx(found.cost)
+        whole += len(sizes) == 1
+    assert whole < 100
+
+
+def test_a_long_chain() -> None:
+    """Of a chain, where what is below each class would be two million classes in all."""
+    owner, children, costs = [0], [[]], [0.0]
+    for k in range(1, 2000):
+        for cost in (2.0, 1.0):
+            owner.append(k)
+            children.append([k - 1])
+            costs.append(cost)
+    found = exact(make_problem(owner, children, costs, [1999], 2000))
+    assert found.cost == 1999 and found.bound == pytest.approx(1999)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("block", range(10))
 def test_every_choice_of_many_small_problems(block: int) -> None:
     for seed in range(1000 + block * 500, 1500 + block * 500):
-        compare(seed)
+        compare(random_problem(seed))
+        compare(layered_problem(seed))
 
 
 def test_sharing_is_paid_once() -> None:

@@ -161,7 +161,7 @@ def test_in_python() -> None:
 
 def test_limits_are_kept() -> None:
     egraph = EGraph(chain(), RELAY)
-    done = saturate(egraph, list(rules().own.values()), Limits(nodes=12))
+    done = saturate(egraph, list(rules().own.values()), Limits(nodes=5))
     assert done.stopped == "node limit" and len(egraph) < 40
     done = saturate(EGraph(chain(), RELAY), list(rules().own.values()), Limits(rounds=1))
     assert done.rounds == 1 and done.stopped in ("round limit", "saturated")

@@ -22,6 +22,7 @@ from gslang.search.extract.improve import improve
 from gslang.search.extract.model import Model, Row, cut, make_model
 from gslang.search.extract.problem import Problem, Solution, needed, solution
 from gslang.search.extract.reduce import Reduced, reduce_problem
+from gslang.search.extract.split import in_parts
 
 _SCALE: Final = 1000.0  # the best known cost in the solver's units: its tolerances are absolute
 _ROUNDS: Final = 20  # of cutting off cycles
@@ -48,10 +49,19 @@ def exact(problem: Problem, seconds: float = 60.0) -> Solution:
     """
     require_solver()
     deadline = monotonic() + seconds
-    best = improve(problem, cheapest_below(problem))
+    return in_parts(problem, lambda part: _exact(part, deadline))
+
+
+def _exact(problem: Problem, deadline: float) -> Solution:
+    start = cheapest_below(problem)  # raises if there is no solution
+    reduced = reduce_problem(problem)
+    if all(len(members) == 1 for members in reduced.nodes.values()):
+        only = solution(problem, {of: members[0] for of, members in reduced.nodes.items()})
+        return Solution(only.choice, only.cost, only.cost)
+    best = improve(problem, start)
     if best.cost <= 0:
         return Solution(best.choice, best.cost, best.cost)
-    reduced, bound = _fixed_by_costs(problem, best, deadline)
+    reduced, bound = _fixed_by_costs(problem, reduced, best, deadline)
     model = make_model(problem, reduced)
     best, bound = _cut_cycles(problem, reduced, model, best, bound, deadline)
     if best.cost - bound > 1e-9 * best.cost and monotonic() < deadline:
@@ -59,11 +69,13 @@ def exact(problem: Problem, seconds: float = 60.0) -> Solution:
     return Solution(best.choice, best.cost, min(bound, best.cost))
 
 
-def _fixed_by_costs(problem: Problem, best: Solution, deadline: float) -> tuple[Reduced, float]:
+def _fixed_by_costs(
+    problem: Problem, reduced: Reduced, best: Solution, deadline: float
+) -> tuple[Reduced, float]:
     """The problem without e-nodes whose reduced cost shows that they are in no better solution; a lower
     bound.
     """
-    reduced, bound, apart = reduce_problem(problem), 0.0, False  # the rows against cycles are many at first
+    bound, apart = 0.0, False  # the rows against cycles are many at first
     while monotonic() < deadline:
         model = make_model(problem, reduced, apart)
         relaxed = _solve(
