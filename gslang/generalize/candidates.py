@@ -254,14 +254,20 @@ def _about_attributes(
 
 def _per_group(rule: ir.CheckedRule, calls: Sequence[Named]) -> Iterator[Condition]:
     """Calls of one operator whose weights have as many outputs for each group."""
-    leaves = {node.number: node.name for node in named_nodes(rule) if node.operator is None}
+    leaves: dict[object, str] = {n.number: n.name for n in named_nodes(rule) if n.operator is None}
     for a, b in combinations(calls, 2):
         left_call, right_call = rule.nodes[a.number], rule.nodes[b.number]
         names = [n for n in rule.dialect.operators[a.operator or ""].attributes if n in _GROUPS]
         if (
-            a.operator != b.operator or not names or not isinstance(left_call, ir.CallNode)
+            a.operator != b.operator or not isinstance(left_call, ir.CallNode)
             or not isinstance(right_call, ir.CallNode)
         ):
+            continue
+        if not names:  # a declared operator, whose groups follow from shapes
+            operands = (*left_call.operands[:2], *right_call.operands[:2])
+            if len(set(operands)) == 4 and all(k in leaves for k in operands):
+                x, w, z, v = [leaves[k] for k in operands]
+                yield Condition(f"{v}.shape[0] * {x}.shape[1] == {w}.shape[0] * {z}.shape[1]", 1.8)
             continue
         for left, right in zip(left_call.operands[1:], right_call.operands[1:]):
             if left in leaves and right in leaves and left != right:

@@ -226,6 +226,18 @@ def test_jobs_and_states_change_nothing(tmp_path: Path, capsys: pytest.CaptureFi
     assert run(tmp_path, *ops, "--state", state)[1] == one
 
 
+def test_a_cluster_changes_nothing(tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    arguments = ["discover", "--ops", "nn.relu,negative", "--quiet", "-o"]
+    here, there = tmp_path / "here.gsl", tmp_path / "there.gsl"
+    assert main([*arguments, str(here)]) == 0
+    with distributed.LocalCluster(
+        n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None
+    ) as cluster:
+        assert main([*arguments, str(there), "--cluster", cluster.scheduler_address]) == 0
+    assert there.read_bytes() == here.read_bytes()
+
+
 def test_the_most_useful_rule_comes_first(tmp_path: Path) -> None:
     built = Builder(load_dialect("relay"))
     x = built.input("x", (2, 3))
