@@ -87,6 +87,7 @@ LAWS: tuple[Law, ...] = (
     # exponentials, logarithms, roots
     Law("exponential of zero", "exp(0)", "1", _REAL),
     Law("product of exponentials", "exp(x) * exp(y)", "exp(x + y)", _REAL),
+    Law("exponential of a sum", "exp(x + y)", "exp(x) * exp(y)", _REAL),
     Law("power of an exponential", "exp(x) ** n", "exp(n * x)", _REAL),
     Law("exponential of a logarithm", "exp(n * log(x))", "x ** n", _REAL, ("x > 0",)),
     Law(

@@ -13,10 +13,11 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import UNBOUND, evaluate
-from gslang.engine.values import truth
+from gslang.engine.values import COMPARE, truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.sizes import is_number
 from gslang.verify.prove.symbolic_graph import SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
@@ -87,9 +88,39 @@ class Case:
     def fails(self, condition: ir.Value) -> bool:
         """True if a condition does not hold, as far as it can be told before everything is bound."""
         try:
-            return not truth(self.evaluate(condition))
+            return not self._assumed(condition)
         except (*DEFINITE, *OPEN):
             return False
+
+    def assume(self, condition: ir.Value) -> None:
+        """Only what a condition of the rule holds in counts: equal sizes are learnt, without a case in which
+        they differ. Raises `Impossible` where it does not hold.
+        """
+        self.fails(condition)
+        if not self.holds(condition):
+            raise Impossible
+
+    def _assumed(self, condition: ir.Value) -> bool:
+        match condition:
+            case ir.AllOf(items):
+                return all(self._assumed(item) for item in items)
+            case ir.CompareValue("==" | "<=" | ">=" as sign, left, right):
+                return self._compared(sign, self.evaluate(left), self.evaluate(right))
+        return truth(self.evaluate(condition))
+
+    def _compared(self, sign: str, a: Any, b: Any) -> bool:
+        if is_number(a) and is_number(b):
+            match sign:
+                case "==":
+                    self.world.facts.learn_equal(a, b)
+                case "<=":
+                    self.world.facts.learn(b - a)
+                case ">=":
+                    self.world.facts.learn(a - b)
+            return True
+        if sign == "==" and isinstance(a, tuple) and isinstance(b, tuple):
+            return len(a) == len(b) and all(self._compared(sign, x, y) for x, y in zip(a, b))
+        return truth(COMPARE[sign](a, b))
 
     # ── attributes that are copied ──
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import combinations
 
 from gslang.verify.prove.axioms import apply, at_least_0, is_positive
 from gslang.verify.prove.paths import Budget
@@ -18,6 +19,7 @@ from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Ter
 
 _MOST_ATOMS = 12  # of which cases are made, one in another
 _MOST_INEQUALITIES = 120
+_MOST_MULTIPLIED = 6  # inequalities of which products are taken
 
 Bound = tuple[Term, bool]
 """A term that is at least 0, or above it."""
@@ -34,7 +36,8 @@ def vanishes(
         return True
     atom = _innermost(difference)
     if atom is None or depth == 0:
-        return contradictory((*known, (difference, True))) and contradictory((*known, (-difference, True)))
+        more = (*known, *_products(known))
+        return all(contradictory((*more, (side, True))) for side in (difference, -difference))
     return all(
         vanishes(_with(difference, atom, value), budget, (*known, *bounds), depth - 1)
         for value, bounds in _ways(atom)
@@ -54,6 +57,13 @@ def _ways(atom: Atom) -> list[tuple[Term, list[Bound]]]:
         (a, [((places[k] - other).scaled(sign), False) for j, other in enumerate(places) if j != k])
         for k, a in enumerate(atom.args)
     ]
+
+
+def _products(known: tuple[Bound, ...]) -> list[Bound]:
+    """Products of two inequalities: what is at least 0 times what is at least 0."""
+    if len(known) > _MOST_MULTIPLIED:
+        return []
+    return [(a * b, s and t) for (a, s), (b, t) in combinations(known, 2)]
 
 
 _SPLIT = frozenset({"positive", "truth", "max", "whole maximum", "whole minimum"})

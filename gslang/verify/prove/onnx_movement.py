@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from itertools import combinations
+from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.verify.prove.constants import vector
 from gslang.verify.prove.domains import fresh_shape
 from gslang.verify.prove.onnx_operands import axes_operand, operand, whole_numbers
 from gslang.verify.prove.paths import NotProved
@@ -30,8 +32,30 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
         raise NotProved("a reshape without a shape")
     if shape.items is not None:
         return reshaped(world, x, new_shape(world, x.shape, shape.items, bool(attrs["allowzero"])))
+    if (numbers := _written_shape(world, shape)) is not None:
+        return reshaped(world, x, new_shape(world, x.shape, numbers, bool(attrs["allowzero"])))
     key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
+
+
+def _written_shape(world: World, shape: Tensor) -> tuple[Any, ...] | None:
+    """The numbers of a constant whose value the rule reads: each is a size, 0 or -1, a case each; None for
+    other shapes.
+    """
+    leaf = shape.leaf
+    if leaf is None or not leaf.is_read:
+        return None
+    if leaf.numbers is None:
+        if not world.reading:
+            raise NotProved("a shape that the source does not use")
+        rank = world.choose_rank(1)
+        world.need_equal(shape.shape[0], rank, "the length of a shape")
+        numbers: list[Any] = []
+        for _ in range(rank):
+            kind = world.facts.choices.choose(2 if -1 in [n for n in numbers if type(n) is int] else 3)
+            numbers.append((world.facts.size("new"), 0, -1)[kind])
+        leaf.numbers = tuple(numbers)
+    return tuple(map(world.facts.normal, leaf.numbers))
 
 
 def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -68,6 +92,8 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
         world, new, f"new of {len(x.shape)}", lambda: subsets[world.facts.choices.choose(len(subsets))]
     )
     world.need_true(len(found) == count, "the number of new axes")
+    if new.leaf is not None:
+        world.need_equal(new.shape[0], count, "the number of new axes")
     axes = sorted(plain_axis(world, a, rank) for a in found)
     world.need_true(len(set(axes)) == len(axes), "an axis twice")
     for a in axes:
@@ -78,8 +104,14 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, sizes = operands[0], operand(operands, 1)
     axis = plain_axis(world, attrs["axis"], len(x.shape))
+    if sizes is None and type(attrs["num_outputs"]) is int:
+        return _equal_parts(world, x, axis, attrs["num_outputs"])
     if sizes is None or sizes.items is None:
-        raise NotProved("a split into parts that are not known")
+        if not world.reading:
+            raise NotProved("a split into parts that are not known")
+        part = world.facts.size("part")
+        world.need(x.shape[axis] - part, "a part of a split")
+        return cut(x, axis, 0, part), _unknown_part(world, x, axis)
     world.need_equal(sum(sizes.items), x.shape[axis], "the parts of a split")
     parts, begin = [], 0
     for size in sizes.items:
@@ -89,14 +121,63 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     return tuple(parts)
 
 
+def _unknown_part(world: World, x: Tensor, axis: int) -> Tensor:
+    """A part of which nothing is known, nor how many there are."""
+
+    def at(index: Index) -> Term:
+        raise NotProved("a later part of a split into parts that are not known")
+
+    return Tensor((*x.shape[:axis], world.facts.size("part"), *x.shape[axis + 1 :]), x.dtype, at)
+
+
+def _equal_parts(world: World, x: Tensor, axis: int, count: int) -> Value:
+    """Parts of one size; the last one has what is left."""
+    world.need_true(count >= 1, "the number of parts")
+    size = world.facts.normal(x.shape[axis])
+    part = world.facts.normal((size + count - 1) // count)
+    last = size - part * (count - 1)
+    world.need(last, "the last part of a split")
+    return tuple(cut(x, axis, part * k, part if k < count - 1 else last) for k in range(count))
+
+
+def _tile(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, repeats = operands
+    rank = len(x.shape)
+    found = whole_numbers(
+        world, repeats, f"repeats of {rank}", lambda: tuple(world.facts.size("times") for _ in range(rank))
+    )
+    world.need_true(len(found) == rank, "how often a tensor is repeated along each axis")
+    if repeats.leaf is not None:
+        world.need_equal(repeats.shape[0], rank, "how often a tensor is repeated along each axis")
+    for count in found:
+        world.need(count - 1, "how often a tensor is repeated")
+    sizes = tuple(map(world.facts.normal, x.shape))
+
+    def at(index: Index) -> Term:
+        return x.at(tuple(  # type: ignore[no-any-return]
+            place if type(times) is int and times == 1 else world.facts.normal(place % size)
+            for place, size, times in zip(index, sizes, map(world.facts.normal, found))
+        ))
+
+    return Tensor(tuple(size * times for size, times in zip(sizes, found)), x.dtype, at)
+
+
 def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands
     wanted = whole_numbers(world, shape, "expanded", lambda: fresh_shape(world, "wide"))
+    if shape.leaf is not None and len(shape.shape) == 1:
+        world.need_equal(shape.shape[0], len(wanted), "the length of a shape")
     return broadcast_to_shape(world, x, world.broadcast(x.shape, wanted))
 
 
 def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
-    return concatenated(world, [o for o in operands if o is not None], attrs["axis"])
+    parts = [o for o in operands if o is not None]
+    if all(part.items is not None and len(part.shape) == 1 for part in parts):
+        plain_axis(world, attrs["axis"], 1)
+        for part in parts[1:]:
+            world.need_same_dtype(parts[0].dtype, part.dtype)
+        return vector(tuple(item for part in parts for item in part.items), parts[0].dtype)
+    return concatenated(world, parts, attrs["axis"])
 
 
 def _dropout(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -124,5 +205,6 @@ MOVEMENT: dict[str, Meaning] = {
     "Unsqueeze": _unsqueeze,
     "Concat": _concat,
     "Split": _split,
+    "Tile": _tile,
     "Expand": _expand,
 }

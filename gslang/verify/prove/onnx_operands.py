@@ -7,14 +7,34 @@ chosen once for each input and each shape that it is applied to, so that source 
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.check import checked as ir
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Operands, World
+
+SINGLE_OPERANDS: dict[str, tuple[int, ...]] = {"Clip": (1, 2)}
+"""Operands that must have one element."""
+
+
+def asked_to_be_single(rule: ir.CheckedRule) -> frozenset[int]:
+    """Pattern nodes that have one element because each call that they are operands of takes no other."""
+    single: set[int] = set()
+    other: set[int] = set()
+    for node in rule.nodes:
+        match node:
+            case ir.CallNode(operators=operators, operands=operands):
+                for k, operand_ in enumerate(operands):
+                    if isinstance(operand_, int):
+                        alone = all(k in SINGLE_OPERANDS.get(name, ()) for name in operators)
+                        (single if alone else other).add(operand_)
+            case ir.TupleNode(fields=fields) | ir.AltNode(branches=fields):
+                other |= {field for field in fields if isinstance(field, int)}
+    return frozenset(single - other)
 
 
 def operand(operands: Operands, k: int) -> Any:
@@ -38,17 +58,23 @@ def whole_numbers(
     return tuple(chosen[key])
 
 
-def axes_operand(world: World, operands: Operands, k: int, attrs: Attrs, rank: int) -> tuple[int, ...] | None:
+def axes_operand(
+    world: World, operands: Operands, k: int, attrs: Attrs, rank: int, ordered: bool = False
+) -> tuple[int, ...] | None:
     """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where
     there is none.
+
+    `ordered`: their order says something.
     """
     tensor = operand(operands, k)
     if tensor is None:
         return None
-    subsets = [s for n in range(rank + 1) for s in combinations(range(rank), n)]
-    found = whole_numbers(
-        world, tensor, f"axes of {rank}", lambda: subsets[world.facts.choices.choose(len(subsets))]
-    )
+    length = world.facts.normal(tensor.shape[0]) if len(tensor.shape) == 1 else None
+    counts = (length,) if type(length) is int else range(rank + 1)
+    select = permutations if ordered else combinations
+    subsets = [s for n in counts for s in select(range(rank), n)]
+    key = f"axes of {rank}{' in order' if ordered else ''}"
+    found = whole_numbers(world, tensor, key, lambda: subsets[world.facts.choices.choose(len(subsets))])
     if tensor.leaf is not None and len(tensor.shape) == 1:
         world.need_equal(tensor.shape[0], len(found), "the number of axes")
     return tuple(plain_axis(world, a, rank) for a in found)

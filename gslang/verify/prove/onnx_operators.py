@@ -32,6 +32,13 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Conv": (None, None, 1),
     "Slice": (None, 1, 1, 1, 1),
     "Pad": (None, 1, 0, 1),
+    **dict.fromkeys(
+        (
+            "Reshape", "Expand", "Squeeze", "Unsqueeze", "Split", "Tile", "ReduceSum", "ReduceMean",
+            "ReduceMax", "ReduceMin", "ReduceProd", "ReduceSumSquare", "ReduceL1", "ReduceL2",
+            "ReduceLogSum", "ReduceLogSumExp",
+        ), (None, 1),
+    ),
 }
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
@@ -71,8 +78,8 @@ def onnx_attribute(
     if operator == "Pad" and name == "mode":
         world.notes.add("padding is by a constant")
         return "constant"
-    if name == "num_outputs" and len(operands) > 1 and operands[1] is not None:
-        return None  # both together are no valid call
+    if name == "num_outputs":  # beside sizes it is no valid call
+        return None if len(operands) > 1 and operands[1] is not None else world.facts.size(name)
     if operator == "Gelu":
         return ("none", "tanh")[choices.choose(2)]
     if operator in ATTENTION and (found := _of_attention(world, operator, name, operands)):

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.onnx_operands import operand
+from gslang.verify.prove.onnx_operands import axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import padded, plain_axis
 from gslang.verify.prove.sizes import Number
@@ -71,6 +71,9 @@ def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tens
             raise NotProved("a slice that the source does not take")
         world.slices[key] = OpenSlice(world, x.shape)
         world.kept += parts
+        if parts[3] is None:
+            for step in world.slices[key].steps():
+                world.facts.learn_equal(step, 1)
         if parts[3] is not None and parts[3].leaf is not None:
             parts[3].leaf.spelled = lambda: _named_steps(world, world.slices[key])
     for axis, part in enumerate(world.slices[key].of(x.shape)):
@@ -101,6 +104,8 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
         found_axes = numbers_in(
             world, axes, lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0
         )
+        if found_axes is None:
+            found_axes = axes_operand(world, operands, 3, attrs, rank, ordered=True)
         if found_axes is None:
             raise NotProved("axes that are not known")
         named = tuple(plain_axis(world, a, rank) for a in found_axes)

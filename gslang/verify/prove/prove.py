@@ -24,7 +24,7 @@ from gslang.verify.prove.watched import Watched, watched
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
 STEPS = 60_000  # about four seconds
-_MANY = 4  # axes: more of them are looked at only where that takes little
+_GROWTH = 3  # a round takes at least so many times the steps of the round before
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if record:
             found = _Found(record)  # a certificate has all cases of its round
-        found.limited = False
+        found.limited, left = False, budget.left
 
         def run(choices: Choices) -> None:
             world = World(Facts(choices), most)
@@ -113,7 +113,7 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()),
                 most if found.limited and most == enough else None,
             )
-        if not found.limited or best is not None and most >= _MANY and budget.left < steps // 2:
+        if not found.limited or best is not None and budget.left < _GROWTH * (left - budget.left):
             break
         below = -1 if record else most
     if best is None:

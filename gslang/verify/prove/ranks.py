@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from gslang.check import checked as ir
 from gslang.verify.prove.axis_history import AxisHistory, Unlike
+from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.reads import parts
 
 
@@ -164,9 +165,11 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
 
 
 def _is_single(rule: ir.CheckedRule, node: int) -> bool:
-    """True if the rule says that a constant has a single element: what is read of it does not depend on
-    its rank then.
+    """True if the rule, or each call that takes a constant, says that it has a single element: what is read
+    of it does not depend on its rank then.
     """
+    if node in asked_to_be_single(rule):
+        return True
     elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
     wanted = ir.CompareValue("==", elements, ir.Const(1))
     said = [part for condition in rule.where for part in _conjuncts(condition)]

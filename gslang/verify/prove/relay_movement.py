@@ -69,6 +69,8 @@ def new_shape(
             result.append(1)
         elif size > 0:
             result.append(size)
+        elif size == 0:
+            world.need_true(False, "a size of 0 in a reshape")  # dimensions are not empty
         else:
             raise NotProved(f"{size} in a reshape")
     if open_at is not None:

@@ -81,7 +81,9 @@ class Size:
     def __rsub__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else add(-self, other, self.facts)
 
-    def __mul__(self, other: Number) -> Number:
+    def __mul__(self, other: Any) -> Any:
+        if type(other) is tuple and len(other) == 1:
+            return Copies(other[0], self)
         return _other(other) if not is_number(other) else multiply(self, other, self.facts)
 
     __rmul__ = __mul__
@@ -131,6 +133,17 @@ class Size:
 
     def __lt__(self, other: Number) -> Number:
         return _other(other) if not is_number(other) else not self.facts.at_least(self, other)
+
+
+class Copies:
+    """A value as often as a size says: `[1.0] * n`."""
+
+    __slots__ = ("count", "value")
+
+    def __init__(self, value: Any, count: Size) -> None:
+        self.value, self.count = value, count
+
+    __hash__ = __eq__ = __len__ = __iter__ = __getitem__ = Size.__hash__  # type: ignore[assignment]
 
 
 def _other(value: object) -> Any:

@@ -19,12 +19,14 @@ from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
+from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, meaning_of, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
 from gslang.verify.prove.tensors import Value
+from gslang.verify.prove.watched import Said
 
 # What an input of each kind may be in a graph.
 KINDS = {
@@ -63,8 +65,7 @@ class Source:
             ):
                 self.test(number_, pattern)
         for condition in self.rule.where:
-            if not self.case.holds(condition):
-                raise Impossible
+            self.case.assume(condition)
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root
             first, later = (
@@ -153,6 +154,8 @@ class Source:
             self.world,
             f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}",
         )
+        said = self.case.watched.said.get(number_, Said())
+        leaf.single, leaf.rank = said.single, said.rank
         for constraint in pattern.constraints:
             if not isinstance(constraint, ir.Constraint):
                 continue
@@ -190,6 +193,7 @@ class Source:
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"
+        leaf.is_read = leaf.is_constant and "value" in read
         op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
         slot = self.graph.add(
             op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf
@@ -229,6 +233,10 @@ class Source:
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if most is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.most = most
+        for place in SINGLE_OPERANDS.get(operator, ()):
+            leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
+            if isinstance(leaf, Leaf) and leaf.tensor is None:
+                leaf.single = True
         self.cut_off()
         operands = Operands(self.graph, slots)
         attrs = self.attributes(call, operator, signature, operands)

@@ -31,10 +31,12 @@ class Leaf:
         self.known: tuple[Number | None, ...] = ()  # sizes that the rule fixes, None for open ones
         self.given: tuple[Number, ...] | None = None
         self.value: Term | None = None  # of all elements
-        self.ones = False  # one element only
+        self.ones = False  # a literal number
+        self.single = False  # one element only
         self.tensor: Tensor | None = None
         self.items: tuple[Any, ...] | None = None  # where the rule says which numbers it holds
         self.is_constant = False
+        self.is_read = False  # a constant whose value the rule asks for
         self.numbers: tuple[Number, ...] | None = None  # of a vector of whole numbers
         self.spelled: Callable[[], tuple[Number, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
@@ -55,7 +57,7 @@ class Leaf:
             if shape is None:
                 rank = self.rank if self.rank is not None else world.choose_rank(most=self.most)
                 known = self.known if len(self.known) == rank else (None,) * rank
-                sizes = (1 if self.ones else size for size in known)
+                sizes = (1 if self.ones or self.single else size for size in known)
                 shape = tuple(
                     world.facts.size(f"{self.name}{k}_") if size is None else size
                     for k, size in enumerate(sizes)
@@ -158,7 +160,7 @@ class ConstantValue(Opaque):
             raise NotProved("a constant's value is compared with something that is no number")
         if self.taken < len(self.leaf.resolved().shape):
             return False  # an array
-        if self.taken:
+        if self.taken or self.leaf.value is not None:
             return self.real() == other
         if self.leaf.world.facts.choices.choose(2):
             return False
@@ -181,6 +183,12 @@ class ConstantValue(Opaque):
         if leaf.numbers is None and leaf.spelled is not None and not self.taken:
             leaf.numbers = leaf.spelled()
         found = leaf.items if leaf.items is not None else leaf.numbers
+        if found is None and len(leaf.chosen) == 1 and not self.taken:
+            ((key, numbers),) = leaf.chosen.items()
+            if key.startswith("axes of "):
+                return tuple(self.chosen(k) for k in range(len(numbers)))
+            if not key.startswith(("shape for ", "places in ")):
+                found = numbers
         return None if found is None or self.taken else tuple(map(leaf.world.facts.normal, found))
 
     def __getitem__(self, place: Any) -> Any:

@@ -17,7 +17,7 @@ from gslang.verify.prove.families import Family
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
-from gslang.verify.prove.sizes import is_number
+from gslang.verify.prove.sizes import Copies, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue
 from gslang.verify.prove.tensors import Tensor, Value, constant
 from gslang.verify.prove.values import FamilyValues, instances_of
@@ -150,6 +150,14 @@ class Target:
             return tuple(constant(as_term(item), (), dtype or default_dtype(item)) for item in value)
         if isinstance(value, Family):
             return Tensor((), dtype or "int64", unreadable, None, None, (value,))
+        if isinstance(value, Copies):
+            self.world.need(value.count, "the length of a constant")
+            if made.splat_shape is not None:
+                raise NotProved("a constant of several dimensions")
+            kind = dtype or default_dtype(value.value)
+            if not _is_whole(value.value):
+                self.world.need_real(kind)
+            return constant(as_term(value.value), (value.count,), kind)
         if isinstance(value, tuple):
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
                 raise NotProved("a constant of several dimensions")

@@ -170,6 +170,9 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
             body = up_to_date(replace(term({factors: Fraction(1)}), {name: 0}, facts), facts)
             _rewritten("sum of a single element", variables, factors, rest, body, facts)
             return total("sum", rest, body, facts) if rest else body
+    if (apart := _exponentials_apart(names, factors)) is not None:
+        outside, inside = apart
+        return outside * total("sum", variables, inside, facts)
     split = _split(variables, factors, facts)
     if split is not None:
         return split
@@ -187,6 +190,24 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
     if shorter is not None:
         return shorter
     return _separated(variables, factors, facts)
+
+
+def _exponentials_apart(names: set[str], factors: Factors) -> tuple[Term, Term] | None:
+    """exp(x + y) of which y has no position of the sum: (exp(y), what stays inside); None without any."""
+    outside, inside, found = ONE, ONE, False
+    for atom, exponent in factors:
+        if atom.kind == "fn" and atom.name == "exp":
+            own = {f: c for f, c in atom.args[0].parts.items() if any(names_of(a) & names for a, _ in f)}
+            rest = {f: c for f, c in atom.args[0].parts.items() if f not in own}
+            if own and rest:
+                x, y = term(own), term(rest)
+                use("exponential of a sum", x=x, y=y)
+                outside = outside * apply("exp", [y]).power(exponent)
+                inside = inside * apply("exp", [x]).power(exponent)
+                found = True
+                continue
+        inside = inside * term({((atom, exponent),): Fraction(1)})
+    return (outside, inside) if found else None
 
 
 def _rewritten(

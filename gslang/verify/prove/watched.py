@@ -14,7 +14,8 @@ from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
-from gslang.verify.prove.dtypes import Names
+from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
+from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.reals import Near
 from gslang.verify.reads import parts
@@ -43,6 +44,14 @@ class WatchingScope(Scope):
         return result
 
 
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What the conditions of a rule fix of an input's shape: its rank, or that it has one element."""
+
+    rank: int | None = None
+    single: bool = False
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Watched:
     """A rule with each decision as a let, and what is asked of it once for all cases.
@@ -50,7 +59,7 @@ class Watched:
     `decisions`: which let is which decision (by `id` in the old rule). `wanted`: what should be seen.
     `looked_into`: the properties of nodes that are
     read besides their types: of an input it matters then what computes it. `early`: conditions that look at
-    inputs only, each with the nodes that it looks at.
+    inputs only, each with the nodes that it looks at. `said`: what conditions fix of the shapes of inputs.
     """
 
     rule: ir.CheckedRule
@@ -58,6 +67,7 @@ class Watched:
     wanted: list[Goal]
     looked_into: dict[int, set[str]]
     early: tuple[tuple[ir.Value, frozenset[int]], ...]
+    said: dict[int, Said]
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -99,15 +109,47 @@ def watched(rule: ir.CheckedRule) -> Watched:
         rule, nodes=changed(rule.nodes), blocks=changed(rule.blocks), where=changed(rule.where),
         target=changed(rule.target), lets=lets,
     )
-    early = () if rule.blocks else _early(result)
+    said = _said_of_shapes(result)
+    single = frozenset(node for node, what in said.items() if what.single)
+    readable = (single | asked_to_be_single(result)) - _numbers_of_operators(result)
+    early = () if rule.blocks else _early(result, readable)
     decisions = {number: key for key, number in numbers.items()}
-    return Watched(result, decisions, wanted, _looked_into(result), early)
+    return Watched(result, decisions, wanted, _looked_into(result), early, said)
 
 
-def _early(rule: ir.CheckedRule) -> tuple[tuple[ir.Value, frozenset[int]], ...]:
-    """The conditions that look at inputs only, those on fewer inputs first: they cut off more."""
-    found = [c for whole in rule.where for c in _conjuncts(whole) if not _asks_for_results(rule, c)]
+def _early(
+    rule: ir.CheckedRule, single: frozenset[int]
+) -> tuple[tuple[ir.Value, frozenset[int]], ...]:
+    """The conditions that look at inputs only, those on fewer inputs first: they cut off more.
+
+    `single`: constants whose number may be read before an operator has said what it is.
+    """
+    found = [c for whole in rule.where for c in _conjuncts(whole) if not _asks_for_results(rule, c, single)]
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
+
+
+def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
+    """What conditions of the rule fix of the shapes of inputs."""
+    found: dict[int, Said] = {}
+    for whole in rule.where:
+        for condition in _conjuncts(whole):
+            match condition:
+                case ir.CompareValue(
+                    "==", ir.Builtin("numel", (ir.NodeAttr(ir.Own(), node, "shape"),)), ir.Const(1)
+                ):
+                    said = Said(single=True)
+                case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
+                    said = Said(rank=rank)
+                case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "shape"), ir.Const(tuple(shape))):
+                    said = Said(rank=len(shape), single=all(size == 1 for size in shape))
+                case _:
+                    continue
+            if isinstance(rule.nodes[node], ir.LeafNode):
+                before = found.get(node, Said())
+                found[node] = Said(
+                    said.rank if before.rank is None else before.rank, before.single or said.single
+                )
+    return found
 
 
 def _conjuncts(condition: ir.Value) -> Iterator[ir.Value]:
@@ -131,6 +173,22 @@ def _nodes(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
     return found
 
 
+def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
+    """Inputs whose numbers say what a call does (axes, shapes): the call chooses them first."""
+    found = set()
+    for node in rule.nodes:
+        if isinstance(node, ir.CallNode):
+            for k, operand in enumerate(node.operands):
+                for operator in node.operators:
+                    specs = rule.dialect.operators[operator].operands
+                    spec = specs[min(k, len(specs) - 1)] if specs else None
+                    if isinstance(operand, int) and spec is not None and spec.dtypes and (
+                        numbers_in(spec.dtypes) == {WHOLE}
+                    ):
+                        found.add(operand)
+    return frozenset(found)
+
+
 def _number(value: ir.Value) -> float | None:
     """The number that an expression of numbers is; None for others."""
     match value:
@@ -150,16 +208,19 @@ def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
     return result
 
 
-def _asks_for_results(rule: ir.CheckedRule, condition: ir.Value) -> bool:
-    """True if a condition looks at the type of what a call of the source makes, or at what is around it."""
+def _asks_for_results(rule: ir.CheckedRule, condition: ir.Value, single: frozenset[int]) -> bool:
+    """True if a condition looks at the type of what a call of the source makes, at what is around it, or at
+    the numbers of a constant that is none of these with a `single` one."""
     for part in parts(condition):
         match part:
             case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(
                 rule.nodes[node], ir.LeafNode
             ):
                 return True
-            case ir.Let(_, number) if _asks_for_results(rule, rule.lets[number]):
+            case ir.Let(_, number) if _asks_for_results(rule, rule.lets[number], single):
                 return True
-            case ir.Uses() | ir.NodeAttr(_, _, "value"):
+            case ir.NodeAttr(_, node, "value") if node not in single:
+                return True
+            case ir.Uses():
                 return True
     return False

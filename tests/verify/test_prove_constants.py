@@ -1,0 +1,90 @@
+"""Proofs about constants whose numbers a rule reads, vectors of sizes and parts of splits; each beside rules
+that are almost the same and wrong.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import gslang.api as api
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+
+HEAD = "dialect onnx;\n"
+RIGHT = [
+    "rule t(x, r: const): Tile(x, r) where all(n == 1 for n in r.value) => x;",
+    "rule t(x, s: any?) { s1 = Split(x, s); (y := s1.0) where y.shape[s1.axis] == x.shape[s1.axis] => x }",
+    "rule t(x, s, u: const): Reshape(Reshape(x, s), u) where all(d != 0 for d in u.value) => Reshape(x, u);",
+    "rule t(x, s: const): Expand(x, s) where all(d == 1 for d in s.value), s.shape[0] <= x.ndim => x;",
+    "rule t(x, p: const, v: any?, a: any?): Pad(x, p, v, a) where all(d == 0 for d in p.value) => x;",
+    "rule t(x, a: const(shape = ())): Max(x, x * a)\n"
+    '    where a.value >= 0.0, a.value <= 1.0, x.dtype in ("float32", "float64")\n'
+    "  => LeakyRelu(x, alpha = a.value);",
+    "rule t(x, a: const(shape = (1,))): (s := Softmax(x - ReduceMax(x, a, keepdims = 1)))\n"
+    "    where normalize_axis(a.value[0], x.ndim) == normalize_axis(s.axis, x.ndim) => Softmax(x, s.*);",
+    "rule t(x, b: const, e: const, a: any?): (y := Slice(x, b, e, a)) where y.shape == x.shape => x;",
+    "rule t(x, low: const, high: const): Clip(Relu(x), low, high)\n"
+    "    where numel(low.shape) == 1, low.ndim == 0, low.value <= 0, high.ndim == 0, high.value >= 0\n"
+    "  => Clip(x, const(value = 0, dtype = low.dtype), high);",
+]
+WRONG = [
+    "rule t(x, r: const): Tile(x, r) where all(n <= 2 for n in r.value) => x;",
+    "rule t(x, r: const): Tile(x, r) where r.value[0] == 1 => x;",
+    "rule t(x, r: const): Tile(x, r) => x;",
+    "rule t(x, s: any?) { s1 = Split(x, s); (y := s1.0) where y.shape[0] == x.shape[0] => x }",
+    "rule t(x, s: any?) { s1 = Split(x, s); s1.1 => x }",
+    "rule t(x) { s1 = Split(x, num_outputs = 2); s1.1 => s1.0 }",
+    "rule t(x, s, u: const): Reshape(Reshape(x, s), u) => Reshape(x, u);",
+    "rule t(x, s, u: const): Reshape(Reshape(x, s), u) where all(d != 0 for d in u.value) => Reshape(x, s);",
+    "rule t(x, s, u: const): Reshape(Reshape(x, s), u) where all(d != -1 for d in u.value) => Reshape(x, u);",
+    "rule t(x, s: const): Expand(x, s) where all(d == 1 for d in s.value) => x;",
+    "rule t(x, s: const): Expand(x, s) where s.shape[0] <= x.ndim => x;",
+    "rule t(x, p: const, v: any?, a: any?): Pad(x, p, v, a) where all(d <= 0 for d in p.value) => x;",
+    "rule t(x, p: const, v: any?, a: any?): Pad(x, p, v, a) where p.value[0] == 0 => x;",
+    "rule t(x, a: const(shape = ())): Max(x, x * a)\n"
+    '    where a.value >= 0.5, x.dtype in ("float32", "float64")\n'
+    "  => LeakyRelu(x, alpha = a.value);",
+    "rule t(x, a: const(shape = ())): Max(x, x * a)\n"
+    '    where a.value >= 0.0, a.value <= 2.0, x.dtype in ("float32", "float64")\n'
+    "  => LeakyRelu(x, alpha = a.value);",
+    "rule t(x, a: const(shape = ())): Min(x, x * a)\n"
+    '    where a.value >= 0.0, a.value <= 1.0, x.dtype in ("float32", "float64")\n'
+    "  => LeakyRelu(x, alpha = a.value);",
+    "rule t(x, a: const(shape = (1,))): (s := Softmax(x - ReduceMax(x, a, keepdims = 1))) => Softmax(x, s.*);",
+    "rule t(x, a: const(shape = (1,))): (s := Softmax(x * ReduceMax(x, a, keepdims = 1)))\n"
+    "    where normalize_axis(a.value[0], x.ndim) == normalize_axis(s.axis, x.ndim) => Softmax(x, s.*);",
+    "rule t(x, y: any(shape = x.shape)): (s := Softmax(x - y)) => Softmax(x, s.*);",
+    "rule t(x, b: const, e: const, a: any?, u: any?): (y := Slice(x, b, e, a, u)) where y.shape == x.shape => x;",
+    "rule t(x, b: const, e: const, a: any?): (y := Slice(x, b, e, a)) where y.shape[0] == x.shape[0] => x;",
+    "rule t(x, low: const, high: const): Clip(Relu(x), low, high)\n"
+    "    where low.ndim == 0, low.value <= 0, high.ndim == 0, high.value >= 0\n"
+    "  => Clip(x, low, high);",
+    "rule t(x, low: const, high: const): Clip(Relu(x), low, high)\n"
+    "    where low.ndim == 0, high.ndim == 0, high.value >= 0\n"
+    "  => Clip(x, const(value = 0, dtype = low.dtype), high);",
+    "rule t(x, w: const, k: const): MatMul(x, w) * k where numel(k.shape) == 1, k.ndim <= w.ndim\n"
+    "  => MatMul(x, w * k);",
+    "rule t(x, w: const, k: const): MatMul(x, w) * k where numel(k.shape) == 1, k.ndim == w.ndim\n"
+    "  => MatMul(x, w * k);",
+    "rule t(x): ReduceSum(Pow(x, 2.0), none, noop_with_empty_axes = 0, keepdims = 1)\n"
+    "  => ReduceSumSquare(x, none, keepdims = 1);",
+]
+
+
+def proved(text: str) -> bool:
+    (rule,) = api.parse_rules(HEAD + text).own.values()
+    try:
+        prove(rule, 30_000)
+    except NotProved:
+        return False
+    return True
+
+
+@pytest.mark.parametrize("text", RIGHT)
+def test_right_rules_are_proved(text: str) -> None:
+    assert proved(text)
+
+
+@pytest.mark.parametrize("text", WRONG)
+def test_rules_that_are_almost_the_same_are_not(text: str) -> None:
+    assert not proved(text)
