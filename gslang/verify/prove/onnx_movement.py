@@ -48,7 +48,7 @@ def _written_shape(world: World, shape: Tensor) -> tuple[Any, ...] | None:
     if leaf.numbers is None:
         if not world.reading:
             raise NotProved("a shape that the source does not use")
-        rank = world.choose_rank(1)
+        rank = world.choose_rank()
         world.need_equal(shape.shape[0], rank, "the length of a shape")
         numbers: list[Any] = []
         for _ in range(rank):

@@ -156,6 +156,7 @@ class Source:
         )
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank = said.single, said.rank
+        leaf.least = 0 if number_ in self.case.watched.vectors else 1
         for constraint in pattern.constraints:
             if not isinstance(constraint, ir.Constraint):
                 continue

@@ -33,6 +33,7 @@ class Leaf:
         self.value: Term | None = None  # of all elements
         self.ones = False  # a literal number
         self.single = False  # one element only
+        self.least = 1  # the least size of an axis
         self.tensor: Tensor | None = None
         self.items: tuple[Any, ...] | None = None  # where the rule says which numbers it holds
         self.is_constant = False
@@ -59,7 +60,7 @@ class Leaf:
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones or self.single else size for size in known)
                 shape = tuple(
-                    world.facts.size(f"{self.name}{k}_") if size is None else size
+                    world.facts.size(f"{self.name}{k}_", self.least) if size is None else size
                     for k, size in enumerate(sizes)
                 )
 

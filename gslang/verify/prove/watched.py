@@ -60,6 +60,7 @@ class Watched:
     `looked_into`: the properties of nodes that are
     read besides their types: of an input it matters then what computes it. `early`: conditions that look at
     inputs only, each with the nodes that it looks at. `said`: what conditions fix of the shapes of inputs.
+    `vectors`: inputs whose numbers say what a call does; these may be empty.
     """
 
     rule: ir.CheckedRule
@@ -68,6 +69,7 @@ class Watched:
     looked_into: dict[int, set[str]]
     early: tuple[tuple[ir.Value, frozenset[int]], ...]
     said: dict[int, Said]
+    vectors: frozenset[int]
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -111,10 +113,11 @@ def watched(rule: ir.CheckedRule) -> Watched:
     )
     said = _said_of_shapes(result)
     single = frozenset(node for node, what in said.items() if what.single)
-    readable = (single | asked_to_be_single(result)) - _numbers_of_operators(result)
+    vectors = _numbers_of_operators(result)
+    readable = (single | asked_to_be_single(result)) - vectors
     early = () if rule.blocks else _early(result, readable)
     decisions = {number: key for key, number in numbers.items()}
-    return Watched(result, decisions, wanted, _looked_into(result), early, said)
+    return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors)
 
 
 def _early(
