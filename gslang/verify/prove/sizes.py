@@ -81,9 +81,9 @@ class Size:
     def __rsub__(self, other: int) -> Number:
         return _other(other) if not is_number(other) else add(-self, other, self.facts)
 
-    def __mul__(self, other: Any) -> Any:
+    def __mul__(self, other: Any) -> Number:
         if type(other) is tuple and len(other) == 1:
-            return Copies(other[0], self)
+            return Copies(other[0], self)  # type: ignore[return-value]
         return _other(other) if not is_number(other) else multiply(self, other, self.facts)
 
     __rmul__ = __mul__

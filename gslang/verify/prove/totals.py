@@ -193,12 +193,16 @@ def _sum(variables: Variables, factors: Factors, facts: Facts) -> Term:
 
 
 def _exponentials_apart(names: set[str], factors: Factors) -> tuple[Term, Term] | None:
-    """exp(x + y) of which y has no position of the sum: (exp(y), what stays inside); None without any."""
+    """exp(x + y) of which y has no position of the sum: (exp(y), what stays inside); None without any.
+
+    Only totals (the largest score that a softmax is shifted by) move: masks stay beside their scores.
+    """
     outside, inside, found = ONE, ONE, False
     for atom, exponent in factors:
         if atom.kind == "fn" and atom.name == "exp":
-            own = {f: c for f, c in atom.args[0].parts.items() if any(names_of(a) & names for a, _ in f)}
-            rest = {f: c for f, c in atom.args[0].parts.items() if f not in own}
+            parts = atom.args[0].parts
+            rest = {f: c for f, c in parts.items() if _is_shift(f, names)}
+            own = {f: c for f, c in parts.items() if f not in rest}
             if own and rest:
                 x, y = term(own), term(rest)
                 use("exponential of a sum", x=x, y=y)
@@ -208,6 +212,11 @@ def _exponentials_apart(names: set[str], factors: Factors) -> tuple[Term, Term] 
                 continue
         inside = inside * term({((atom, exponent),): Fraction(1)})
     return (outside, inside) if found else None
+
+
+def _is_shift(factors: Factors, names: set[str]) -> bool:
+    """True if a product has a total and none of the positions."""
+    return any(a.kind == "total" for a, _ in factors) and not any(names_of(a) & names for a, _ in factors)
 
 
 def _rewritten(
