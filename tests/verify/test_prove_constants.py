@@ -50,11 +50,13 @@ WRONG = [
     "rule t(x, a: const(shape = ())): Min(x, x * a)\n"
     '    where a.value >= 0.0, a.value <= 1.0, x.dtype in ("float32", "float64")\n'
     "  => LeakyRelu(x, alpha = a.value);",
-    "rule t(x, a: const(shape = (1,))): (s := Softmax(x - ReduceMax(x, a, keepdims = 1))) => Softmax(x, s.*);",
+    "rule t(x, a: const(shape = (1,))): (s := Softmax(x - ReduceMax(x, a, keepdims = 1)))\n"
+    "  => Softmax(x, s.*);",
     "rule t(x, a: const(shape = (1,))): (s := Softmax(x * ReduceMax(x, a, keepdims = 1)))\n"
     "    where normalize_axis(a.value[0], x.ndim) == normalize_axis(s.axis, x.ndim) => Softmax(x, s.*);",
     "rule t(x, y: any(shape = x.shape)): (s := Softmax(x - y)) => Softmax(x, s.*);",
-    "rule t(x, b: const, e: const, a: any?, u: any?): (y := Slice(x, b, e, a, u)) where y.shape == x.shape => x;",
+    "rule t(x, b: const, e: const, a: any?, u: any?): (y := Slice(x, b, e, a, u))\n"
+    "    where y.shape == x.shape => x;",
     "rule t(x, b: const, e: const, a: any?): (y := Slice(x, b, e, a)) where y.shape[0] == x.shape[0] => x;",
     "rule t(x, low: const, high: const): Clip(Relu(x), low, high)\n"
     "    where low.ndim == 0, low.value <= 0, high.ndim == 0, high.value >= 0\n"
