@@ -93,7 +93,7 @@ class Case:
             return False
 
     def assume(self, condition: ir.Value) -> None:
-        """Only what a condition of the rule holds in counts: equal sizes are learnt, without a case in which
+        """Take a condition of the rule to hold: equal sizes are learnt, without a case in which
         they differ. Raises `Impossible` where it does not hold.
         """
         self.fails(condition)

@@ -46,7 +46,7 @@ class WatchingScope(Scope):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the conditions of a rule fix of an input's shape: its rank, or that it has one element."""
+    """The part of an input's shape that conditions of a rule fix: its rank, or that it has one element."""
 
     rank: int | None = None
     single: bool = False
@@ -132,7 +132,7 @@ def _early(
 
 
 def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
-    """What conditions of the rule fix of the shapes of inputs."""
+    """The shapes of inputs, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
     for whole in rule.where:
         for condition in _conjuncts(whole):
