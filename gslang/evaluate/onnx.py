@@ -8,6 +8,7 @@ in the newest.
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
@@ -60,7 +61,9 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
         names, several, evaluator, feeds = _prepared(graph, node, operands)
-        results = evaluator.run(None, feeds)
+        with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
+            warnings.simplefilter("ignore", RuntimeWarning)
+            results = evaluator.run(None, feeds)
     except EvaluationError:
         raise
     # reference implementations raise whatever NumPy does for operands that do not fit

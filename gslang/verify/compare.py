@@ -102,6 +102,8 @@ def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, s
             continue
         if _is_rounding(before, after, dialect, inputs, rtol):
             continue
+        if kind == "zeros" and exactly.equal and _is_rounding(before, after, dialect, _flushed(inputs), rtol):
+            continue  # next to any other number the smallest ones are nothing, also in float64
         numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
         rounds = all(value.dtype.kind == "f" for value in flat(left))
         break
@@ -194,6 +196,15 @@ def _is_rounding(
     )
     tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
     return compare_values(sides[0], sides[1], tolerance if rtol is None or half else rtol).equal
+
+
+def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:
+    """The inputs with zeros for denormal numbers."""
+    return {
+        name: np.where(np.abs(value) < np.finfo(value.dtype).tiny, value.dtype.type(0), value)
+        if value.dtype.name in ("float16", "float32", "float64") else value
+        for name, value in inputs.items()
+    }
 
 
 def _widened(graph: Graph) -> Graph:

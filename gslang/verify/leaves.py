@@ -30,6 +30,7 @@ Wishes = Mapping[tuple[int, str], Any]
 MOST_DIMENSIONS = 10  # of an input
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 # of which constants are made: both signs, nothing, halves, ties, large ones
+_WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
 
 
@@ -223,8 +224,13 @@ class Leaves:
             shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
         if value is None:
             count = int(np.prod(shape))
+            whole = dtype.startswith(("int", "uint"))
             if rng.random() < 0.5:  # numbers like those of a model
-                value = [round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)]
+                value = [
+                    rng.randrange(7) if whole else round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)
+                ]
+            elif whole:
+                value = [rng.choice(_WHOLE) for _ in range(count)]
             else:
                 value = [rng.choice(_NUMBERS) for _ in range(count)]
             if dtype.startswith("uint"):

@@ -155,6 +155,8 @@ def _average_pool(call: Call) -> Dual:
             )
             total = total + padded.moved(_taken(window))
         sums.append(total)
+    if (sums[1].residue == 0).any():
+        raise NoField("a window that lies in the padding as a whole")
     return sums[0] / sums[1]
 
 
