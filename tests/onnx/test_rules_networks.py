@@ -17,6 +17,7 @@ from onnx.reference import ReferenceEvaluator
 import gslang
 from gslang.evaluate.run import evaluate
 from tests.onnx.networks import NETWORKS
+from tests.onnx.networks.network import Network
 
 # Nodes left of the narrow networks, `Constant`s not counted: a rule that stops working is seen, one more may
 # lower them.
@@ -119,6 +120,30 @@ def test_operators_of_onnxruntime(name: str, left: int) -> None:
         evaluate(before, shipped.dialect, feeds), evaluate(after, shipped.dialect, feeds), strict=True
     ):
         np.testing.assert_allclose(b, a, rtol=1e-3, atol=1e-4 * float(np.abs(a).max()))
+
+
+def test_numbers_without_sign_on_both_sides_of_a_move() -> None:
+    net = Network()
+    scale, zero = net.initializer(np.array(0.5, np.float32)), net.initializer(np.array(-20, np.int8))
+
+    def around(x: str) -> str:
+        return net.call("DequantizeLinear", net.call("QuantizeLinear", x, scale, zero), scale, zero)
+
+    x = around(net.call("GlobalAveragePool", around(net.input("image", [2, 8, 4, 4]))))
+    w = net.call(
+        "DequantizeLinear", net.initializer(net.random.integers(-9, 9, (3, 8)).astype(np.int8)), scale,
+        net.initializer(np.array(0, np.int8)),
+    )
+    b = net.call(
+        "DequantizeLinear", net.initializer(np.array([1, -2, 3], np.int32)),
+        net.initializer(np.array(0.25, np.float32)), net.initializer(np.array(0, np.int32)),
+    )
+    y = net.call("Gemm", around(net.call("Flatten", x, axis=1)), w, b, transB=1)
+    model = net.model({around(y): [2, 3]}, 18)
+    after = gslang.load("std.onnxruntime").apply(gslang.from_onnx(model), pass_name="onnxruntime").graph
+    quantized = ("QuantizeLinear", "QLinearGlobalAveragePool", "Flatten", "QGemm", "DequantizeLinear")
+    found = count(gslang.to_onnx(after))
+    assert found == Counter(quantized), found
 
 
 @pytest.mark.parametrize("name", NETWORKS)
