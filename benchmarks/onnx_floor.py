@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from resource import RUSAGE_CHILDREN, getrusage
 
 from benchmarks.measure import ROOT
 from benchmarks.models import model_file
@@ -34,12 +35,12 @@ def processor_seconds(command: list[str]) -> float:
     """Processor time of a process and what it starts. Raises `CalledProcessError`."""
     # installed packages have their bytecode, and so has a checkout after the first run
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    before = os.times()
+    before = getrusage(RUSAGE_CHILDREN)
     subprocess.run(
         command, check=True, cwd=ROOT, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
-    after = os.times()
-    return after.children_user - before.children_user + after.children_system - before.children_system
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
 
 
 def compared(job: str, nodes: int, rounds: int) -> bool:
