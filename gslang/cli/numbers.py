@@ -55,10 +55,12 @@ def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
 
 def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
     """Raises `InputError` for a size of a dimension that no input or parameter has: it would fix nothing."""
+    if not sizes:
+        return
     from gslang.base.suggest import did_you_mean
     from gslang.search.cost.graph_cost import symbolic_dimensions
 
-    known = symbolic_dimensions(graph) if sizes else []
+    known = symbolic_dimensions(graph)
     for name in sizes:
         if name not in known:
             guess = did_you_mean(name, known)
