@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from math import inf, isfinite
+from typing import Final
 
 from gslang.base.atomic_write import write_text
 from gslang.base.open_types import JsonDict
@@ -17,6 +18,8 @@ from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 from gslang.formats.json_file import JsonFile, escaped, parse
 from gslang.search.extract.problem import Problem, make_problem
+
+_MOST: Final = 1e200
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,11 @@ def _cost(file: JsonFile, pointer: str, cost: object) -> float:
     if not isfinite(number) or number < 0:
         file.fail(
             f"{pointer}/cost", f"a cost must be at least 0 and finite, not {cost}",
+            'write "inf" for what must not be chosen',
+        )
+    if number > _MOST:
+        file.fail(
+            f"{pointer}/cost", f"a cost must be at most {_MOST:g}, not {cost}: sums of them are taken",
             'write "inf" for what must not be chosen',
         )
     return number
