@@ -41,8 +41,8 @@ _FOR_CHOICE = 0.4  # share of the time in which more are drawn than compared
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most processor time for the instances of one rule; `proof_steps`: of a search for a
-    proof (0: none).
+    """`seconds`: the most processor time for the instances of one rule, and again for its proof;
+    `proof_steps`: of a search for a proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
     """

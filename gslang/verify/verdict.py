@@ -24,6 +24,7 @@ from time import perf_counter
 
 from gslang.base.arrays import Array
 from gslang.base.cache import cached, digest
+from gslang.base.deadline import deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
@@ -36,7 +37,7 @@ from gslang.verify.evidence import Evidence, Settings, gather, integer_types, re
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance
 from gslang.verify.paste import as_test
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
 from gslang.verify.reads import parts
 
@@ -208,7 +209,9 @@ def _judged(
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if name in ("exact", "tested") and settings.proof_steps and not evidence.excused:
         try:
-            proof = prove(rule, settings.proof_steps)
+            proof = prove(rule, settings.proof_steps, until=deadline(settings.seconds))
+        except OutOfTime:
+            evidence.stopped = True
         except NotProved:
             pass
         else:

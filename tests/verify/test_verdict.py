@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import gslang.api as api
+from gslang.base.deadline import Deadline
 from gslang.cli.main import main
 from gslang.verify.field.relay import _bilinear
 from gslang.verify.field.residues import PRIME, inverse, mixed, residue
+from gslang.verify.prove.paths import OutOfTime
+from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import Settings, verify_now
 
 ONLY_INSTANCES = Settings(proof_steps=0)
@@ -185,3 +188,29 @@ def test_numbers_that_are_meant_to_change(tmp_path: Path, capsys: pytest.Capture
     (tmp_path / "g.json").write_text(graph)
     assert main(["apply", str(tmp_path / "r.gsl"), str(tmp_path / "g.json"), "--check-numbers"]) == 1
     assert "`down`, which was applied, is marked `@changes`: rounded down" in capsys.readouterr().err
+
+
+def test_a_proof_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = api.parse_rules("rule twice(x, y): nn.relu(nn.relu(x + y)) => nn.relu(y + x);").own["twice"]
+    settings = Settings(seconds=5, wanted=6)
+    assert verify_now(rule, settings).verdict == "proved"
+    monkeypatch.setattr("gslang.verify.verdict.deadline", lambda seconds: Deadline(0.0))
+    verdict = verify_now(rule, settings)
+    assert verdict.verdict in ("exact", "tested") and verdict.stopped
+    assert verdict.reason.endswith("; stopped after 5 s (--seconds)")
+
+
+@pytest.mark.parametrize("name", ["two_conv_add", "split_concat", "lower_group_norm"])
+def test_a_proof_that_is_out_of_time_claims_nothing(name: str) -> None:
+    with pytest.raises(OutOfTime):
+        prove(api.load("std.relay").known[name], until=Deadline(0.0))
+
+
+def test_a_product_of_many_sums_is_judged_soon() -> None:
+    """Its normal form has 2¹⁴ summands: without limits this takes minutes."""
+    names = [f"x{k}" for k in range(14)]
+    pairs = list(zip(names, [*names[1:], names[0]]))
+    source = " * ".join(f"({a} + {b})" for a, b in pairs)
+    target = " * ".join(f"({b} + {a})" for a, b in reversed(pairs))
+    rule = api.parse_rules(f"rule wide({', '.join(names)}): {source} => {target};").own["wide"]
+    assert verify_now(rule, Settings(seconds=1, wanted=4)).verdict in ("exact", "tested")

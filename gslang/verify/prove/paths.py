@@ -7,7 +7,11 @@ So code that asks looks like code that knows, and what it finds out holds if eve
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+
+from gslang.base.deadline import Deadline
+
+_UNWATCHED: Final = 20  # steps between two looks at the clock
 
 
 class Impossible(Exception):
@@ -25,20 +29,34 @@ class TooMuch(NotProved):
     """A proof takes more work than it may."""
 
 
+class OutOfTime(TooMuch):
+    """A proof takes more time than it may."""
+
+
 class Budget:
     """The work that is left. Counted in steps, not in seconds, so that the same proofs are found on every
-    machine."""
+    machine; only a machine on which the steps take far longer than usual comes to the deadline (`until`).
+    """
 
-    __slots__ = ("left",)
+    __slots__ = ("left", "look", "until")
 
-    def __init__(self, left: int) -> None:
-        self.left = left
+    def __init__(self, left: int, until: Deadline | None = None) -> None:
+        self.left, self.until = left, until
+        self.look = left  # when to look at the clock next
 
     def spend(self, steps: int = 1) -> None:
-        """Take steps. Raises `TooMuch` when there are none left."""
+        """Take steps. Raises `TooMuch` when there are none left, or no time."""
         self.left -= steps
         if self.left < 0:
             raise TooMuch("it takes too many steps")
+        if self.left < self.look:
+            self.look = self.left - _UNWATCHED
+            self.watch()
+
+    def watch(self) -> None:
+        """Look at the clock. Raises `OutOfTime`."""
+        if self.until is not None and self.until.passed:
+            raise OutOfTime("it takes too long")
 
 
 class Answers:

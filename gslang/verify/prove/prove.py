@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from time import perf_counter
 
+from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
-from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
 from gslang.verify.prove.ranks import is_about_one_number, sufficient
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
@@ -58,28 +59,31 @@ class Proof:
         )
 
 
-def prove(rule: CheckedRule, steps: int = STEPS, record: bool = False) -> Proof:
+def prove(
+    rule: CheckedRule, steps: int = STEPS, record: bool = False, until: Deadline | None = None
+) -> Proof:
     """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many
-    steps. Raises `NotProved` with the reason.
+    steps, and before a deadline. Raises `NotProved` with the reason.
 
     Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis,
     before it or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
     """
     found = _Found()
     try:
-        return _prove(rule, steps, False, found, record)
+        return _prove(rule, Budget(steps, until), False, found, record)
+    except OutOfTime:
+        raise
     except NotProved:
         if not found.clipped:
             raise
-    return _prove(rule, steps, True, found, record)
+    return _prove(rule, Budget(steps, until), True, found, record)
 
 
-def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record: bool) -> Proof:
+def _prove(rule: CheckedRule, budget: Budget, by_cases: bool, first: _Found, record: bool) -> Proof:
     began = perf_counter()
     check_blocks(rule)
     watching = watched(rule)
     best: Proof | None = None
-    budget = Budget(steps)
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
     found, below = _Found(record), -1
@@ -100,6 +104,8 @@ def _prove(rule: CheckedRule, steps: int, by_cases: bool, first: _Found, record:
             all_cases(run, budget, anew=record)
         except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise NotProved(f"a case that the prover does not master: {error}") from error
+        except OutOfTime:  # a proof for some ranks would be another claim on a faster machine
+            raise
         except TooMuch as error:
             reason = error
             break

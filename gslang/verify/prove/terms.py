@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from fractions import Fraction
-from typing import Any, Union
+from typing import Any, Final, Union
 
 from gslang.base.quick_dataclass import dataclass
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.paths import NotProved, TooMuch
 from gslang.verify.prove.sizes import Number, Size, text_of
+
+_MOST_SUMMANDS: Final = 100_000  # of a product: about a second
 
 # positions that a total runs over, with their sizes
 Variables = tuple[tuple[str, Number], ...]
@@ -66,6 +68,9 @@ class Term:
         return self + -other
 
     def __mul__(self, other: Term) -> Term:
+        """Raises `TooMuch` for a product of more summands than can be looked at."""
+        if len(self.parts) * len(other.parts) > _MOST_SUMMANDS:
+            raise TooMuch("a product has too many summands")
         total = ZERO
         plain: dict[Factors, Fraction] = {}
         for f, c in self.parts.items():

@@ -40,10 +40,12 @@ from gslang.verify.prove.uses import is_raw, rewrite, use
 
 def up_to_date(value: Term, facts: Facts) -> Term:
     """The term in normal form under what is known now."""
-    result = ZERO
+    result: dict[Factors, Fraction] = {}
     for factors, c in value.parts.items():
-        result = result + _product(factors, facts).scaled(c)
-    return result
+        facts.choices.budget.watch()
+        for product, d in _product(factors, facts).parts.items():
+            result[product] = result.get(product, Fraction(0)) + c * d
+    return term(result)
 
 
 def _product(factors: Factors, facts: Facts) -> Term:
