@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.cli.inputs import fitting_inputs, inputs_for
 from gslang.cli.numbers import compare_graphs
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def check_numbers(
     before: Graph, after: Graph, dialect: Dialect, options: argparse.Namespace, sizes: Mapping[str, int],
     copied: bool,
-) -> tuple[bool, dict[str, Any]]:
+) -> tuple[bool, dict[str, object]]:
     """True if both graphs compute the same, and what the report says. Says on stderr by how much they differ,
     and where that begins; `copied`: the nodes that `after` still has from `before` have the same numbers.
 
@@ -34,7 +34,7 @@ def check_numbers(
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
         return False, {"checked": False, "reason": str(error)}
     agreement = compared.agreement
-    report: dict[str, Any] = {
+    report: dict[str, object] = {
         "checked": True,
         "equal": agreement.equal,
         "backend": compared.backend,

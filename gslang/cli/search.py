@@ -177,7 +177,8 @@ def run_one(options: argparse.Namespace) -> int:
     except UnknownCost as error:
         raise InputError(str(error), path=options.graph) from None
     seconds = perf_counter() - began
-    agree, numbers = True, {"checked": False}
+    agree = True
+    numbers: dict[str, object] = {"checked": False}
     if options.check_numbers:
         agree, numbers = check_numbers(graph, found.graph, rules.dialect, options, sizes, copied=False)
     report = {

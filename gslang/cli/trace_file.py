@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.base.open_types import JsonDict
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import open_file
 from gslang.engine.fixed_point import Observer
@@ -198,7 +199,7 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     return TraceEntry(number, None, {key: data[key] for key in (*keys, "match") if key in data}, body), lines
 
 
-def _of_a_search(data: dict[str, Any], number: int, fail: Callable[[str], NoReturn]) -> dict[str, Any]:
+def _of_a_search(data: JsonDict, number: int, fail: Callable[[str], NoReturn]) -> JsonDict:
     """The contents of the first and the last line of a search's trace."""
     if data["step"] == "choose":
         if not _are_ids(data.get("nodes")):

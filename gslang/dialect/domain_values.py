@@ -63,7 +63,7 @@ def _listed(domain: Domain, call: Call) -> Iterator[Any]:
             yield from _in_turn([_listed(part, call) for part in parts])
 
 
-def _in_turn(sources: list[Iterator[Any]]) -> Iterator[Any]:
+def _in_turn(sources: list[Iterator[object]]) -> Iterator[object]:
     while sources:
         for source in list(sources):
             try:
@@ -120,7 +120,7 @@ def _lengths(domain: ListOf, call: Call) -> list[int]:
     return list(dict.fromkeys(found))
 
 
-def _spread(columns: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
+def _spread(columns: list[tuple[object, ...]]) -> Iterator[tuple[object, ...]]:
     """Rows that have every value of every column; all rows where they are few."""
     if not all(columns):
         return
@@ -133,7 +133,7 @@ def _spread(columns: list[tuple[Any, ...]]) -> Iterator[tuple[Any, ...]]:
         yield tuple(column[(k + place) % len(column)] for place, column in enumerate(columns))
 
 
-def _arrangements(item: Domain, length: int, call: Call) -> Iterator[tuple[Any, ...]]:
+def _arrangements(item: Domain, length: int, call: Call) -> Iterator[tuple[object, ...]]:
     """Lists of different items; axes from the front, from the back, and mixed."""
     size = modulus(item, call)
     pool = choices(item, call) if size is None else tuple(range(size))

@@ -7,7 +7,7 @@ on the last two raise `UnknownValue`, which a condition turns into "unknown" (on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NoReturn, Union
+from typing import Final, NoReturn, Union
 
 from gslang.base.diagnostics import InputError
 from gslang.base.plain_data import declare_form
@@ -63,7 +63,7 @@ class Symbol(_Opaque):
     def __repr__(self) -> str:
         return self.name
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return (Symbol, (self.name,))
 
 
@@ -105,7 +105,7 @@ class TensorType(_Interned):
         object.__setattr__(new, "dtype", dtype)
         return _TENSOR_TYPES.setdefault((shape, dtype), new)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return (TensorType, (self.shape, self.dtype))
 
     def __repr__(self) -> str:
@@ -146,7 +146,7 @@ class TupleType(_Interned):
         )
         return _TUPLE_TYPES.setdefault(fields, new)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return (TupleType, (self.fields,))
 
     def __repr__(self) -> str:

@@ -12,6 +12,7 @@ from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.values import read_attribute
 from gslang.graph.graph import DEAD, Graph
@@ -47,7 +48,7 @@ def follow(graph: Graph, node: int, path: Iterable[int]) -> int:
     return node
 
 
-def field_of(graph: Graph, dialect: Any, node: int, path: tuple[int, ...], field: str) -> Any:
+def field_of(graph: Graph, dialect: Dialect, node: int, path: tuple[int, ...], field: str) -> Any:
     """The canonical value of a field of the node at `path` below `node`."""
     return canonical(read_attribute(graph, dialect, follow(graph, node, path), field))
 
@@ -91,7 +92,7 @@ class Candidates:
         self._key_of = key_of
         self._order = graph.ordered()
         self._place = place_in(graph)
-        self._groups: dict[int, dict[Any, _Group]] = {}
+        self._groups: dict[int, dict[object, _Group]] = {}
         self._logs: dict[int, list[list[int]]] = {}
 
     def few(self, below: int) -> list[int]:

@@ -152,7 +152,7 @@ def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[object, ...
 
 
 _element = lru_cache(maxsize=4096)(as_element)  # the few numbers of the rules, at each constant of a graph
-_ROUNDED: dict[tuple[int | float, Any], Any] = {}
+_ROUNDED: dict[tuple[int | float, object], Any] = {}
 
 
 def _rounded(value: int | float, dtype: Any) -> Any:

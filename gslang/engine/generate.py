@@ -42,8 +42,8 @@ from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code, written_out
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
-Accept = Callable[[Scope], Any]
-Matcher = Callable[[int, Accept], Any]
+Accept = Callable[[Scope], object]
+Matcher = Callable[[int, Accept], object]
 Rewriter = Callable[[int, list[int]], Any]
 
 
@@ -67,7 +67,7 @@ def is_compiled(plan: MatchProgram) -> bool:
 
 
 def _readable_matcher(plan: MatchProgram, graph: Graph) -> Matcher:
-    def match(start: int, accept: Accept) -> Any:
+    def match(start: int, accept: Accept) -> object:
         for scope in machine.matches(plan, graph, start):
             result = accept(scope)
             if result is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from typing import Any
 
 from gslang.check import checked as ir
 from gslang.engine import program as mp
@@ -356,4 +355,4 @@ class Growing:
         return True
 
 
-__all__: list[Any] = ["Growing", "fields_step", "output_block_step"]
+__all__: list[str] = ["Growing", "fields_step", "output_block_step"]

@@ -9,7 +9,6 @@ of `generate_target` makes.
 from __future__ import annotations
 
 from dataclasses import field
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
@@ -31,7 +30,7 @@ class Stamp:
 
     attrs: tuple[Attrs, ...]
     types: tuple[Type | None, ...]
-    values: tuple[tuple[int, Any], ...]
+    values: tuple[tuple[int, object], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +50,7 @@ class Layout:
     several: str | None = None
 
 
-def keep_stamp(edits: Edits, stamps: dict[Any, Stamp], key: object, first: int) -> None:
+def keep_stamp(edits: Edits, stamps: dict[object, Stamp], key: object, first: int) -> None:
     """Remember the nodes from `first` on, if nothing about them depends on a matched constant's value; those
     of new ones follow from the key.
     """
@@ -367,7 +366,7 @@ def _tuple(items: tuple[str, ...]) -> str:
     return f"({''.join(f'{item}, ' for item in items)})"
 
 
-class StampTable(dict[Any, Stamp]):
+class StampTable(dict[object, Stamp]):
     """Key → stamp, for all graphs."""
 
 

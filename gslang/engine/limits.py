@@ -8,7 +8,7 @@ help nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -112,7 +112,7 @@ def collected(items: Iterable[object]) -> tuple[Any, ...]:
     return bounded(tuple(found))  # type: ignore[no-any-return]
 
 
-def zipped(*sequences: Any) -> tuple[Any, ...]:
+def zipped(*sequences: Sequence[object]) -> tuple[Any, ...]:
     """`zip(…)` as a tuple."""
     if len(sequences) * min(map(len, sequences), default=0) > MOST_ITEMS:
         raise too_long()

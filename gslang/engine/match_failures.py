@@ -10,6 +10,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.walks import walk
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.scope import Scope, evaluate, holds
 from gslang.engine.values import FAILURES, call_attribute, read_attribute
@@ -130,7 +131,7 @@ def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
     )
 
 
-def _differing(graph: Graph, dialect: Any, a: int, b: int, constraint: ir.SameAttributes) -> str:
+def _differing(graph: Graph, dialect: Dialect, a: int, b: int, constraint: ir.SameAttributes) -> str:
     sides = []
     for node in (a, b):
         signature = dialect.operators.get(graph.op[node]) if node >= 0 else None

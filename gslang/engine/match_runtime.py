@@ -6,6 +6,7 @@ from collections.abc import Collection
 from typing import Any, Final
 
 from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
 from gslang.engine.candidates import Candidates, canonical, field_of
 from gslang.engine.conditions import is_blocked
 from gslang.engine.scope import Instance, Scope
@@ -23,7 +24,7 @@ def scope_of(
     return Scope(rule, graph, slots, chosen, captures, known, tables)
 
 
-def candidates_of(dialect: object, graph: Graph, site: Any) -> Candidates:
+def candidates_of(dialect: Dialect, graph: Graph, site: Any) -> Candidates:
     parts = site.key
 
     def key_of(node: int) -> Any:
@@ -54,7 +55,7 @@ def convex(graph: Graph, inputs: tuple[int, ...], outputs: tuple[int, ...]) -> b
     return len(wanted) < 2 or not inner or not is_blocked(graph, inner, wanted, outputs[0])
 
 
-def same_attributes(graph: Graph, dialect: Any, a: int, b: int, without: tuple[str, ...]) -> bool:
+def same_attributes(graph: Graph, dialect: Dialect, a: int, b: int, without: tuple[str, ...]) -> bool:
     if a < 0 or b < 0:
         return False
     if a == b or (graph.op[a] == graph.op[b] and equal_attributes(graph.attrs[a], graph.attrs[b])):

@@ -138,7 +138,7 @@ def unknown(why: str) -> Any:
     raise UnknownValue(why)
 
 
-def conjunction(items: Sequence[Callable[[], Any]], negate: bool) -> bool:
+def conjunction(items: Sequence[Callable[[], object]], negate: bool) -> bool:
     """Kleene's `and` of items, or of their negations."""
     failure: BaseException | None = None
     for item in items:
@@ -152,7 +152,7 @@ def conjunction(items: Sequence[Callable[[], Any]], negate: bool) -> bool:
     return True
 
 
-def one_of(tests: Sequence[Callable[[], Any]]) -> bool:
+def one_of(tests: Sequence[Callable[[], object]]) -> bool:
     """Alternatives of a constraint: unknown is as good as false, since only true passes."""
     for test in tests:
         try:
@@ -186,7 +186,7 @@ def equal_attributes(a: object, b: object) -> bool:
         return False
 
 
-def select(chosen: int, arms: Sequence[Callable[[], Any] | None]) -> Any:
+def select(chosen: int, arms: Sequence[Callable[[], object] | None]) -> Any:
     arm = arms[chosen] if chosen >= 0 else None
     if arm is None:
         raise UnknownValue("no arm for this alternative")

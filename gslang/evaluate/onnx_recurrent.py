@@ -12,10 +12,11 @@ from typing import Any, Final
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 
 Operands = Sequence[Any]
-Function = Callable[[Any], Any]
+Function = Callable[[Array], Array]
 
 # name → (function of x, alpha and beta, their defaults; fewer where the function has fewer)
 _ACTIVATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[float, ...]]]] = {
@@ -33,21 +34,21 @@ _ACTIVATIONS: Final[Mapping[str, tuple[Callable[..., Any], tuple[float, ...]]]] 
 }
 
 
-def rnn(operands: Operands, attrs: Attrs) -> Any:
+def rnn(operands: Operands, attrs: Attrs) -> object:
     """Y and Y_h. Shapes are those of the standard: with `layout` 0 data is (steps, batch, inputs)."""
 
-    def step(x: Any, state: tuple[Any, ...], part: _Part) -> tuple[Any, ...]:
+    def step(x: Array, state: tuple[Array, ...], part: _Part) -> tuple[Array, ...]:
         (f,) = part.functions
         return (f(x @ part.w.T + state[0] @ part.r.T + part.input_bias + part.state_bias),)
 
     return _run(operands, attrs, 1, 1, ("Tanh",), step)
 
 
-def gru(operands: Operands, attrs: Attrs) -> Any:
+def gru(operands: Operands, attrs: Attrs) -> object:
     """Y and Y_h; gates in the order z, r, h."""
     linear = attrs.get("linear_before_reset", 0)
 
-    def step(x: Any, state: tuple[Any, ...], part: _Part) -> tuple[Any, ...]:
+    def step(x: Array, state: tuple[Array, ...], part: _Part) -> tuple[Array, ...]:
         (h,), (f, g) = state, part.functions
         xz, xr, xh = np.split(x @ part.w.T + part.input_bias, 3, axis=-1)
         rz, rr, rh = np.split(part.r, 3)
@@ -59,11 +60,11 @@ def gru(operands: Operands, attrs: Attrs) -> Any:
     return _run(operands, attrs, 3, 1, ("Sigmoid", "Tanh"), step)
 
 
-def lstm(operands: Operands, attrs: Attrs) -> Any:
+def lstm(operands: Operands, attrs: Attrs) -> object:
     """Y, Y_h and Y_c; gates in the order i, o, f, c, peepholes in the order i, o, f."""
     coupled = attrs.get("input_forget", 0)
 
-    def step(x: Any, state: tuple[Any, ...], part: _Part) -> tuple[Any, ...]:
+    def step(x: Array, state: tuple[Array, ...], part: _Part) -> tuple[Array, ...]:
         (h, c), (f, g, last) = state, part.functions
         gates = x @ part.w.T + h @ part.r.T + part.input_bias + part.state_bias
         xi, xo, xf, xc = np.split(gates, 4, axis=-1)
@@ -93,7 +94,7 @@ def _run(
     gates: int,
     states: int,
     usual: tuple[str, ...],
-    step: Callable[[Any, tuple[Any, ...], _Part], tuple[Any, ...]],
+    step: Callable[[Array, tuple[Array, ...], _Part], tuple[Array, ...]],
 ) -> Any:
     """Every step's first state, then the last states. `usual`: the activations of a direction."""
     operands = [*operands, *[None] * (8 - len(operands))]
@@ -109,7 +110,7 @@ def _run(
     last = []
     for k in range(ways):
         part = _Part(operands, k, gates, tuple(islice(functions, len(usual))))
-        state: tuple[Any, ...] = tuple([
+        state: tuple[Array, ...] = tuple([
             _initial(operands[5 + j], k, layout, (batch, part.r.shape[-1]), x.dtype) for j in range(states)
         ])
         for t in range(length):
@@ -148,5 +149,5 @@ def _functions(attrs: Attrs, usual: tuple[str, ...], ways: int) -> Iterator[Func
         yield partial(_activation, function, numbers, bound)
 
 
-def _activation(function: Callable[..., Any], numbers: list[float], bound: float | None, x: Any) -> Any:
+def _activation(function: Callable[..., Any], numbers: list[float], bound: float | None, x: Array) -> Any:
     return function(x if bound is None else np.clip(x, -bound, bound), *numbers)

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from random import Random
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -19,7 +18,7 @@ from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
 from gslang.verify.instances import Instance, Search, wished
 
-Wishes = dict[tuple[int, str], Any]
+Wishes = dict[tuple[int, str], object]
 Place = tuple[int, int]  # a leaf and an axis of it
 
 _DTYPES = ("float32", "int32", "float16", "float64")
@@ -35,8 +34,8 @@ class Point:
 
     shapes: Mapping[int, tuple[int, ...]]
     dtypes: Mapping[int, str]
-    values: Mapping[int, Any]
-    attributes: Mapping[tuple[int, str], Any]
+    values: Mapping[int, object]
+    attributes: Mapping[tuple[int, str], object]
 
     def wishes(self) -> Wishes:
         found: Wishes = {(leaf, "shape"): shape for leaf, shape in self.shapes.items()}
@@ -62,8 +61,8 @@ def point_of(scope: Scope) -> Point:
     """The leaves and calls of a match outside of templates."""
     shapes: dict[int, tuple[int, ...]] = {}
     dtypes: dict[int, str] = {}
-    values: dict[int, Any] = {}
-    attributes: dict[tuple[int, str], Any] = {}
+    values: dict[int, object] = {}
+    attributes: dict[tuple[int, str], object] = {}
     graph = scope.graph
     for number, node in enumerate(scope.rule.nodes):
         slot = scope.slots[number] if node.block is None else -1

@@ -14,8 +14,8 @@ have other numbers than in the one that was searched, so the trace is made by ap
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
 
+from gslang.base.open_types import JsonDict
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -80,7 +80,7 @@ def trace_of_choice(
 
 
 def _start(method: str, sizes: Mapping[str, int] | None) -> TraceEntry:
-    said: dict[str, Any] = {"method": method}
+    said: JsonDict = {"method": method}
     if sizes is not None:
         said["sizes"] = dict(sizes)
     return TraceEntry(1, "search", said)
@@ -104,7 +104,7 @@ class _Again:
 
     def apply(
         self, rule: CheckedRule, place: int, round: int, is_it: Callable[[int, Scope], bool]
-    ) -> tuple[dict[str, Any], Added] | str:
+    ) -> tuple[JsonDict, Added] | str:
         """Apply a rule to the first match at the class of an e-node that is the one looked for, and say what
         was done. A text says why that is impossible.
         """

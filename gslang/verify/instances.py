@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import partial
 from time import thread_time
@@ -26,7 +26,7 @@ from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.compare import can_be_computed
 from gslang.verify.decisions import Goal, seen
-from gslang.verify.leaves import Misfit
+from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
 
@@ -123,7 +123,7 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
 
 
 def wished(
-    rule: ir.CheckedRule, wishes: Mapping[tuple[int, str], Any], seed: int, search: Search
+    rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search
 ) -> Instance | None:
     """An instance with these fields of pattern nodes (`leaves.Wishes`), as far as the source's constraints
     leave them open; None if there is none.
@@ -204,7 +204,7 @@ def _attempt(
     wide: bool = False,
     stressed: tuple[str, str] | None = None,
     dtype: str | None = None,
-    first: Mapping[tuple[int, str], Any] | None = None,
+    first: Wishes | None = None,
 ) -> Instance | None:
     """One instance, or None. `first`: wishes to begin with. Where a condition fails that an equation could
     hint, or a decision goes another way than the goal, it is tried again with that wish.

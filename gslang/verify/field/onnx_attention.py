@@ -107,7 +107,7 @@ def _wide_enough(mask: Array, columns: int, fill: Any) -> Array:
     )
 
 
-def _attention(call: Call) -> Any:
+def _attention(call: Call) -> object:
     q, k, v = call.dual(0), call.dual(1), call.dual(2)
     operands, attrs = (*call.operands, *(None,) * 7), call.attrs
     if operands[6] is not None or attrs.get("softmax_precision") is not None:
@@ -146,7 +146,7 @@ def _attention(call: Call) -> Any:
     return (y.moved(_merged) if flat else y), *present  # the products before the weights are not given
 
 
-def _multi_head(call: Call) -> Any:
+def _multi_head(call: Call) -> object:
     """com.microsoft.MultiHeadAttention of separate queries, keys and values."""
     q, k, v = call.dual(0), call.dual(1), call.dual(2)
     operands, attrs, count = (*call.operands, *(None,) * 10), call.attrs, int(call.attrs["num_heads"])

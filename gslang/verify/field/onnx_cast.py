@@ -50,7 +50,7 @@ def narrowed(call: Call, x: Dual, to: str) -> Dual:
     return call.function(f"cast to {to}", lambda a: a, x)
 
 
-def cast(call: Call) -> Any:
+def cast(call: Call) -> object:
     """To a type that holds every value: nothing.
 
     To other floats: an unknown function; to whole numbers: towards 0.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -62,7 +61,7 @@ def _fused_conv(call: Call) -> Dual:
     return _activated(call, _sum(convolution(convolved), call.optional(3)))
 
 
-def _skip_layer_norm(call: Call) -> Any:
+def _skip_layer_norm(call: Call) -> object:
     total = _sum(call.dual(0), call.dual(1), call.optional(4))
     normal = _sum(standardised(call, total, (len(total.shape) - 1,)) * call.dual(2), call.optional(3))
     mean = total.mean((-1,), True)
@@ -70,7 +69,7 @@ def _skip_layer_norm(call: Call) -> Any:
     return normal, mean, number(1) / root(call, (d * d).mean((-1,), True) + call.real("epsilon")), total
 
 
-def _skip_rms_norm(call: Call) -> Any:
+def _skip_rms_norm(call: Call) -> object:
     total = _sum(call.dual(0), call.dual(1), call.optional(3))
     size = root(call, (total * total).mean((-1,), True) + call.real("epsilon"))
     scale = number(1) / size

@@ -4,8 +4,6 @@ implementation.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from gslang.verify.field.call import Call, Meaning
@@ -13,7 +11,7 @@ from gslang.verify.field.dual import Dual, number
 from gslang.verify.field.residues import NoField
 
 
-def _moved(call: Call) -> Any:
+def _moved(call: Call) -> object:
     """Elements carried where the reference implementation carries their positions."""
     duals = [o for o in call.operands if isinstance(o, Dual)]
     starts = np.cumsum([0, *[d.residue.size for d in duals]])

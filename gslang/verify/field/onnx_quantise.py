@@ -36,7 +36,7 @@ def _dequantize(call: Call) -> Dual:
     return constant(levels.astype(np.float64)) * scale.moved(lambda v: _levels(call, v, x.ndim))
 
 
-def _quantize(call: Call) -> Any:
+def _quantize(call: Call) -> object:
     """Whole numbers; not where a quotient is so close to a half that its rounding may be wrong."""
     x, scale = call.dual(0), call.dual(1)
     quotient = x / scale.moved(lambda v: _levels(call, v, len(x.shape)))

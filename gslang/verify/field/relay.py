@@ -260,10 +260,10 @@ def _along(vector: Any, rank: int, axis: int) -> Any:
     return vector.reshape(shape)
 
 
-Special = Callable[[Sequence[Any], Attrs, set[str]], Any]
+Special = Callable[[Sequence[Array], Attrs, set[str]], object]
 
 
-def _divide(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _divide(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     return (operands[0] % PRIME) * inverse(operands[1]) % PRIME
 
 
@@ -272,11 +272,11 @@ def _root(x: Any, unknown: set[str]) -> Any:
     return mixed("sqrt []", x)
 
 
-def _rsqrt(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _rsqrt(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     return inverse(_root(operands[0], unknown))
 
 
-def _mean(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _mean(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     total = _plain("sum", operands, attrs) % PRIME
     count = operands[0].size // max(1, total.size)
     return total * pow(count, PRIME - 2, PRIME) % PRIME
@@ -287,7 +287,7 @@ def _exponential(x: Any, unknown: set[str]) -> Any:
     return mixed("exp []", x)
 
 
-def _softmax(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _softmax(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     e = _exponential(operands[0], unknown)
     return e * inverse(e.sum(axis=attrs["axis"], keepdims=True) % PRIME) % PRIME
 
@@ -299,7 +299,7 @@ def _scaled(y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
     return (y + _along(operands[2], y.ndim, axis)) % PRIME if attrs["center"] else y
 
 
-def _batch_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _batch_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x, _, _, mean, variance = operands
     root = _root((variance + _float32(attrs["epsilon"])) % PRIME, unknown)
     y = (
@@ -318,25 +318,25 @@ def _standard(x: Any, axes: tuple[int, ...], epsilon: float, unknown: set[str]) 
     return d * inverse(_root((variance + _float32(epsilon)) % PRIME, unknown)) % PRIME
 
 
-def _layer_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _layer_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x = operands[0]
     return _scaled(_standard(x, (attrs["axis"] % x.ndim,), attrs["epsilon"], unknown), operands, attrs)
 
 
-def _instance_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _instance_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x = operands[0]
     axes = tuple(k for k in range(1, x.ndim) if k != attrs["axis"] % x.ndim)
     return _scaled(_standard(x, axes, attrs["epsilon"], unknown), operands, attrs)
 
 
-def _group_norm(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _group_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x, axis, groups = operands[0], attrs["axis"] % operands[0].ndim, attrs["num_groups"]
     y = x.reshape(x.shape[:axis] + (groups, x.shape[axis] // groups) + x.shape[axis + 1 :])
     axes = tuple(k for k in range(1, y.ndim) if k != axis)
     return _scaled(_standard(y, axes, attrs["epsilon"], unknown).reshape(x.shape), operands, attrs)
 
 
-def _l2_normalize(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _l2_normalize(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x = operands[0]
     total = (x * x % PRIME).sum(
         axis=None if attrs["axis"] is None else tuple(attrs["axis"]), keepdims=True
@@ -349,7 +349,7 @@ def _l2_normalize(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> A
     )
 
 
-def _cast(operands: Sequence[Any], attrs: Attrs, unknown: set[str]) -> Any:
+def _cast(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     unknown.add("cast")
     return mixed(f"cast {attrs.get('dtype')}", operands[0])
 
