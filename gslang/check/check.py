@@ -22,7 +22,7 @@ from gslang.check.implied_dialect import meant_dialect
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
 from gslang.check.parameters import settled
-from gslang.check.passes import check_pass
+from gslang.check.passes import check_passes
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
@@ -101,12 +101,7 @@ def check_module(source: Source, importer: Importer) -> Module:
             checked, problems = check_rules(item, dialect, functions, source.name)
             found += problems
             own_rules += add_rules(item, checked, rules, broken)
-    for item in program.items:
-        if isinstance(item, n.PassDecl):
-            known = {**passes, **{i.name.id: None for i in program.items if isinstance(i, n.PassDecl)}}
-            checked_pass = check_pass(item, program, rules, passes, known, broken, found)
-            if checked_pass is not None:
-                passes[item.name.id] = checked_pass
+    check_passes(program, rules, passes, broken, found)
     tests = []
     for item in program.items:
         if isinstance(item, n.Test):

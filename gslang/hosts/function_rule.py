@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from gslang.base.diagnostics import InputError
 from gslang.base.open_types import JsonObject
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain_text import value_text
+from gslang.dialect.onnx.dtypes import dtype_name
+from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.signature import Signature
 from gslang.hosts.pairs import Pair, identifier
 
@@ -163,9 +166,9 @@ def _attribute_text(attribute: AttributeProto, where: str) -> str:
 
     value = onnx.helper.get_attribute_value(attribute)
     if attribute.name in ("to", "dtype") and isinstance(value, int):
-        return value_text(_dtype_name(value))
+        return value_text(_dtype_name(value, where))
     if isinstance(value, onnx.TensorProto):
-        array = onnx.numpy_helper.to_array(value)
+        array = _array(value, f"{where}: `{attribute.name}`")
         if array.size != 1:
             raise NotSayable(f"{where}: `{attribute.name}` is a tensor of {array.size} elements")
         return value_text(array.reshape(-1)[0].item())
@@ -175,10 +178,21 @@ def _attribute_text(attribute: AttributeProto, where: str) -> str:
     return value_text(plain)
 
 
-def _dtype_name(number: int) -> str:
-    import onnx
+def _array(tensor: Any, where: str) -> Any:
+    """The elements of a tensor in the message. Raises `NotSayable`."""
+    if tensor.data_location == tensor.EXTERNAL:
+        raise NotSayable(f"{where} is a tensor whose data are in another file")
+    try:
+        return OnnxTensor(tensor).load()
+    except InputError as error:
+        raise NotSayable(f"{where}: {error.message}") from None
 
-    return str(onnx.helper.tensor_dtype_to_np_dtype(number).name)
+
+def _dtype_name(number: int, where: str) -> str:
+    name = dtype_name(number)
+    if name is None:
+        raise NotSayable(f"{where}: there is no element type {number}")
+    return name
 
 
 def _plain(value: object) -> Any:
@@ -205,7 +219,7 @@ def constant_text(node: NodeProto, is_source: bool) -> str:
     (name, given), = attribute.items()
     value = onnx.helper.get_attribute_value(given)
     if name == "value":
-        array = onnx.numpy_helper.to_array(value)
+        array = _array(value, "a `Constant`")
     elif name in ("value_float", "value_floats"):
         array = np.asarray(value, np.float32)
     elif name in ("value_int", "value_ints"):

@@ -61,7 +61,9 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
         return Judged(given, "refused", first.message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        first_verdict = verify(program.rules[given.name], VerifySettings(seed=settings.seed))
+        first_verdict = verify(
+            program.rules[given.name], VerifySettings(settings.seconds, seed=settings.seed)
+        )
         if first_verdict.verdict != "refuted":
             return Judged(
                 given, first_verdict.verdict, first_verdict.reason, (), layout(given.text),

@@ -9,9 +9,9 @@ are (a model in ONNX's text syntax does as well). Two that follow each other are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(r"line: (\d+) column: (\d+)")
 _SUFFIX = re.compile(r"_?(pattern|replacement|before|after|source|target|lhs|rhs)$", re.IGNORECASE)
+_Parsed = TypeVar("_Parsed")
+_DEEPEST = 100  # brackets within one another
 _FIRST = ("pattern", "before", "source", "lhs")
 
 
@@ -64,7 +66,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
 
 def _as_text(data: bytes) -> str | None:
     try:
-        text = data.decode("utf-8")
+        text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return None
     return None if re.search(r"[\x00-\x08\x0e-\x1f]", text) else text
@@ -87,19 +89,38 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
 def _in_text(text: str, path: str) -> list[tuple[FunctionProto, str]]:
     import onnx.parser
 
+    _check_depth(text, path)
     if re.search(r"ir_version\s*:", text):
-        try:
-            model = onnx.parser.parse_model(text)
-        except onnx.parser.ParseError as error:
-            raise _mistake(str(error), path, 1) from None
+        model = _parsed(onnx.parser.parse_model, text, path, 1)
         return [(function, f"function `{function.name}`") for function in model.functions]
-    found = []
-    for line, part in _functions(text, path):
-        try:
-            found.append((onnx.parser.parse_function(part), f"line {line}"))
-        except onnx.parser.ParseError as error:
-            raise _mistake(str(error), path, line) from None
-    return found
+    return [
+        (_parsed(onnx.parser.parse_function, part, path, line), f"line {line}")
+        for line, part in _functions(text, path)
+    ]
+
+
+def _parsed(parse: Callable[[str], _Parsed], text: str, path: str, first: int) -> _Parsed:
+    """The message that a text of the package's syntax states, which begins in line `first` of the file."""
+    try:
+        return parse(text)
+    except Exception as error:  # besides its own, what its C++ code raises for numbers that do not fit
+        said = error.args[0] if error.args else ""
+        shown = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        if not _PLACE.search(shown):
+            shown = f"a number or a text cannot be read: {shown.strip() or error!r}"
+        raise _mistake(shown, path, first) from None
+
+
+def _check_depth(text: str, path: str) -> None:
+    """The package's parser calls itself for each bracket. Raises `InputError` for too many."""
+    depth = 0
+    for token in re.finditer(r'#[^\n]*|"(?:[^"\\]|\\.)*"|[\[({<]|=>|[\])}>]', text):
+        depth += (token[0] in ("[", "(", "{", "<")) - (token[0] in ("]", ")", "}", ">"))
+        if depth > _DEEPEST:
+            raise InputError(
+                f"brackets nested more than {_DEEPEST} levels deep", path=path,
+                place=f"{_line(text, token.start())}:1", help="compute parts of it in nodes of their own",
+            )
 
 
 def _mistake(said: str, path: str, first: int) -> InputError:

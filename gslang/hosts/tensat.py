@@ -35,6 +35,7 @@ _KINDS = {
     "concat": "OP_CONCAT",
     "split": "OP_SPLIT",
 }
+_NUMBER = re.compile(r"[0-9]{1,9}")
 _UNKNOWN = (
     "smul", "enlarge", "merge", "Iconv", "Cpool", "poolavg", "poolmax", "transpose", "dropout", "Imatmul",
     "Iewmul",
@@ -86,8 +87,8 @@ class _Side:
                 f"`{name}` has no meaning here" if name in _UNKNOWN
                 else f"there is no operator `{name}`{known}"
             )
-        numbers = [int(part) for part in item[1:] if isinstance(part, str) and re.fullmatch(r"\d+", part)]
-        parts = [part for part in item[1:] if not (isinstance(part, str) and re.fullmatch(r"\d+", part))]
+        numbers = [int(part) for part in item[1:] if isinstance(part, str) and _NUMBER.fullmatch(part)]
+        parts = [part for part in item[1:] if not (isinstance(part, str) and _NUMBER.fullmatch(part))]
         params = _params(name, numbers)
         wanted = 1 if name in ("relu", "split") else 2
         if len(parts) != wanted:

@@ -28,7 +28,7 @@ from gslang.check.check import (
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
 from gslang.check.meaning import check_meaning
-from gslang.check.passes import check_pass
+from gslang.check.passes import check_passes
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
@@ -133,12 +133,7 @@ class _Check:
             if isinstance(item, n.OpDecl):
                 operators.append(self._operator(piece, item))
         own_rules = self._rules(items, rules, broken)
-        for item in program.items:
-            if isinstance(item, n.PassDecl):
-                known = {**passes, **{i.name.id: None for i in program.items if isinstance(i, n.PassDecl)}}
-                checked_pass = check_pass(item, program, rules, passes, known, broken, self.found)
-                if checked_pass is not None:
-                    passes[item.name.id] = checked_pass
+        check_passes(program, rules, passes, broken, self.found)
         tests = [
             test
             for piece, item in items

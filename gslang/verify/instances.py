@@ -30,6 +30,7 @@ from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
 
+_MOST_OPERANDS = 200  # of a call: each is drawn with a look at the others
 DEEPEST = 100  # levels of a side: instances, graphs over a field and proofs go down by recursion
 
 
@@ -76,10 +77,14 @@ def instances(
 ) -> Iterator[Instance]:
     """Instances of `rule`, until `attempts` or `seconds` are used up.
 
-    The same for the same seed, but for the time limit. None of a rule of more than `DEEPEST` levels.
+    The same for the same seed, but for the time limit. None of a rule of more than `DEEPEST` levels, or with
+    a call of more than `_MOST_OPERANDS`.
     """
     if levels(rule) > DEEPEST:
         search.obstacles[f"more than {DEEPEST} levels of operators"] += 1
+        return
+    if any(len(node.operands) > _MOST_OPERANDS for node in rule.nodes if isinstance(node, ir.CallNode)):
+        search.obstacles[f"a call of more than {_MOST_OPERANDS} operands"] += 1
         return
     end = thread_time() + seconds
     for k in range(attempts):

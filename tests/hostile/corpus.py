@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from tests.hostile import odd
+from tests.hostile.hosts import hosts
 from tests.hostile.operators import operators
 
 HEAD = "dialect relay;\n"
@@ -53,6 +54,7 @@ def corpus() -> dict[str, bytes]:
         "states": odd.odd_states(),
         "defines": odd.odd_defines(),
         "operators": operators(),
+        "hosts": hosts(),
     }
     return {
         f"{part}/{name}": data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")

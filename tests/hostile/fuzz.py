@@ -15,13 +15,20 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from random import Random
+from typing import Final
 
 from gslang.base.diagnostics import InputError
 from tests.hostile.readers import readers
 
 SECONDS = 10  # of processor time that one input may take
+_PART: Final = 10_000  # inputs of one process
 _SIGNS = [*b"(){}[];,=>.:\"%/-*|?@#_\0\xff\xfe\x80", *b"\x08\x12\x1a\x0a\x7f"]
 _WORDS = [
     b"null", b"-1", b"NaN", b"1e999", b"9223372036854775807", b"99999999999999999999", b"none", b" where ",
@@ -66,6 +73,9 @@ def _late(*_: object) -> None:
     raise Hang
 
 
+End = str  # of an input: nothing if it was read, "refused", or what is wrong
+
+
 @dataclass
 class Outcome:
     """`done`: reader → inputs, "reader refused" → those of them that it refused.
@@ -76,42 +86,103 @@ class Outcome:
     done: Counter[str] = field(default_factory=Counter)
     wrong: list[str] = field(default_factory=list)
 
+    def add(self, kind: str, end: End) -> None:
+        """Count an input."""
+        self.done[kind] += 1
+        if end == "refused":
+            self.done[f"{kind} refused"] += 1
+        elif end:
+            self.wrong.append(end)
+
+
+@cache
+def _kinds() -> list[str]:
+    return [kind for kind, reader in readers().items() for _ in range(reader.share)]
+
+
+def kind_of(number: int) -> str:
+    """The reader that an input is for."""
+    return _kinds()[number % len(_kinds())]
+
+
+def document(number: int) -> bytes:
+    """An input by its number."""
+    random = Random(number)
+    return mutated(random, random.choice(readers()[kind_of(number)].files))
+
 
 def run(first: int, last: int) -> Outcome:
-    """Inputs number `first` to `last`."""
-    kinds = [kind for kind, reader in readers().items() for _ in range(reader.share)]
-    warnings.simplefilter("ignore")
-    signal.signal(signal.SIGVTALRM, _late)
+    """Inputs number `first` to `last`, in this process."""
     outcome = Outcome()
     for number in range(first, last):
-        random = Random(number)
-        kind = kinds[number % len(kinds)]
-        data = mutated(random, random.choice(readers()[kind].files))
-        outcome.done[kind] += 1
-        signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
-        try:
-            readers()[kind].read(data)
-        except InputError:
-            outcome.done[f"{kind} refused"] += 1
-        except (Exception, Hang) as error:
-            outcome.wrong.append(f"input {number} ({kind}): {type(error).__name__}: {error}"[:300])
-        finally:
-            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        outcome.add(kind_of(number), end_of(number))
     return outcome
 
 
+def end_of(number: int) -> End:
+    """Read an input."""
+    kind, data = kind_of(number), document(number)
+    signal.signal(signal.SIGVTALRM, _late)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
+    signal.setitimer(signal.ITIMER_PROF, 3 * SECONDS)  # ends the process if foreign code does not return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            readers()[kind].read(data)
+        return ""
+    except InputError:
+        return "refused"
+    except (Exception, Hang) as error:
+        return f"input {number} ({kind}): {type(error).__name__}: {error}"[:300]
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
 def run_in_processes(count: int, jobs: int, start: int = 0) -> Iterator[Outcome]:
-    """`count` inputs in several processes, each of which may take 2 GB; an outcome for each 2,000."""
-    from concurrent.futures import ProcessPoolExecutor
+    """`count` inputs in several processes, each of which may take 2 GB; an outcome for each part of them.
 
-    step = 2_000
-    bounds = [(k, min(k + step, start + count)) for k in range(start, start + count, step)]
-    with ProcessPoolExecutor(jobs, initializer=_limit) as pool:
-        yield from pool.map(run, *zip(*bounds))
+    An input that ends its process is wrong; another process goes on behind it.
+    """
+    for reader in readers().values():  # the processes find all modules imported, and rules compiled
+        with suppress(InputError):
+            reader.read(reader.files[0])
+    waiting = [(k, min(k + _PART, start + count)) for k in range(start, start + count, _PART)][::-1]
+    running: dict[Connection, tuple[BaseProcess, int, int, Outcome]] = {}
+    while waiting or running:
+        while waiting and len(running) < jobs:
+            first, last = waiting.pop()
+            receiver, process = _started(first, last)
+            running[receiver] = process, first, last, Outcome()
+        for receiver in wait(list(running)):
+            assert isinstance(receiver, Connection)
+            process, number, last, outcome = running.pop(receiver)
+            try:
+                outcome.add(kind_of(number), receiver.recv())
+                running[receiver] = process, number + 1, last, outcome
+                continue
+            except EOFError:
+                process.join()
+            if number < last:
+                why = f"input {number} ({kind_of(number)}): its process ended with {process.exitcode}"
+                outcome.add(kind_of(number), why)
+                waiting.append((number + 1, last))
+            yield outcome
 
 
-def _limit() -> None:
+def _started(first: int, last: int) -> tuple[Connection, BaseProcess]:
+    context = get_context("fork")
+    receiver, sender = context.Pipe(duplex=False)
+    process = context.Process(target=_send, args=(sender, first, last))
+    process.start()
+    sender.close()
+    return receiver, process
+
+
+def _send(sender: Connection, first: int, last: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (2 << 30, 2 << 30))
+    for number in range(first, last):
+        sender.send(end_of(number))
 
 
 def main() -> None:
@@ -123,8 +194,7 @@ def main() -> None:
         wrong += len(outcome.wrong)
         sys.stderr.write("".join(f"{line}\n" for line in outcome.wrong))
         total = sum(done[kind] for kind in readers())
-        if total % 50_000 == 0:
-            sys.stderr.write(f"{total:,} inputs, {wrong} wrong, {time.time() - began:.0f} s\n")
+        sys.stderr.write(f"{total:,} inputs, {wrong} wrong, {time.time() - began:.0f} s\n")
         sys.stderr.flush()
     print("| reader | inputs | refused |\n|---|--:|--:|")
     for kind in readers():

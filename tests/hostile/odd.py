@@ -13,6 +13,20 @@ HEAD = "dialect relay;\n"
 
 
 def odd_rules() -> Iterator[tuple[str, str | bytes]]:
+    relus = HEAD + "rule r(a): nn.relu(nn.relu(a)) => nn.relu(a);\n"
+    for name, items in (
+        ("passes_double", "p{0}; p{0};"), ("passes_repeat", "repeat {{ p{0}; p{0}; fold; }}"),
+        ("passes_deep", "p{0};"),
+    ):
+        count = 3000 if name == "passes_deep" else 59
+        lines = [f"pass p{k + 1} {{ {items.format(k)} }}\n" for k in range(count)]
+        yield f"{name}.gsl", relus + "pass p0 { r; }\n" + "".join(lines)
+        yield f"{name}_later.gsl", relus + "".join(reversed(lines)) + "pass p0 { r; }\n"
+    yield (
+        "passes_wide.gsl",
+        relus + "pass p0 { " + "r; " * 990 + "}\n"
+        + "".join(f"pass p{k} {{ p0; r; }}\n" for k in range(1, 1000)),
+    )
     names = ", ".join(f"n{k}" for k in range(5000))
     yield "family_wide.gsl", HEAD + f"rule r(a) for f in {names}: nn.relu(f(a)) => a;\n"
     yield (
@@ -381,6 +395,32 @@ def odd_onnx() -> Iterator[tuple[str, bytes]]:
 
     def numbers(name: str, dims: Any, values: Any, element: int = INT) -> Any:
         return helper.make_tensor(name, element, dims, values)
+
+    # sizes and operands that the package's inference does not survive
+    x, gathered = info("x", (2, 3, 4)), node("GatherND", ["x", "j"], ["y"])
+    negative = TensorProto(name="j", dims=[1, -1], data_type=INT, int64_data=[0, 0])
+    cut = node("Pad", ["k", "p"], ["j"]), numbers("p", [4], [0, -2, 0, -2])
+    local = helper.make_function("local", "F", ["x", "j"], ["y"], [gathered], [helper.make_opsetid("", 21)])
+    yield "indices_tensor.onnx", model([gathered], [x], weights=[negative])
+    yield "indices_stated.onnx", model([gathered], [x, info("j", (1, -1), INT)])
+    yield "indices_cut.onnx", model([cut[0], gathered], [x, info("k", (1, 2), INT)], weights=[cut[1]])
+    yield (
+        "indices_function.onnx",
+        model(
+            [cut[0], node("F", ["x", "j"], ["y"], domain="local")], [x, info("k", (1, 2), INT)],
+            weights=[cut[1]], functions=[local],
+        ),
+    )
+    for version in (8, 21):
+        yield (
+            f"expand_axes_{version}.onnx",
+            model([node("Expand", ["x", "s"], ["y"])], [x, info("s", (2**31,), INT)], opset=version),
+        )
+    terms = ",".join(["ij"] * 40)
+    yield "einsum_no_equation.onnx", model([node("Einsum", ["x"] * 40, ["y"], equation=f"{terms}.j->i")])
+    for operator in ("EyeLike", "RegexFullMatch", "GatherND", "Expand", "Conv"):
+        yield f"operands_none_{operator}.onnx", model([node(operator, [], ["y"])])
+        yield f"operands_blank_{operator}.onnx", model([node(operator, ["", ""], ["y"])])
 
     # what runs in C++, and may take the process with it
     zero, one, least = (

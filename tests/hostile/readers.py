@@ -12,14 +12,17 @@ import struct
 import tempfile
 import zipfile
 from collections.abc import Callable
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from tests.hostile.corpus import GRAPH, RULES, corpus
+
+if TYPE_CHECKING:
+    from gslang.api.rule_set import RuleSet
 
 RELAY = b"""#[version = "0.0.5"]
 def @main(%x: Tensor[(1, 3, 8, 8), float32], %w: Tensor[(4, 3, 3, 3), float32]) {
@@ -108,7 +111,7 @@ def _read_graph(format: str) -> Callable[[bytes], None]:
 
 
 @cache
-def _shipped(dialect: str) -> Any:
+def _shipped(dialect: str) -> RuleSet:
     from gslang import api
 
     return api.load(f"std.{dialect}")
@@ -149,7 +152,6 @@ def _read_trace(data: bytes) -> None:
 
 
 def _replay(data: bytes) -> None:
-    from gslang import api
     from gslang.cli.trace_file import read_trace
     from gslang.engine.replay import ReplayError
     from gslang.formats.registry import graph_from_bytes
@@ -157,11 +159,18 @@ def _replay(data: bytes) -> None:
     path = _folder() / "t.jsonl"
     path.write_bytes(data)
     try:
-        api.parse_rules(RULES.decode()).replay(
+        _rules_to_replay().replay(
             graph_from_bytes(GRAPH, "g.json", "json"), list(read_trace(str(path)))
         )
     except ReplayError:
         raise InputError("the trace does not fit") from None
+
+
+@cache
+def _rules_to_replay() -> RuleSet:
+    from gslang import api
+
+    return api.parse_rules(RULES.decode())
 
 
 def _read_config(data: bytes) -> None:
@@ -205,6 +214,22 @@ def _read_substitutions(path: str) -> None:
     from gslang.taso.read import read_substitutions
 
     read_substitutions(path)
+
+
+def _read_pairs(path: str) -> None:
+    from gslang.dialect.load import load_dialect
+    from gslang.hosts.function_rule import NotSayable, rule_of
+    from gslang.hosts.pairs import read_pairs
+
+    for pair in read_pairs(path):
+        with suppress(NotSayable):
+            rule_of(pair, load_dialect("onnx"))
+
+
+def _read_tensat(path: str) -> None:
+    from gslang.hosts.tensat import read_tensat
+
+    read_tensat(path)
 
 
 def _read_costs(path: str) -> None:
@@ -254,17 +279,17 @@ def _own() -> tuple[bytes, bytes]:
 
 @cache
 def readers() -> dict[str, Reader]:
-    """All readers by name; files have at most 3,000 bytes."""
+    """All readers by name; files have at most 3,000 bytes, rule files, which take longest, 1,000."""
     from google.protobuf import text_format
     from onnx import ModelProto
 
     hostile = corpus()
 
-    def small(prefix: str, suffix: str = "") -> tuple[bytes, ...]:
+    def small(prefix: str, suffix: str = "", most: int = 3000) -> tuple[bytes, ...]:
         return tuple(
             data
             for name, data in sorted(hostile.items())
-            if name.startswith(prefix) and name.endswith(suffix) and len(data) <= 3000
+            if name.startswith(prefix) and name.endswith(suffix) and len(data) <= most
         )
 
     def texts() -> list[bytes]:
@@ -284,12 +309,12 @@ def readers() -> dict[str, Reader]:
     cut = tuple(
         b"dialect relay;\n" + item
         for text in rules
-        for item in re.split(rb"\n(?=rule )", text) if len(item) < 1500
+        for item in re.split(rb"\n(?=rule )", text) if len(item) < 700
     )
     trace, egraph = _own()
     return {
-        "rules": Reader(6, (RULES, *cut, *small("rules/")), _read_rules),
-        "json": Reader(18, (GRAPH,) * 8 + small("json/"), _read_graph("json")),
+        "rules": Reader(6, (RULES, *cut, *small("rules/", most=1000)), _read_rules),
+        "json": Reader(15, (GRAPH,) * 8 + small("json/"), _read_graph("json")),
         "relay": Reader(14, (RELAY,) * 8 + small("relay/"), _read_graph("relay")),
         "onnx": Reader(8, small("onnx/"), _read_graph("onnx")),
         "onnx as text": Reader(8, tuple(texts()), _read_onnx_text),
@@ -303,5 +328,7 @@ def readers() -> dict[str, Reader]:
         "cache": Reader(3, small("cache/"), _read_cache),
         "e-graphs": Reader(3, (egraph,), _read_file(".json", _read_egraph)),
         "TASO's substitutions": Reader(2, (SUBSTITUTIONS,), _read_file(".json", _read_substitutions)),
+        "onnxsim's pairs": Reader(2, small("hosts/onnxsim"), _read_file(".txt", _read_pairs)),
+        "Tensat's rules": Reader(1, small("hosts/tensat"), _read_file(".rules", _read_tensat)),
         "cost tables": Reader(2, (COSTS,), _read_file(".tsv", _read_costs)),
     }

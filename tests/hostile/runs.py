@@ -125,6 +125,11 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
             yield ["check", "r.gsl"]
         case "states":
             yield ["discover", "--ops", "nn.relu", "--size", "2", "--quiet", "--state", name, "-o", "out.gsl"]
+        case "hosts":
+            words = ["import", name.partition("/")[2].partition("_")[0], name, "-o", "out.gsl"]
+            yield [*words, "--as-written"]
+            if every:
+                yield words
         case "defines":
             yield ["parameters.gsl", "g.json", *out, "--define", f"k=@{name}", "--define", f"l=@{name}"]
 
@@ -150,6 +155,9 @@ def _with_rules(name: str) -> Iterator[list[str]]:
     yield from (
         ["generalize", name, "-o", "out.gsl"], ["implied", name, "--by", "r.gsl"],
         ["implied", "r.gsl", "--by", name],
+    )
+    yield from (
+        ["export", "onnxsim", name, "-o", "out.txt"], ["export", "onnxscript", name, "-o", "out.py"],
     )
     yield ["discover", name, "--ops", "nn.relu", "--size", "2", "--quiet", "-o", "out.gsl"]
 

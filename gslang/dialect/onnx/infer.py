@@ -53,7 +53,7 @@ def _infer(
         isinstance(t, TupleType) for t in types
     ):
         return None
-    if why := why_harmful(signature.name, attrs):
+    if why := why_harmful(signature.name, attrs, types):
         raise TypeInferenceError(why)
     schema = newest(signature.name)
     domain, type = split_name(signature.name)

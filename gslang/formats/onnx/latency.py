@@ -14,7 +14,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.times import Change, Times, change
-from gslang.formats.onnx.runtime import model_folder
+from gslang.formats.onnx.runtime import model_folder, refuse_to_load
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -153,6 +153,7 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> An
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     model = onnx_model(graph)
     Memory(graph).check_types(graph)
+    refuse_to_load(model)
     refuse(model, inputs)
     providers = list(dict.fromkeys([setting.provider, "CPUExecutionProvider"]))
     try:

@@ -12,6 +12,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.records import model_record
+from gslang.formats.onnx.types import why_fatal
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -65,6 +66,12 @@ def model_folder(graph: Graph) -> str:
     return "" if record is None else record.folder
 
 
+def refuse_to_load(model: ModelProto) -> None:
+    """Raises `EvaluationError` for a model that onnxruntime does not survive."""
+    if why := why_fatal(model):
+        raise EvaluationError(why)
+
+
 def run_model(
     model: ModelProto, folder: str, inputs: Mapping[str, object], more: Iterable[str] = ()
 ) -> list[Any]:
@@ -72,6 +79,7 @@ def run_model(
     import numpy
     import onnxruntime  # type: ignore[import-untyped]
 
+    refuse_to_load(model)
     refuse(model, inputs)
     stated = {value.name for value in model.graph.output}
     wanted = [value.name for value in model.graph.output]

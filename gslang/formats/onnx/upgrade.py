@@ -158,7 +158,7 @@ def _converted(model: ModelProto, opset: int, path: str, why: str) -> ModelProto
         attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute
     ):
         raise failed  # the converter does not look inside
-    if next(harmful_nodes(model.graph.node), None):
+    if next(harmful_nodes(model), None):
         raise failed
     try:
         return version_converter.convert_version(model, opset)
