@@ -197,12 +197,19 @@ def path_of(uri: str) -> Path | None:
         parts = urlsplit(uri)
     except ValueError:
         return None
-    if parts.scheme != "file" or "\0" in unquote(parts.path):
-        return None
     path = unquote(parts.path)
-    if os.name == "nt" and len(path) > 2 and path[0] == "/" and path[2] == ":":
-        path = path[1:]
-    return Path(path)
+    if parts.scheme != "file" or "\0" in path:
+        return None
+    return Path(windows_path(unquote(parts.netloc), path) if os.name == "nt" else path)
+
+
+def windows_path(host: str, path: str) -> str:
+    """A path of Windows from the two parts of a `file:` URI: of a drive, or of a folder that another computer
+    shares.
+    """
+    if host not in ("", "localhost"):
+        return f"//{host}{path}"
+    return path[1:] if path[:1] == "/" and path[2:3] == ":" else path
 
 
 def name_of(uri: str) -> str:

@@ -91,3 +91,16 @@ def test_utf_16_where_nothing_is_agreed_upon() -> None:
     assert client.server["capabilities"]["positionEncoding"] == "utf-16"
     assert {d["code"] for d in client.open("untitled:1", TEXT)} >= {"E0106"}
     assert client.close() == 0 and client.stderr == ""
+
+
+def test_paths_of_windows() -> None:
+    from pathlib import PureWindowsPath
+
+    from gslang.lsp.store import windows_path
+
+    for host, path, expected in (
+        ("", "/c:/rules/a.gsl", "c:\\rules\\a.gsl"),
+        ("localhost", "/D:/a b.gsl", "D:\\a b.gsl"),
+        ("server", "/share/a.gsl", "\\\\server\\share\\a.gsl"),
+    ):
+        assert str(PureWindowsPath(windows_path(host, path))) == expected
