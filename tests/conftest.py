@@ -28,3 +28,13 @@ def pytest_configure(config: pytest.Config) -> None:
     slow = [HealthCheck.too_slow]  # no test depends on time: these two would
     settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=slow)
     settings.load_profile("default" if config.getoption("--other-examples") else "same")
+
+
+@pytest.fixture
+def code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rules run as generated code from the first candidate on. Usually the first matches are the machine's,
+    and graphs as small as those of tests never see the code.
+    """
+    from gslang.engine import first_tries
+
+    monkeypatch.setattr(first_tries, "_MOST", 0)

@@ -43,7 +43,7 @@ def test_before_and_after(files: list[str], capsys: pytest.CaptureFixture[str]) 
 
 def test_an_unknown_size_is_no_failure(files: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     cost = report(files, "--cost", "bytes")
-    assert isinstance(cost, dict) and cost["computed"] is False and "--dim NAME=N" in cost["reason"]
+    assert isinstance(cost, dict) and cost["computed"] is False and "--dim n=N" in cost["reason"]
     assert "note: no cost for `nn.relu`" in capsys.readouterr().err
 
 

@@ -22,6 +22,8 @@ from gslang.engine.lower import program_of
 from gslang.engine.scope import Scope
 from tests.engine.random_graphs import Data, as_graph, show
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 UNARY, AXIS = ("exp", "tanh", "abs"), ("nn.softmax", "nn.log_softmax")
 Pattern = tuple[Any, ...]
 """("prev",), ("leaf", name, kind), ("call", operators, operands) or ("either", call, call)."""

@@ -33,6 +33,8 @@ from tests.engine.test_rewrite_invariants import as_written
 from tests.engine.written import name_in
 from tests.engine.written import rule_text as rich_text
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 RELAY = load_dialect("relay")
 
 

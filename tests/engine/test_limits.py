@@ -16,6 +16,8 @@ from gslang.engine.limits import LimitExceeded
 from gslang.formats.json_reader import read_json
 from tests.engine.readable import readable_only
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 GRAPH = """{"format": "gsl-graph", "version": 1, "dialect": "relay", "nodes": [
   {"id": "x", "kind": "input", "shape": [2, 3, 4], "dtype": "float32"},
   {"id": "t", "kind": "call", "op": "transpose", "inputs": ["x"], "attrs": {"axes": [0, 2, 1]}},

@@ -24,6 +24,8 @@ from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
 from tests.cli.test_cli import gslc
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 RELAY = load_dialect("relay")
 ROUND = "rule a(x): exp(x) => tanh(x);\nrule b(x): tanh(x) => abs(x);\nrule c(x): abs(x) => exp(x);\n"
 BACK = "rule there(x): exp(x) => tanh(x);\nrule back(x): tanh(x) => exp(x);\nrule idle(x): abs(x) => x;\n"

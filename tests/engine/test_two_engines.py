@@ -25,6 +25,8 @@ from tests.engine.readable import readable_only
 from tests.engine.test_fixed_point import random_run
 from tests.shipped import rules_in, shipped_rules
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 CASES = Path(__file__).parent.parent / "cases"
 GRAPHS = {
     c["name"]: json.dumps(c["graph"])

@@ -13,7 +13,6 @@ import pytest
 from gslang.api import RuleSet, load
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
-from gslang.engine import first_tries
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.evaluate.fold import fold
 from gslang.formats.json_writer import write_json
@@ -26,10 +25,7 @@ RELAY = load_dialect("relay")
 F32 = "float32"
 
 
-@pytest.fixture(autouse=True)
-def _code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first matches of a rule are applied without the code that lays down outlines."""
-    monkeypatch.setattr(first_tries, "_MOST", 0)
+pytestmark = pytest.mark.usefixtures("code_at_once")  # it is generated code that lays down outlines
 
 
 def rules_of(text: str, folder: Path) -> RuleSet:

@@ -101,13 +101,16 @@ def outputs_of(model: Any, feeds: dict[str, Any]) -> list[Any] | None:
             return None
 
 
-@pytest.mark.parametrize("pass_name", ["basic", pytest.param("transformers", marks=pytest.mark.long)])
-def test_node_tests_keep_their_outputs(pass_name: str) -> None:
+@pytest.mark.parametrize("pass_name, share", [
+    ("basic", 2), pytest.param("basic", 1, marks=pytest.mark.long),
+    pytest.param("transformers", 1, marks=pytest.mark.long),
+])
+def test_node_tests_keep_their_outputs(pass_name: str, share: int) -> None:
     """A model that changes is valid if it was, runs if it did, and gives the outputs of the test, or those it
     gave before.
     """
     wrong, changed = [], 0
-    for case in node_cases():
+    for case in node_cases()[::share]:
         after = applied(case.model, pass_name)
         if after.SerializeToString(deterministic=True) == case.model.SerializeToString(deterministic=True):
             continue
@@ -122,7 +125,7 @@ def test_node_tests_keep_their_outputs(pass_name: str) -> None:
             before = outputs_of(case.model, feeds)
             if before is not None and (now is None or not same(before, now)):
                 wrong.append(f"{case.name}: other outputs")
-    assert not wrong and changed > 300
+    assert not wrong and changed > 300 // share
 
 
 def _valid(model: Any) -> bool:

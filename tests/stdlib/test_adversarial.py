@@ -21,6 +21,8 @@ from gslang.graph.compare import count_operators
 from gslang.graph.invariants import check_invariants
 from tests.shipped import shipped_rules
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 HERE = Path(__file__).parent
 CASES = {c["name"]: c for c in json.loads((HERE.parent / "cases" / "adversarial.json").read_text())}
 RELAY = load_dialect("relay")

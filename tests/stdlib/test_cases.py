@@ -22,6 +22,8 @@ from gslang.graph.compare import count_operators
 from gslang.graph.graph import INPUT, PARAM
 from tests.shipped import shipped_rules
 
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
 CASES = json.loads((Path(__file__).parent.parent / "cases" / "cases.json").read_text())
 RELAY = load_dialect("relay")
 OWN_RULE = """

@@ -11,29 +11,27 @@ import pytest
 
 import gslang
 from gslang.dialect.load import load_dialect
-from gslang.engine import fixed_point, generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.run import evaluate
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import INPUT, PARAM
 from gslang.graph.invariants import check_invariants
+from tests.engine.readable import readable_only
 from tests.stdlib.random_networks import random_network
+
+pytestmark = pytest.mark.usefixtures("code_at_once")
 
 RELAY = load_dialect("relay")
 
 
-def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
+def one_network(seed: int) -> int:
     """Returns the number of applications."""
     original = random_network(seed, RELAY)
     rules = list(gslang.load("std.relay").known.values())
     Random(seed).shuffle(rules)
     graph, other = original.copy(), original.copy()
     progress = run_to_fixed_point(graph, rules, Limits(applications=300))
-    with monkeypatch.context() as patched:
-        patched.setattr(
-            fixed_point, "lazy_rewriter",
-            lambda plan, traced, edits, ready: generate.readable_rewriter(plan, edits, traced),
-        )
+    with readable_only():
         again = run_to_fixed_point(other, rules, Limits(applications=300))
     assert check_invariants(graph) == [], seed
     assert progress.applications == again.applications and write_json(graph) == write_json(other), seed
@@ -51,12 +49,12 @@ def one_network(seed: int, monkeypatch: pytest.MonkeyPatch) -> int:
 
 
 @pytest.mark.parametrize("chunk", range(2))
-def test_random_networks(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert sum(one_network(seed, monkeypatch) for seed in range(chunk * 10, chunk * 10 + 10)) > 20
+def test_random_networks(chunk: int) -> None:
+    assert sum(one_network(seed) for seed in range(chunk * 10, chunk * 10 + 10)) > 20
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("chunk", range(2, 100))
-def test_random_networks_long(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_random_networks_long(chunk: int) -> None:
     for seed in range(chunk * 10, chunk * 10 + 10):
-        one_network(seed, monkeypatch)
+        one_network(seed)
