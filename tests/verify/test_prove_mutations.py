@@ -55,7 +55,8 @@ def test_there_are_mutations() -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["parallel_dense", "parallel_dense_variadic", "split_concat", "trans_trans", "onnx transpose_back"]
+    "name",
+    ["parallel_dense", "parallel_dense_variadic", "split_concat", "trans_trans", "onnx transpose_back"],
 )
 def test_what_is_proved_is_not_refuted(name: str) -> None:
     assert refuted_but_proved(rule_of(name), 3_000, 24) == []
