@@ -122,7 +122,8 @@ _WINDOWED: Final = ("Conv", "AveragePool", "MaxPool", "LpPool")
 
 def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
     """Raise `EvaluationError` where a window is larger than what it moves over: by division that rounds to
-    zero, the reference counts one place there.
+    zero, the reference counts one place there; and where one of a pool may lie in the padding as a whole,
+    which onnxruntime refuses and the reference gives no meaning.
     """
     x, attrs = operands[0], graph.attrs[node]
     window = operands[1].shape[2:] if graph.op[node] == "Conv" else attrs.get("kernel_shape", ())
@@ -135,6 +136,11 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
             raise EvaluationError(
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
                 "its window exceeds the padded input"
+            )
+        if graph.op[node] != "Conv" and max(pads[k], pads[k + rank]) >= window[k]:
+            raise EvaluationError(
+                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its padding of axis {k + 2} "
+                f"is not smaller than its window, {window[k]}"
             )
 
 

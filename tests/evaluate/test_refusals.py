@@ -11,8 +11,10 @@ import pytest
 from onnx import helper, shape_inference
 
 import gslang
+from gslang.dialect.load import load_dialect
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx_refusals import refuse
+from gslang.evaluate.run import evaluate
 from tests.onnx.models import model, value
 
 LEAST = -(2**63)
@@ -92,3 +94,21 @@ def test_nodes_that_shape_inference_does_not_survive(
     monkeypatch.setattr(shape_inference, "infer_shapes", asked)
     monkeypatch.setattr(shape_inference, "infer_node_outputs", asked)
     gslang.from_onnx(found)
+
+
+@pytest.mark.parametrize("operator", ["AveragePool", "MaxPool", "LpPool"])
+@pytest.mark.parametrize(
+    ("pads", "refused"),
+    [((1, 1, 1, 1), False), ((0, 0, 0, 1), False), ((2, 0, 0, 0), True), ((0, 0, 0, 2), True)],
+)
+def test_pools_with_windows_in_the_padding(operator: str, pads: tuple[int, ...], refused: bool) -> None:
+    """They are refused where onnxruntime refuses them."""
+    node = helper.make_node(operator, ["x"], ["y"], kernel_shape=[2, 2], pads=pads)
+    made = model([node], [value("x", (1, 1, 5, 5))], [value("y", None)])
+    graph = gslang.from_onnx(made)
+    x = np.ones((1, 1, 5, 5), np.float32)
+    if refused:
+        with pytest.raises(EvaluationError, match="not smaller than its window, 2"):
+            evaluate(graph, load_dialect("onnx"), {"x": x})
+    else:
+        assert evaluate(graph, load_dialect("onnx"), {"x": x})[0].shape[:2] == (1, 1)

@@ -136,6 +136,9 @@ def _average_pool(call: Call) -> Dual:
     if call.attrs.get("ceil_mode"):
         raise NoField("a pooling that rounds up")
     strides, dilations, before, after = _windows(call, x.shape[2:], kernel)
+    stated = call.attrs.get("auto_pad", "NOTSET") == "NOTSET"
+    if stated and any(max(b, a) >= k for b, a, k in zip(before, after, kernel)):
+        raise NoField("padding that is not smaller than its window")
     pads = [(0, 0), (0, 0), *zip(before, after)]
     ones = Dual(np.ones(x.shape, np.int64), np.ones(x.shape))
     sums = []
