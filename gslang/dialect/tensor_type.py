@@ -185,6 +185,11 @@ def broadcast(a: Sequence[Dimension], b: Sequence[Dimension]) -> Shape | None:
             result.append(x)
         elif isinstance(x, Symbol) and x == y:
             result.append(x)
+        elif not all(type(d) is int or d is UNKNOWN or isinstance(d, Symbol) for d in (x, y)):
+            # sizes of a proof: each comparison is known or decides a case
+            if not (x == y or y == 1 or x == 1):
+                return None
+            result.append(y if x == 1 else x)
         else:
             result.append(x if type(x) is int else y if type(y) is int else UNKNOWN)
     return tuple(result)
