@@ -11,7 +11,11 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
 
 HEAD = "dialect onnx;\n"
+GEMM = """rule t(x, w, b): Add(MatMul(x, w), b)
+    where x.ndim == 2, w.ndim == 2, broadcast({0}, b.shape) == {0}, x.dtype == "float32"
+  => Gemm(x, w, b);"""
 RIGHT = [
+    GEMM.format("(x.shape[0], w.shape[1])"),
     "rule t(x, r: const): Tile(x, r) where all(n == 1 for n in r.value) => x;",
     "rule t(x, s: any?) { s1 = Split(x, s); (y := s1.0) where y.shape[s1.axis] == x.shape[s1.axis] => x }",
     "rule t(x, s, u: const): Reshape(Reshape(x, s), u) where all(d != 0 for d in u.value) => Reshape(x, u);",
@@ -28,6 +32,7 @@ RIGHT = [
     "  => Clip(x, const(value = 0, dtype = low.dtype), high);",
 ]
 WRONG = [
+    GEMM.format("w.shape"),  # b of w's shape makes one row of x three
     "rule t(x, r: const): Tile(x, r) where all(n <= 2 for n in r.value) => x;",
     "rule t(x, r: const): Tile(x, r) where r.value[0] == 1 => x;",
     "rule t(x, r: const): Tile(x, r) => x;",
