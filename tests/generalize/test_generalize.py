@@ -15,7 +15,6 @@ from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
 from gslang.generalize.weakest import Column, weakest
 
-
 AT_LEISURE = Settings(seconds=60)  # no result depends on how busy the machine is
 
 
