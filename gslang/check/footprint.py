@@ -5,7 +5,7 @@ They are stored with a rule, so that rules without a match are not even read (`b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from gslang.base.late import late
@@ -53,6 +53,17 @@ def operators_of(pattern: ir.Pattern) -> frozenset[str]:
     return frozenset()
 
 
+def operators_at(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
+    """Those that a node can match, of alternatives those of each, of a chain those of its end."""
+    match nodes[number]:
+        case ir.AltNode(branches=branches):
+            return frozenset().union(*[operators_at(nodes, branch) for branch in branches])
+        case ir.ChainNode(root=root):
+            return operators_at(nodes, root)
+        case node:
+            return operators_of(node)
+
+
 def counted(rule: CheckedRule) -> frozenset[int]:
     """The pattern nodes whose users the rule counts."""
     everything = (
@@ -70,7 +81,7 @@ def _find(rule: CheckedRule) -> Footprint:
     outputs = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
     needs = {operators_of(rule.nodes[k]) for k in _always(rule.nodes, outputs)}
     return Footprint(
-        tuple(sorted(_starts(rule.nodes, outputs[:1]))),
+        tuple(sorted(operators_at(rule.nodes, outputs[0]))),
         frozenset().union(*map(operators_of, rule.nodes)),
         frozenset(found for found in needs if found.isdisjoint((TUPLE, PROJ)) and found),
         frozenset(
@@ -79,20 +90,6 @@ def _find(rule: CheckedRule) -> Footprint:
         ),
         bool(counted(rule)),
     )
-
-
-def _starts(nodes: Sequence[ir.Pattern], outputs: Iterable[int]) -> set[str]:
-    """The operators of these nodes, of alternatives those of each."""
-    found: set[str] = set()
-    for k in outputs:
-        match nodes[k]:
-            case ir.AltNode(branches=branches):
-                found |= _starts(nodes, branches)
-            case ir.ChainNode(root=root):
-                found |= _starts(nodes, (root,))
-            case node:
-                found |= operators_of(node)
-    return found
 
 
 def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> set[int]:

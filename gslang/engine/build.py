@@ -17,7 +17,7 @@ from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.edits import BuildError, infer_or_fail
 from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
-from gslang.engine.values import read_attribute, truth
+from gslang.engine.values import FAILURES, read_attribute, truth
 from gslang.graph.annotations import attach, attachable
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 
@@ -48,6 +48,24 @@ def build(
     builder = _Builder(graph, dialect, target, scope, literal)
     scope.new_type = lambda number, name: read_attribute(graph, dialect, _one(builder, number), name)
     return [node for output in target.outputs for node in _whole(builder, output)]
+
+
+def build_or_undo(graph: Graph, scope: Scope) -> list[int] | str | None:
+    """Add the nodes of a match's target and return its outputs, or nothing if that is impossible: a text says
+    what contradicts each other; None that a value is not known, so that this is no match.
+    """
+    first = len(graph.op)
+    scope.memo = {}
+    try:
+        return build(graph, scope.rule.dialect, scope.rule.target, scope)
+    except FAILURES:
+        graph.discard_from(first)
+        return None
+    except BuildError as error:
+        graph.discard_from(first)
+        return str(error)
+    finally:
+        scope.memo = None
 
 
 def _whole(builder: _Builder, number: int) -> list[int]:
@@ -336,4 +354,4 @@ def _default_dtype(value: object) -> str:
     return "int64" if kinds <= {"int", "bool"} else "float32"
 
 
-__all__ = ["BuildError", "add_constant", "build"]
+__all__ = ["BuildError", "add_constant", "build", "build_or_undo"]

@@ -11,11 +11,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from gslang.check import checked as ir
+from gslang.check.footprint import operators_at
 from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.generate_nodes import match_step
-from gslang.engine.lower import operators_of
 from gslang.engine.value_code import NotCompiled, truth_code
 from gslang.graph.graph import Graph
 
@@ -130,7 +130,7 @@ def _way_up(rule: ir.CheckedRule, step: mp.Run) -> tuple[frozenset[str], ...]:
             if child not in ways:
                 ways[child] = (*ways[node], child)
                 queue.append(child)
-    return tuple([operators_of(rule, node) for node in reversed(ways[step.previous][:-1])])
+    return tuple([operators_at(rule.nodes, node) for node in reversed(ways[step.previous][:-1])])
 
 
 # ── at run time

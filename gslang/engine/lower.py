@@ -11,7 +11,7 @@ from functools import cache
 
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
-from gslang.check.footprint import footprint
+from gslang.check.footprint import footprint, operators_at
 from gslang.check.walks import children, parts, reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
@@ -176,24 +176,8 @@ def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
         below = tuple(known[child] for child in children(node))
         if isinstance(node, ir.ChainNode):
             below = (known[node.root],)  # whose way down ends at the instance before, so nothing may be known
-        known[k] = Climb(k, operators_of(rule, k), below, isinstance(node, (ir.AltNode, ir.ChainNode)))
+        known[k] = Climb(k, operators_at(rule.nodes, k), below, isinstance(node, (ir.AltNode, ir.ChainNode)))
     return known[number]
-
-
-def operators_of(rule: ir.CheckedRule, number: int) -> frozenset[str]:
-    """Values of the `op` column that a pattern node can match; none for a leaf."""
-    match rule.nodes[number]:
-        case ir.CallNode(operators=operators):
-            return frozenset(operators)
-        case ir.TupleNode():
-            return frozenset((TUPLE,))
-        case ir.ProjNode():
-            return frozenset((PROJ,))
-        case ir.AltNode(branches=branches):
-            return frozenset().union(*(operators_of(rule, branch) for branch in branches))
-        case ir.ChainNode(root=root):
-            return operators_of(rule, root)
-    return frozenset()
 
 
 # ── facts ───────────────────────────────────────────────────────────────────────────────────────────────────

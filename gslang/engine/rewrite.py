@@ -11,11 +11,10 @@ from dataclasses import field
 from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
-from gslang.engine.build import build
+from gslang.engine.build import build_or_undo
 from gslang.engine.conditions import bound_slots, input_slots, output_slots
-from gslang.engine.edits import BuildError, Edits
+from gslang.engine.edits import Edits
 from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,17 +51,11 @@ def apply_match(
     rule, graph = scope.rule, scope.graph
     sources = output_slots(scope)
     first_new = scope.first_new = len(graph.op)
-    scope.memo = {}
-    try:
-        targets = build(graph, rule.dialect, rule.target, scope)
-    except FAILURES:
-        graph.discard_from(first_new)
+    targets = build_or_undo(graph, scope)
+    if targets is None:
         return None
-    except BuildError as error:
-        graph.discard_from(first_new)
-        return Failure(rule.name, graph.label(sources[0]), str(error))
-    finally:
-        scope.memo = None
+    if isinstance(targets, str):
+        return Failure(rule.name, graph.label(sources[0]), targets)
     if why := edits.type_mismatch(sources, targets):
         graph.discard_from(first_new)
         return Failure(rule.name, graph.label(sources[0]), why)

@@ -11,10 +11,10 @@ from itertools import islice
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.footprint import operators_at
 from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
-from gslang.engine.lower import operators_of
 from gslang.engine.machine import At, Link, Linked, Machine, Whole
 from gslang.engine.match_failures import (
     also_used,
@@ -197,7 +197,7 @@ def _no_further_output(machine: Machine, register: int) -> Words:
     base = next(
         (slots[child] for child in children(rule.nodes[register]) if slots[child] >= 0), machine.start
     )
-    wanted = shown_operators(sorted(operators_of(rule, register)))
+    wanted = shown_operators(sorted(operators_at(rule.nodes, register)))
     expected = f"one more user that can be output {rule.outputs.index(register) + 1}: {wanted}"
     users = graph.users[base]
     told = (

@@ -5,10 +5,9 @@ source.
 from __future__ import annotations
 
 from gslang.base.quick_dataclass import dataclass
-from gslang.engine.build import BuildError, build
+from gslang.engine.build import build_or_undo
 from gslang.engine.conditions import output_slots
 from gslang.engine.scope import Scope
-from gslang.engine.values import FAILURES
 from gslang.graph.inference import contradiction
 from gslang.search.egraph import EGraph
 
@@ -30,20 +29,12 @@ def add_target(egraph: EGraph, scope: Scope, proposes: bool = False) -> Added | 
     A text says why the target does not fit. None: a value that it needs is not known, so this is no match.
     Matching sees what is added after `EGraph.rebuild`.
     """
-    rule, store = scope.rule, egraph.store
+    store = egraph.store
     sources = output_slots(scope)
     first = len(store.op)
-    scope.memo = {}
-    try:
-        targets = build(store, rule.dialect, rule.target, scope)
-    except FAILURES:
-        store.discard_from(first)
-        return None
-    except BuildError as error:
-        store.discard_from(first)
-        return str(error)
-    finally:
-        scope.memo = None
+    targets = build_or_undo(store, scope)
+    if not isinstance(targets, list):
+        return targets
     if len(sources) != len(targets) or any(target < 0 for target in targets):
         store.discard_from(first)
         return None

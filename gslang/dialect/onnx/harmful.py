@@ -47,7 +47,7 @@ def why_harmful(operator: str, attrs: Attrs, types: Sequence[Type | None] = ()) 
             fits = -_MOST_AXES <= value <= _MOST_AXES
         case _:
             fits = value <= _MOST_PARTS
-    return None if fits else f"`{name} = {value}` of `{operator}` is beyond what it can be"
+    return None if fits else f"`{name} = {value}` of `{operator}` is out of range"
 
 
 def harmful_nodes(model: ModelProto) -> Iterator[str]:
@@ -70,14 +70,16 @@ def harmful_nodes(model: ModelProto) -> Iterator[str]:
 
 
 def _why_equation(equation: object) -> str | None:
-    """Why not: the package matches an equation with a pattern that takes forever to fail."""
+    """Why types cannot be asked for: the package's regular expression takes exponential time to reject a
+    malformed equation.
+    """
     text = equation.decode("utf-8", "replace") if isinstance(equation, bytes) else equation
     if not isinstance(text, str):
         return None
     terms = text.replace(" ", "").replace("->", ",").split(",")
     if text.count("->") <= 1 and all(_TERM.fullmatch(term) for term in terms):
         return None
-    return "`equation` of `Einsum` is none"
+    return "`equation` of `Einsum` is malformed"
 
 
 def _versions(imports: Iterable[OperatorSetIdProto]) -> Mapping[str, int]:
@@ -122,7 +124,7 @@ def harmful_sizes(graph: GraphProto, shown: Mapping[str, str]) -> Iterator[str]:
 
 
 def _why_size(operator: str, size: int) -> str | None:
-    """Why not with a last size of the second operand: the number of axes that it is about."""
+    """Why types cannot be asked for with this last size of the second operand, which is a number of axes."""
     if 0 <= size <= _MOST_AXES:
         return None
     return f"the last size of the second operand of `{operator}`, {size}, is not a number of axes"

@@ -27,10 +27,7 @@ def cheapest_below(problem: Problem) -> dict[int, int]:
 
     Raises `Infeasible` for a root that has none.
     """
-    users: list[list[int]] = [[] for _ in problem.members]
-    for node, below in enumerate(problem.children):
-        for child in below:
-            users[child].append(node)
+    users = problem.users
     choice: dict[int, int] = {}
     totals: list[float] = [inf] * len(problem.members)
     # class → what its sub-graph holds: class → cost of its e-node
@@ -102,11 +99,8 @@ def least_shares(problem: Problem) -> dict[int, int]:
     algorithm over and-or graphs (Knuth 1977), where each reader of a class bears its share of the cost ("area
     flow" in logic synthesis).
     """
-    users: list[list[int]] = [[] for _ in problem.members]
+    users = problem.users
     missing = [len(below) for below in problem.children]
-    for node, below in enumerate(problem.children):
-        for child in below:
-            users[child].append(node)
     readers = [max(1, len({problem.owner[user] for user in reading})) for reading in users]
     shares = [0.0] * len(problem.owner)
     heap = sorted((problem.costs[node], node) for node, count in enumerate(missing) if not count)

@@ -35,6 +35,15 @@ class Problem:
     costs: tuple[float, ...]
     roots: tuple[int, ...]
 
+    @property
+    def users(self) -> list[list[int]]:
+        """For each class the e-nodes that read it."""
+        found: list[list[int]] = [[] for _ in self.members]
+        for node, below in enumerate(self.children):
+            for child in below:
+                found[child].append(node)
+        return found
+
 
 @dataclass(frozen=True, slots=True)
 class Solution:

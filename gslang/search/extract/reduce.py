@@ -46,10 +46,7 @@ def reduce_problem(problem: Problem, among: Iterable[int] | None = None) -> Redu
 def _derivable(problem: Problem) -> set[int]:
     """E-nodes all of whose children have finite derivations."""
     missing = [len(below) for below in problem.children]
-    users: list[list[int]] = [[] for _ in problem.members]
-    for node, below in enumerate(problem.children):
-        for child in below:
-            users[child].append(node)
+    users = problem.users
     done, found = set(), set()
     stack = [node for node, count in enumerate(missing) if not count]
     while stack:

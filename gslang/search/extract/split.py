@@ -52,7 +52,7 @@ def _in_parts(problem: Problem, solve: Callable[[Problem], Solution]) -> Solutio
 def _free(problem: Problem) -> dict[int, int]:
     """Classes that can be made for nothing, each with an e-node of the shortest derivation."""
     missing = [len(below) for below in problem.children]
-    users = _users(problem)
+    users = problem.users
     waiting = deque(n for n, count in enumerate(missing) if not count and not problem.costs[n])
     found: dict[int, int] = {}
     while waiting:
@@ -66,15 +66,6 @@ def _free(problem: Problem) -> dict[int, int]:
             if not missing[user] and not problem.costs[user]:
                 waiting.append(user)
     return found
-
-
-def _users(problem: Problem) -> list[list[int]]:
-    """For each class the e-nodes that read it."""
-    users: list[list[int]] = [[] for _ in problem.members]
-    for node, below in enumerate(problem.children):
-        for child in below:
-            users[child].append(node)
-    return users
 
 
 def _order(problem: Problem, free: Collection[int]) -> list[int] | None:
