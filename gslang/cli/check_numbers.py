@@ -64,4 +64,4 @@ def refuse_unfit_inputs(graph: Graph, options: argparse.Namespace) -> None:
 
 def tell_nothing_written() -> None:
     """Say that the output is left as it was."""
-    sys.stderr.write("no graph is written\n  help: --force writes it all the same\n")
+    sys.stderr.write("no graph is written\n  help: --force writes it anyway\n")

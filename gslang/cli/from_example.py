@@ -96,12 +96,12 @@ def _mistake(options: argparse.Namespace) -> str | None:
     """The words for options that do not fit together."""
     if options.after is None and options.select is None:
         return (
-            f"only one graph is given, {options.before}: what is it to become?\n"
+            f"only one graph is given, {options.before}\n"
             f"  help: give a second graph, `gslc from-example {options.before} AFTER`, or name the nodes "
             "that are to be the pattern, --select n4,n7\n"
         )
     if not options.name.isidentifier() or not options.name.isascii():
-        return f"`{options.name}` is not a name of a rule\n  help: letters, digits and `_`\n"
+        return f"`{options.name}` is not a valid rule name\n  help: use letters, digits and `_`\n"
     return outputs_conflict(
         {"the rule file": options.output},
         {
