@@ -8,6 +8,7 @@ import io
 import re
 import runpy
 import shlex
+from collections.abc import Callable
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -83,11 +84,14 @@ def _usual(line: str) -> str:
     return line
 
 
-def play(page: Path) -> None:
-    """Do what a page says, in the current folder. Raises `AssertionError` where something else is printed."""
+def play(page: Path, run: Callable[[str], list[str]] = printed) -> None:
+    """Do what a page says, in the current folder; `run` does a command and gives the lines that it prints.
+
+    Raises `AssertionError` where something else is printed.
+    """
     for step in steps(page):
         if isinstance(step, Command):
-            lines = printed(step.line)
+            lines = run(step.line)
             assert agrees(step.shown, lines), "\n".join(
                 [f"$ {step.line}", "— shown:", *step.shown, "— printed:", *lines]
             )

@@ -45,6 +45,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, text in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', HOW_TO, re.DOTALL | re.MULTILINE):
         (folder / name).write_text(text, encoding="utf-8")
     subprocess.run([sys.executable, "make_model.py"], cwd=folder, check=True)
+    # what `from-example` reads: the page makes it with the command before
+    rules, model, edited = (str(folder / name) for name in ("rules.gsl", "model.onnx", "edited.onnx"))
+    assert main([rules, model, "-o", edited]) == 0
     return folder
 
 

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
+
+from tests.sessions import play
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -102,3 +106,27 @@ def test_wheel(wheel: Path, tmp_path: Path) -> None:
 def test_extra(wheel: Path, tmp_path: Path, extra: str) -> None:
     programs = installed(wheel, tmp_path / "venv", extra)
     subprocess.run([str(programs / "python"), *EXTRAS[extra]], check=True, capture_output=True, cwd=tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["tutorial-onnx", "tutorial-relay"])
+def test_the_tutorial_in_a_new_environment(
+    wheel: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """With nothing but what the page says is installed, and no variable of this one's environment."""
+    page = ROOT / "docs" / f"{name}.md"
+    extras = re.search(r"pip install 'gslang\[([\w,]+)\]'", page.read_text(encoding="utf-8"))
+    programs = installed(wheel, tmp_path / "venv", extras[1] if extras else "")
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    environment = {"PATH": f"{programs}{os.pathsep}{os.defpath}", "HOME": str(home), "PYTHONUNBUFFERED": "1"}
+
+    def run(line: str) -> list[str]:
+        done = subprocess.run(
+            line, shell=True, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+        assert done.returncode in (0, 1), f"{line}\n{done.stdout}"
+        return [part.rstrip() for part in done.stdout.splitlines()]
+
+    play(page, run)
