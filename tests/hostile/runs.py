@@ -29,7 +29,8 @@ PATIENCE = 120  # seconds by the clock, for what sleeps or waits
 class Outcome:
     """`code`: the exit code, or minus a signal.
 
-    `seconds` of processor time, `memory` in bytes at most. `said`: on stderr.
+    `seconds` of processor time; `memory`: bytes at most, beyond those of the process that it was forked from.
+    `said`: on stderr.
     """
 
     words: tuple[str, ...]
@@ -224,6 +225,7 @@ def _warm_up(folder: Path, every: bool) -> None:
 def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
     """One command line in a child of this process."""
     said = folder / ".said"
+    before = _memory()[1]
     child = os.fork()
     if child == 0:
         try:
@@ -252,12 +254,18 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
             with said.open("a") as file:
                 traceback.print_exc(file=file)
             os._exit(99)
-    return _end_of(child, words, said)
+    return _end_of(child, words, said, before)
+
+
+def _memory() -> tuple[int, int]:
+    """Bytes of address space, and resident ones, of this process."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        size, resident = file.read().split()[:2]
+    return int(size) * resource.getpagesize(), int(resident) * resource.getpagesize()
 
 
 def _limit() -> None:
-    with open("/proc/self/statm", encoding="ascii") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
+    now = _memory()[0]
     resource.setrlimit(resource.RLIMIT_AS, (now + MEMORY, now + MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (SECONDS + 1, SECONDS + 2))
     signal.signal(signal.SIGXCPU, signal.SIG_DFL)
@@ -280,11 +288,13 @@ def _cache_in(folder: Path, file: Path | None) -> None:
         result.write_bytes(file.read_bytes())
 
 
-def _end_of(child: int, words: list[str], said: Path) -> Outcome:
+def _end_of(child: int, words: list[str], said: Path, before: int) -> Outcome:
     _, status, usage = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
     text = said.read_text(encoding="utf-8", errors="replace")[:2000] if said.exists() else ""
-    return Outcome(tuple(words), code, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, text)
+    # a forked process begins with the resident memory of its parent, which in a long session of tests is large
+    memory = max(0, usage.ru_maxrss * 1024 - before)
+    return Outcome(tuple(words), code, usage.ru_utime + usage.ru_stime, memory, text)
 
 
 def table(outcomes: list[Outcome]) -> str:
