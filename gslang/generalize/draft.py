@@ -104,6 +104,12 @@ class Draft:
         lines += ["  =>", *(f"    {s}" for s in self.target), "    " + ", ".join(self.target_outputs), "}"]
         return "\n".join(lines) + "\n"
 
+    def without_added_names(self) -> Draft:
+        """The same with each added name as if it were the author's: such a call is not written inline."""
+        return replace(
+            self, source=tuple(s if isinstance(s, str) else replace(s, added=False) for s in self.source)
+        )
+
     def _placing(self, conditions: Sequence[Condition]) -> tuple[Draft, list[str]]:
         inputs, source, rest = list(self.inputs), list(self.source), []
         # (statement, node that its attributes are those of) → attributes

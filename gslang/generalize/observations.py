@@ -1,0 +1,208 @@
+"""Samples of one form of a rule, each good or bad, and on which of them each candidate condition holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from gslang.base.deadline import Deadline
+from gslang.check import checked as ir
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.engine.scope import holds
+from gslang.formats.json_reader import read_json
+from gslang.generalize.candidates import candidates
+from gslang.generalize.draft import Condition, Draft, NoDraft
+from gslang.generalize.neighbours import neighbours, point_of
+from gslang.generalize.samples import Sample, draw, samples
+from gslang.generalize.weakest import Column, weakest
+from gslang.graph.graph import Graph
+from gslang.verify.instances import Search, instances_on
+from gslang.verify.verdict import Verdict
+
+Place = tuple[Graph, int]  # a node of a graph at which a rule matches
+
+_ALIKE = 12  # good samples in which a call has the same attributes, which count in any case
+_CENTRES = 4  # good samples whose neighbours are looked at, each time
+_SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
+
+
+class Observations:
+    """The samples drawn so far, the candidates, and a row of truth values for each of these."""
+
+    def __init__(
+        self, draft: Draft, places: Sequence[Place], seed: int, seconds: float, until: Deadline
+    ) -> None:
+        """`places`: where the rule is known to be right; where this form matches, no choice of conditions
+        excludes them. `seconds`: for the rule as a whole.
+        """
+        self.draft = draft
+        self.base = draft.checked()
+        found = (next(matches(program_of(self.base), graph, node), None) for graph, node in places)
+        self.samples = [Sample(scope, False, "") for scope in found if scope is not None]
+        self.given = len(self.samples)
+        self.conditions: list[Condition] = []
+        self._centres: set[str] = set()
+        self._known: dict[str, ir.Value] = {}  # the text of a condition → its value
+        self._values: list[ir.Value] = []
+        self._truth: list[list[bool]] = []
+        self._seed, self._seconds, self._until = seed, seconds, until
+        self._draws = 0
+
+    # ── samples ──
+
+    def draw(
+        self,
+        conditions: Sequence[Condition],
+        wanted: int,
+        attempts: int,
+        most_bad: int = 0,
+        vary: bool = False,
+        violated: Condition | None = None,
+    ) -> list[Sample]:
+        """New samples of the rule under conditions, `violated` not holding."""
+        rule = self._rule_under(conditions, violated)
+        new = draw(rule, wanted, self._next_seed(), attempts, self._for_one(), most_bad, vary)
+        self._add(replace(s, scope=replace(s.scope, rule=self.base)) for s in new)
+        return new
+
+    def good_samples_of(self, rule: ir.CheckedRule, wanted: int, attempts: int) -> list[Sample]:
+        """Good samples of a more special form of the rule, as matches of this one; they are not added."""
+        drawn = draw(rule, wanted, self._next_seed(), attempts, self._for_one())
+        return [replace(s, scope=replace(s.scope, rule=self.base)) for s in drawn if not s.bad]
+
+    def look_around(self, among: Sequence[Sample]) -> None:
+        """Add the neighbours of some of these samples, first of those in which few sizes are equal by chance.
+        """
+        until = self._for_one()
+        points = {repr(point.wishes()): point for s in among for point in [point_of(s.scope)]}
+        others = list(points.values())
+        waiting = [key for key in points if key not in self._centres]
+        for key in sorted(waiting, key=lambda key: points[key].coincidences)[:_CENTRES]:
+            self._centres.add(key)
+            seed = self._next_seed()
+            for sample in samples(self.base, neighbours(self.base, points[key], others, seed), seed):
+                self._add([sample])
+                if until.passed:
+                    return
+
+    def take_back(self, verdict: Verdict, chosen: Sequence[Condition]) -> bool:
+        """Make the verifier's counterexample a sample; whether that is a new one."""
+        if verdict.counterexample is None:
+            return False
+        graph = read_json(verdict.counterexample.source, dialect=self.base.dialect)
+        rule = self._rule_under(chosen)
+        found = samples(rule, instances_on(rule, [graph], Search()), self._seed)
+        return self._add(replace(s, scope=replace(s.scope, rule=self.base), bad=True) for s in found)
+
+    def _rule_under(
+        self, conditions: Sequence[Condition], violated: Condition | None = None
+    ) -> ir.CheckedRule:
+        """The rule with more in its `where`, without conditions that do not check there."""
+        more = [self._known[c.text] for c in conditions if c.text in self._known]
+        more += [] if violated is None else [ir.UnaryValue("not", self._known[violated.text])]
+        spans = (*self.base.where_spans, *[self.base.span] * len(more))
+        return replace(self.base, where=(*self.base.where, *more), where_spans=spans)
+
+    def _next_seed(self) -> int:
+        self._draws += 1
+        return self._seed * 1_000 + self._draws
+
+    def _for_one(self) -> Deadline:
+        """The time for one draw of samples."""
+        return self._until.within(_SHARE_OF_DRAW * self._seconds)
+
+    def _add(self, new: Iterable[Sample]) -> bool:
+        count = len(self.samples)
+        for sample in new:
+            if len(sample.scope.slots) == len(self.base.nodes):
+                self.samples.append(sample)
+                for k, value in enumerate(self._values):
+                    self._truth[k].append(holds(value, sample.scope))
+        return len(self.samples) > count
+
+    @property
+    def good(self) -> list[Sample]:
+        return [s for s in self.samples if not s.bad]
+
+    # ── candidates ──
+
+    def find_candidates(self) -> None:
+        """The candidates are those that `candidates` finds for the samples seen by now."""
+        self.conditions = self.learn(candidates(self.base, self.good))
+        self._values = [self._known[c.text] for c in self.conditions]
+        self._truth = [[holds(value, s.scope) for s in self.samples] for value in self._values]
+
+    def learn(self, found: list[Condition]) -> list[Condition]:
+        """The conditions that check in the rule's `where`, whose values are known from now on."""
+        while found:
+            program = self.draft.check([Condition(f"\n{c.text}") for c in found], False)
+            if program.ok:
+                where = program.rules[self.draft.name].where[len(self.base.where) :]
+                self._known |= {c.text: value for c, value in zip(found, where)}
+                break
+            errors = [d.primary.span for d in program.diagnostics if d.severity.value == "error"]
+            lines = {span.line_column[0] for span in errors}
+            text = [line.rstrip(", ") for line in errors[0].source.text.split("\n")]
+            first = text.index(found[0].text)
+            kept = [c for k, c in enumerate(found) if first + 1 + k not in lines]
+            if len(kept) == len(found):
+                raise NoDraft(f"conditions cannot be added to this rule: {program.diagnostics[0].message}")
+            found = kept
+        return found
+
+    def weakest_besides(self, fixed: Sequence[Condition]) -> list[Condition] | None:
+        """The weakest conditions besides the fixed ones that exclude all bad samples; None without any."""
+        rows = [self._truth[self.conditions.index(c)] for c in fixed]
+        if not all(all(row[: self.given]) for row in rows):
+            return None
+        left = [k for k in range(len(self.samples)) if all(row[k] for row in rows)]
+        telling = self._telling(left)
+        good = sum(1 << j for j, k in enumerate(left) if k in telling)
+        bad = sum(1 << j for j, k in enumerate(left) if self.samples[k].bad)
+        columns = []
+        for c, row in zip(self.conditions, self._truth):
+            bits = sum(1 << j for j, k in enumerate(left) if row[k])
+            columns.append(Column(bits & good, bits & bad, c.price))
+        every = [k for k, row in enumerate(self._truth) if all(row[: self.given])]
+        for usable in ([k for k in every if self.conditions[k].plain], every):
+            chosen = weakest([columns[k] for k in usable], good, bad)
+            if chosen is not None:
+                return [self.conditions[k] for k in sorted(usable[k] for k in chosen)]
+        return None
+
+    def _telling(self, numbers: Sequence[int]) -> set[int]:
+        """Good samples; of those in which a call has the same attributes, not many more than of others.
+        Otherwise what is drawn most often, such as defaults, would seem to be most general.
+        """
+        left = [k for k in numbers if not self.samples[k].bad]
+        points = {k: point_of(self.samples[k].scope).attributes for k in left}
+        for call in dict.fromkeys(number for point in points.values() for number, _ in point):
+            groups: dict[str, list[int]] = {}
+            for k in left:
+                own = [item for item in points[k].items() if item[0][0] == call]
+                groups.setdefault(repr(own), []).append(k)
+            most = max(_ALIKE, 2 * len(left) // len(groups))
+            left = sorted(k for own in groups.values() for k in own[:most])
+        return set(left)
+
+    def candidates_of(self, ties: Sequence[Condition]) -> list[Condition]:
+        """The ties that are candidates."""
+        by_text = {c.text: c for c in self.conditions}
+        known = [by_text[text] for text in dict.fromkeys(c.text for c in ties) if text in by_text]
+        # the others say nothing new
+        return [c for c in known if not all(self._truth[self.conditions.index(c)])]
+
+    def under(self, chosen: Sequence[Condition]) -> list[Sample]:
+        """The samples on which all of these conditions hold."""
+        rows = [self._truth[self.conditions.index(c)] for c in chosen]
+        return [s for k, s in enumerate(self.samples) if all(row[k] for row in rows)]
+
+    def kept(self, chosen: Sequence[Condition]) -> int:
+        """The number of good samples on which all of these conditions hold."""
+        return sum(not s.bad for s in self.under(chosen))
+
+    def all_hold(self, conditions: Sequence[str], among: Sequence[Sample]) -> bool:
+        """True if candidates, by their text, hold on all of these samples."""
+        values = {c.text: value for c, value in zip(self.conditions, self._values)}
+        return all(holds(values[text], s.scope) for s in among for text in conditions)
