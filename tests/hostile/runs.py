@@ -292,7 +292,7 @@ def _end_of(child: int, words: list[str], said: Path, before: int) -> Outcome:
     _, status, usage = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
     text = said.read_text(encoding="utf-8", errors="replace")[:2000] if said.exists() else ""
-    # a forked process begins with the resident memory of its parent, which in a long session of tests is large
+    # a forked process begins with the resident memory of its parent, which is large in a long session
     memory = max(0, usage.ru_maxrss * 1024 - before)
     return Outcome(tuple(words), code, usage.ru_utime + usage.ru_stime, memory, text)
 
