@@ -6,6 +6,7 @@ name behind it is right.
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -33,9 +34,9 @@ SETTINGS = Settings(seconds=5)
 QUICK = Settings(seconds=5, wanted=6, proof_steps=0)
 
 
-@pytest.fixture(scope="module")
-def refuted() -> dict[str, Verdict]:
-    return {name: verify_now(rule_of(name), SETTINGS) for name in WRONG}
+@cache
+def refutation(name: str) -> Verdict:
+    return verify_now(rule_of(name), SETTINGS)
 
 
 def test_every_wrong_rule_has_a_twin_and_states_its_mistake() -> None:
@@ -45,10 +46,36 @@ def test_every_wrong_rule_has_a_twin_and_states_its_mistake() -> None:
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_wrong_rules_are_refuted(name: str, refuted: dict[str, Verdict]) -> None:
-    verdict = refuted[name]
+def test_wrong_rules_are_refuted(name: str) -> None:
+    """And the counterexample is one: both graphs, read back from JSON, give different numbers for the inputs
+    that are shown, or only the source gives any.
+    """
+    verdict = refutation(name)
     assert verdict.verdict == "refuted", verdict
-    assert verdict.counterexample is not None
+    assert is_computed(verdict) is not False
+
+
+def is_computed(verdict: Verdict) -> bool | None:
+    """True if both graphs of a counterexample give numbers and these differ; None if one gives none."""
+    example = verdict.counterexample
+    assert example is not None
+    if example.target is None or not example.inputs:
+        return None
+    name = verdict.rule
+    dialect = rule_of(name).dialect
+    source, target = read_json(example.source, name, dialect), read_json(example.target, name, dialect)
+    dtypes = {
+        source.names[n]: source.types[n].dtype for n in source.nodes() if source.names[n] in example.inputs
+    }
+    inputs = {key: np.array(value, dtypes[key]) for key, value in example.inputs.items()}
+    with np.errstate(all="ignore"):
+        left = evaluate(source, dialect, inputs)
+        try:
+            right = evaluate(target, dialect, inputs)
+        except EvaluationError:
+            assert "the target cannot be computed" in verdict.reason, name
+            return None
+    return not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(left, right))
 
 
 @pytest.mark.parametrize("name", RIGHT)
@@ -57,38 +84,10 @@ def test_correct_twins_are_accepted(name: str) -> None:
     assert verdict.verdict in ("tested", "exact", "proved"), verdict
 
 
-def test_half_of_them_need_few_instances(refuted: dict[str, Verdict]) -> None:
-    counts = sorted(verdict.instances for verdict in refuted.values())
-    assert counts[len(counts) // 2] <= 8
-
-
-def test_counterexamples_differ_when_they_are_run(refuted: dict[str, Verdict]) -> None:
-    """Both graphs, read back from JSON, give different numbers for the inputs that are shown, or only the
-    source gives any.
-    """
-    seen = 0
-    for name, verdict in refuted.items():
-        example = verdict.counterexample
-        assert example is not None
-        if example.target is None or not example.inputs:
-            continue
-        dialect = rule_of(name).dialect
-        source, target = read_json(example.source, name, dialect), read_json(example.target, name, dialect)
-        dtypes = {
-            source.names[n]: source.types[n].dtype
-            for n in source.nodes() if source.names[n] in example.inputs
-        }
-        inputs = {key: np.array(value, dtypes[key]) for key, value in example.inputs.items()}
-        with np.errstate(all="ignore"):
-            left = evaluate(source, dialect, inputs)
-            try:
-                right = evaluate(target, dialect, inputs)
-            except EvaluationError:
-                assert "the target cannot be computed" in verdict.reason, name
-                continue
-        assert not all(np.array_equal(a, b, equal_nan=True) for a, b in zip(left, right)), name
-        seen += 1
-    assert seen >= 120
+def test_half_of_them_need_few_instances_and_most_show_numbers() -> None:
+    some = [refutation(name) for name in WRONG[::6]]
+    assert sorted(verdict.instances for verdict in some)[len(some) // 2] <= 8
+    assert sum(is_computed(verdict) is True for verdict in some) >= len(some) / 2
 
 
 @pytest.mark.long
