@@ -4,11 +4,14 @@ rejected here."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.context import Lowering
 from gslang.check.walks import children, heights, targets_below, walk
+
+if TYPE_CHECKING:
+    from gslang.base.source import Span
+    from gslang.check.context import Lowering
 
 DEEPEST_VALUE = 200  # named values that read one another
 DEEPEST_CHOICE = 100  # choices of a target inside one another

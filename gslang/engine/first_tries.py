@@ -4,23 +4,27 @@ Most rules of a pass are tried at a few nodes of a model and match nowhere, or i
 machine is done with them in a small part of the time that generating and compiling code takes. Not so for
 patterns with further outputs where some tensor has many users: the machine looks for those among all of them,
 where the code looks at a group.
+
+Nor is the generator itself loaded for little: a run on a small model ends before it has paid for that.
 """
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, Final
 
 from gslang.engine import machine
 from gslang.engine.edits import Edits
-from gslang.engine.generate import Rewriter, compile_rewriter
 from gslang.engine.program import Grow, MatchProgram, Users
-from gslang.engine.rewrite import apply_match
+from gslang.engine.rewrite import Rewriter, apply_match
 from gslang.graph.graph import Graph
 
 _MOST: Final = 64  # tries that take as long as making the code
 _MATCH: Final = 16  # tries that take as long as applying a match
+_LOADING: Final = 512  # tries that take as long as loading the generator
 _FEW: Final = 32  # users of a tensor
+_GENERATOR: Final = "gslang.engine.generate"
 
 _tries: Final[dict[MatchProgram, int]] = {}
 """Tries on the machine in this process, of rules without code; a match counts for several."""
@@ -41,15 +45,22 @@ def lazy_rewriter(
 
     def rewrite(start: int, seeds: list[int]) -> Any:
         tries = _tries.get(plan, 0)
-        if tries < most:
+        if tries < most or most and _is_loading_early():
             _tries[plan] = tries + 1
             for scope in machine.matches(plan, edits.graph, start):
                 if (application := apply_match(scope, edits, seeds, traced)) is not None:
                     _tries[plan] = tries + _MATCH
                     return application
             return None
+        from gslang.engine.generate import compile_rewriter
+
         generated = compile_rewriter(plan, traced)(edits)
         ready(generated)
         return generated(start, seeds)
 
     return rewrite
+
+
+def _is_loading_early() -> bool:
+    """True if the generator is not loaded, and the tries that code would have spared take less time."""
+    return _GENERATOR not in sys.modules and sum([max(t - _MOST, 0) for t in _tries.values()]) < _LOADING

@@ -23,12 +23,11 @@ from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.first_tries import has_many_users, lazy_rewriter
-from gslang.engine.generate import Rewriter
 from gslang.engine.limits import RuleFailed
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Application, Failure
+from gslang.engine.rewrite import Application, Failure, Rewriter
 from gslang.engine.worklist import Ways, affected, ways_of
 from gslang.graph.graph import DEAD, Graph
 

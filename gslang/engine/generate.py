@@ -36,7 +36,7 @@ from gslang.engine.lower import may_be_absent
 from gslang.engine.match_runtime import RUNTIME as MATCH_RUNTIME
 from gslang.engine.match_runtime import candidates_of, scope_of
 from gslang.engine.program import MatchProgram
-from gslang.engine.rewrite import Failure, apply_match, record
+from gslang.engine.rewrite import Failure, Rewriter, apply_match, record
 from gslang.engine.scope import Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code, written_out
@@ -44,7 +44,6 @@ from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PRO
 
 Accept = Callable[[Scope], object]
 Matcher = Callable[[int, Accept], object]
-Rewriter = Callable[[int, list[int]], Any]
 
 
 def compile_matcher(plan: MatchProgram) -> Callable[[Graph], Matcher]:

@@ -9,7 +9,6 @@ order.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
@@ -18,30 +17,11 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.engine.generate_stamp import Layout, Stamp
 from gslang.graph.graph import CONST
-from gslang.graph.outline import Outline, OutlinedNode
+from gslang.graph.outline import ARITHMETIC, SMALL, Outline, OutlinedNode
 
-ARITHMETIC: Final[Mapping[str, str]] = {
-    "add": "add",
-    "subtract": "subtract",
-    "multiply": "multiply",
-    "divide": "divide",
-    "sqrt": "sqrt",
-    "negative": "negative",
-    "Add": "add",
-    "Sub": "subtract",
-    "Mul": "multiply",
-    "Div": "divide",
-    "Sqrt": "sqrt",
-    "Neg": "negative",
-}
-"""Operator → NumPy's function.
-
-Each result is correctly rounded, whether it is computed alone or among others.
-"""
 RESHAPING: Final = frozenset(("expand_dims", "reshape", "squeeze", "Unsqueeze", "Reshape", "Squeeze"))
 """Operators whose result is the first operand in another shape."""
 
-SMALL: Final = 1 << 16  # bytes of a value in an outline; with larger ones, computing is what takes the time
 _FLOATS: Final = {"float32": 4, "float64": 8}  # → bytes
 
 

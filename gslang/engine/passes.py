@@ -12,9 +12,8 @@ from gslang.check.checked import CheckedRule, Step
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, run_to_fixed_point
-from gslang.engine.generate_outline import SMALL
 from gslang.graph.graph import Graph
-from gslang.graph.outline import write_out
+from gslang.graph.outline import SMALL, write_out
 
 Fold = Callable[[Graph], int]
 """Folds what depends on constants and parameters only; returns how many calls it computed."""

@@ -16,6 +16,10 @@ from gslang.engine.conditions import bound_slots, input_slots, output_slots
 from gslang.engine.edits import Edits
 from gslang.engine.scope import Scope
 
+Rewriter = Callable[[int, list[int]], Any]
+"""Applies a rule at the first match that begins at a node, adding where to look next to `seeds`: True, or a
+record of that; a `Failure`; None where nothing was done."""
+
 
 @dataclass(frozen=True, slots=True)
 class Application:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -24,7 +24,6 @@ from gslang.dialect.onnx.schemas import opset_of_name, split_name
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
-from gslang.evaluate.onnx_contrib import contrib_function
 from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
@@ -34,9 +33,18 @@ if TYPE_CHECKING:
     from onnx import NodeProto
 
 
+def _contrib(operator: str) -> Callable[[list[Array | None], Attrs], object] | None:
+    """The function of an operator that is not ONNX's own, or None."""
+    if "." not in operator and operator != "SimplifiedLayerNormalization":
+        return None
+    from gslang.evaluate.onnx_contrib import contrib_function
+
+    return contrib_function(operator)
+
+
 def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
-    known = contrib_function(graph.op[node])
+    known = _contrib(graph.op[node])
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:
             return _on_a_matrix(split_name(graph.op[node])[1], operands[0], graph.attrs[node].get("axis", 1))

@@ -8,7 +8,6 @@ from typing import Any, Final
 import numpy as np
 
 from gslang.base.open_types import Attrs
-from gslang.evaluate.onnx_recurrent import gru, lstm, rnn
 
 Operands = Sequence[Any]
 
@@ -56,11 +55,23 @@ def _pad(operands: Operands, attrs: Attrs) -> object:
     return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
 
 
+def _recurrent(operator: str) -> Callable[[Operands, Attrs], object]:
+    """The function of a recurrent operator, loaded when it is called: few models have one to compute."""
+
+    def run(operands: Operands, attrs: Attrs) -> object:
+        from gslang.evaluate import onnx_recurrent
+
+        result: object = getattr(onnx_recurrent, operator)(operands, attrs)
+        return result
+
+    return run
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
-    "RNN": rnn,
-    "GRU": gru,
-    "LSTM": lstm,
+    "RNN": _recurrent("rnn"),
+    "GRU": _recurrent("gru"),
+    "LSTM": _recurrent("lstm"),
 }

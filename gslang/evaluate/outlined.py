@@ -15,9 +15,8 @@ from typing import Any, Final
 import numpy as np
 
 from gslang.base.arrays import Array
-from gslang.engine.generate_outline import ARITHMETIC
 from gslang.graph.graph import CONST, Graph
-from gslang.graph.outline import Outline, outline_at
+from gslang.graph.outline import ARITHMETIC, Outline, outline_at
 
 _AT_ONCE: Final = 1 << 24  # bytes of a stacked value
 

@@ -18,7 +18,6 @@ from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.memory import Memory
-from gslang.evaluate.relay import EVALUATE
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import movable_operands, operand_value, unknown_parts
 
@@ -50,7 +49,6 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
                 return tuple(operands)
             if op is PROJ:
                 return operands[0][given["index"]]
-            function = EVALUATE.get(op)
             signature = dialect.get(op)
             if signature is not None and (unknown := unknown_parts(signature, graph.operands[node], given)):
                 raise NoEvaluatorError(graph, node, f" with `{unknown[0]}`")
@@ -62,9 +60,12 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
                     from gslang.evaluate.onnx import evaluate_onnx_node
 
                     return evaluate_onnx_node(graph, node, operands)
-                if function is None or signature is None:
-                    raise NoEvaluatorError(graph, node)
-            elif function is None:
+            from gslang.evaluate.relay import EVALUATE
+
+            function = EVALUATE.get(op)
+            if signature is None or function is None and signature.meaning is None:
+                raise NoEvaluatorError(graph, node)
+            if function is None:
                 return _by_meaning(graph, dialect, node, _with(operands, stated))
             complete = signature.complete(given)
             # the last keeps the identity its own

@@ -7,12 +7,33 @@ steps: what is not computed is written out again (`write_out`), with the calls t
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Final
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import OUTLINE, Graph
+
+ARITHMETIC: Final[Mapping[str, str]] = {
+    "add": "add",
+    "subtract": "subtract",
+    "multiply": "multiply",
+    "divide": "divide",
+    "sqrt": "sqrt",
+    "negative": "negative",
+    "Add": "add",
+    "Sub": "subtract",
+    "Mul": "multiply",
+    "Div": "divide",
+    "Sqrt": "sqrt",
+    "Neg": "negative",
+}
+"""Operator → NumPy's function.
+
+Each result is correctly rounded, whether it is computed alone or among others.
+"""
+SMALL: Final = 1 << 16  # bytes of a value in an outline; with larger ones, computing is what takes the time
 
 
 @dataclass(frozen=True, slots=True)

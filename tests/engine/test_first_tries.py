@@ -1,11 +1,14 @@
 """When code is generated for a rule: not for a few matches, or at once where the machine may search long."""
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from gslang.api import parse_rules
+from gslang.api import parse_rules, write
 from gslang.dialect.load import load_dialect
 from gslang.engine import first_tries, generate, machine
 from gslang.engine.lower import program_of
@@ -62,7 +65,7 @@ def tried(monkeypatch: pytest.MonkeyPatch) -> list[object]:
 def compiled(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     """Match programs whose code was asked for."""
     called: list[object] = []
-    monkeypatch.setattr(first_tries, "compile_rewriter", calls_of(generate.compile_rewriter, called))
+    monkeypatch.setattr(generate, "compile_rewriter", calls_of(generate.compile_rewriter, called))
     return called
 
 
@@ -95,3 +98,37 @@ def test_code_after_many_tries(compiled: list[object]) -> None:
     rules = parse_rules(CHAIN)
     assert rules.apply(relus(100, 1)).applications == 0
     assert compiled == [program_of(rules.known["only_chains"])]
+
+
+@pytest.fixture
+def not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in which no code was generated so far."""
+    monkeypatch.setattr(first_tries, "_GENERATOR", "a module that nobody has loaded")
+    monkeypatch.setattr(first_tries, "_tries", {})
+
+
+def test_the_generator_is_not_loaded_for_a_few_rules_more(not_loaded: None, compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(20, 2)).applications == 20
+    assert compiled == []
+
+
+def test_the_generator_is_loaded_where_much_is_left_to_do(not_loaded: None, compiled: list[object]) -> None:
+    rules = parse_rules(CHAIN)
+    assert rules.apply(relus(100, 2)).applications == 100
+    assert compiled == [program_of(rules.known["only_chains"])]
+
+
+def test_a_small_model_is_rewritten_without_the_generator(tmp_path: Path) -> None:
+    write(relus(3, 2), tmp_path / "small.json")
+    (tmp_path / "chain.gsl").write_text(CHAIN, encoding="utf-8")
+    program = (
+        "import sys; from gslang.cli.main import main; "
+        "main(['chain.gsl', 'small.json', '-o', 'done.json']); "
+        "print([m for m in sys.modules if m.startswith('gslang.engine.generate')])"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.endswith("[]\n")
+    assert (tmp_path / "done.json").exists()
