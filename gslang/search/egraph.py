@@ -36,8 +36,10 @@ class EGraph:
         self.origin: dict[int, str] = {}
         self.dropped: set[int] = set()
         self.contradictions: list[str] = []
-        self.fitting: dict[object, list[int]] = {}  # what matching has found out since the last `rebuild`
+        self.fitting: dict[object, list[Any]] = {}  # what matching has found out since the last `rebuild`
+        self._classes: dict[str, list[int]] | None = None  # operator → classes, once it is asked for
         self._memo: dict[object, int] = {}
+        self._interned = 0
         self._new: list[int] = []
         self._unions: list[tuple[int, int, object]] = []
         self.node_of: dict[int, int] = {}  # node of the graph → e-node
@@ -63,7 +65,7 @@ class EGraph:
 
     def __len__(self) -> int:
         """E-nodes that there are."""
-        return sum(map(len, self.members.values())) + len(self._new)
+        return self._interned - len(self.dropped)
 
     def intern(self, node: int, same: dict[int, int], rule: str | None = None) -> int:
         """The e-node for the last node added to the store: the node itself, or an equal one that was there
@@ -81,6 +83,7 @@ class EGraph:
             return known
         self._memo[key] = node
         self._new.append(node)
+        self._interned += 1
         if rule is not None:
             self.origin[node] = rule
         return node
@@ -139,6 +142,7 @@ class EGraph:
         """
         changed: set[int] = set()
         self.fitting = {}
+        self._classes = None
         for node in self._new:
             of = self.find(node)
             self.members.setdefault(of, []).append(node)
@@ -209,5 +213,9 @@ class EGraph:
 
     def classes_with(self, operators: Iterable[str]) -> list[int]:
         """Classes that have an e-node with one of some operators, by their leaders' age."""
-        wanted, op = set(operators), self.store.op
-        return sorted(of for of, nodes in self.members.items() if any(op[n] in wanted for n in nodes))
+        if self._classes is None:
+            self._classes = {}
+            for of, nodes in self.members.items():
+                for op in {self.store.op[n]: None for n in nodes}:
+                    self._classes.setdefault(op, []).append(of)
+        return sorted({of for op in operators for of in self._classes.get(op, ())})

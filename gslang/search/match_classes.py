@@ -6,9 +6,8 @@ nothing goes away, and what would close a cycle is dropped (`cycles`). Outputs m
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import lru_cache
-from typing import TypeGuard
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -18,8 +17,8 @@ from gslang.engine.constraints import satisfied
 from gslang.engine.machine import At, Machine
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
-from gslang.engine.uses import NO_GRAPH
 from gslang.graph.graph import ABSENT
+from gslang.search.assignments import Plan, assignments, constant_tests, new_scope, plan_of
 from gslang.search.egraph import EGraph
 
 
@@ -31,11 +30,56 @@ class _Take:
     branch: int
 
 
-def class_matches(program: MatchProgram, egraph: EGraph, of: int) -> Iterator[Scope]:
-    """All matches whose first output is in a class. A scope is valid until the next one is asked for."""
-    machine = ClassMachine(program, egraph, of)
-    for _ in machine.solve(program.steps):
-        yield machine.scope
+def class_matches(
+    program: MatchProgram, egraph: EGraph, of: int, seen: Container[object] = ()
+) -> Iterator[Scope]:
+    """All matches whose first output is in a class, but for those whose `match_key` is in `seen`.
+
+    A scope is valid until the next one is asked for.
+    """
+    plan = plan_of(program)
+    if plan is None:
+        machine = ClassMachine(program, egraph, of)
+        for _ in machine.solve(program.steps):
+            if match_key(machine.scope, egraph) not in seen:
+                yield machine.scope
+        return
+    for slots in assignments(program, plan, egraph, of):
+        if (tuple(slots), (), ()) not in seen:
+            scope = _tested(program, plan, egraph, slots)
+            if scope is not None:
+                yield scope
+
+
+def match_key(scope: Scope, egraph: EGraph) -> object:
+    """The key of a match: e-nodes for calls, classes for leaves; the instances of a variadic output count as
+    a set.
+    """
+    leaves = _leaves(scope.rule)
+    slots = tuple([
+        slot if slot < 0 else egraph.find(slot) if number in leaves else slot
+        for number, slot in enumerate(scope.slots)
+    ])
+    instances = [tuple(sorted(i.slots.items())) for group in scope.instances for i in group]
+    if scope.rule.output_block is not None:
+        instances = sorted(instances)
+    return slots, tuple(instances), tuple(sorted(scope.chosen.items()))
+
+
+@lru_cache(maxsize=4096)
+def _leaves(rule: ir.CheckedRule) -> frozenset[int]:
+    """Pattern nodes that stand for whole classes."""
+    return frozenset(k for k, node in enumerate(rule.nodes) if isinstance(node, (ir.LeafNode, ir.AltNode)))
+
+
+def _tested(program: MatchProgram, plan: Plan, egraph: EGraph, slots: list[int]) -> Scope | None:
+    """The match that an assignment is; None if a condition does not hold."""
+    machine = ClassMachine(program, egraph, slots[program.rule.outputs[0]])
+    machine.scope = new_scope(program, egraph, list(slots))
+    for test in plan.tests:
+        if machine.perform(test, None) is FAILED:
+            return None
+    return machine.scope
 
 
 @lru_cache(maxsize=65536)
@@ -47,22 +91,12 @@ def _parts(
     """
     steps = program.registers[register].steps
     operators = next((step.operators for step in steps if isinstance(step, mp.IsOp)), None)
-    tests = {
-        step: step.constraint
-        for step in steps if isinstance(step, mp.Attr) and not step.waits and _is_constant(step.constraint)
-    }
+    tests = constant_tests(program, register)
     rest = tuple([
         step
         for step in steps if step not in tests and not (isinstance(step, mp.IsOp) and step.variable is None)
     ])
     return operators, tuple(tests.values()), rest
-
-
-def _is_constant(constraint: mp.Constraint) -> TypeGuard[ir.Constraint]:
-    return (
-        isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
-        and isinstance(constraint.test.value, ir.Const)
-    )
 
 
 class ClassMachine(Machine):
@@ -71,7 +105,7 @@ class ClassMachine(Machine):
     def __init__(self, program: MatchProgram, egraph: EGraph, start: int) -> None:
         super().__init__(program, egraph.store, start)
         self.egraph = egraph
-        self.scope.first_new = NO_GRAPH
+        self.scope = new_scope(program, egraph)
         rule = program.rule
         roots = () if rule.output_block is None else (rule.blocks[rule.output_block].root,)
         self.apart = frozenset((*rule.outputs, *roots)) if len(rule.outputs) > 1 or roots else frozenset()

@@ -21,7 +21,7 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
 from gslang.search.add_target import add_target
 from gslang.search.egraph import EGraph
-from gslang.search.match_classes import class_matches
+from gslang.search.match_classes import class_matches, match_key
 
 _MATCHES = 2000  # of one rule in one round, doubled each time that the rule is left out
 _BAN = 2  # rounds, doubled likewise
@@ -55,7 +55,6 @@ class _Rule:
     program: MatchProgram
     several: bool
     depth: int
-    leaves: frozenset[int]  # pattern nodes that stand for whole classes
     mirrored: bool  # its two outputs have the same pattern: a match and its mirror image lead to the same
     proposes: bool  # its target is equal to nothing yet
     banned_until: int = 0
@@ -119,11 +118,8 @@ def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: i
     for of in egraph.classes_with(rule.program.starts):
         if near is not None and near.get(of, rule.depth + 1) > rule.depth:
             continue
-        for scope in class_matches(rule.program, egraph, of):
-            key = _key(scope, egraph, rule.leaves)
-            if key in rule.seen:
-                continue
-            rule.seen.add(key)
+        for scope in class_matches(rule.program, egraph, of, rule.seen):
+            rule.seen.add(match_key(scope, egraph))
             if rule.mirrored:
                 pair = tuple(sorted(output_slots(scope)))
                 if pair in rule.seen:
@@ -135,18 +131,6 @@ def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: i
                 rule.banned_until = number + 1 + (_BAN << rule.times)
                 rule.times += 1
                 return
-
-
-def _key(scope: Scope, egraph: EGraph, leaves: frozenset[int]) -> object:
-    """The key of a match; the instances of a variadic output count as a set."""
-    slots = tuple([
-        slot if slot < 0 else egraph.find(slot) if number in leaves else slot
-        for number, slot in enumerate(scope.slots)
-    ])
-    instances = [tuple(sorted(i.slots.items())) for group in scope.instances for i in group]
-    if scope.rule.output_block is not None:
-        instances = sorted(instances)
-    return slots, tuple(instances), tuple(sorted(scope.chosen.items()))
 
 
 def _apply(egraph: EGraph, scope: Scope, progress: Saturation, proposes: bool) -> bool:
@@ -184,9 +168,8 @@ def _has_chain(rule: CheckedRule) -> bool:
 
 
 def _prepared(rule: CheckedRule, proposes: bool = False) -> _Rule:
-    leaves = frozenset(k for k, node in enumerate(rule.nodes) if isinstance(node, (ir.LeafNode, ir.AltNode)))
     mirrored = len(rule.outputs) == 2 and _form(rule, rule.outputs[0]) == _form(rule, rule.outputs[1])
-    return _Rule(program_of(rule), _is_several(rule), _depth(rule), leaves, mirrored, proposes)
+    return _Rule(program_of(rule), _is_several(rule), _depth(rule), mirrored, proposes)
 
 
 def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
