@@ -26,7 +26,7 @@ def _matmul(batched: bool) -> Sampler:
         a, b = known
         batch = ((a or b or (rng.choice((1, 2)),))[0],) if batched else ()
         inner = (a[-2] if ta else a[-1]) if a else (b[-1] if tb else b[-2]) if b else rng.choice((3, 4))
-        rows, columns = rng.choice((2, 5)), rng.choice((2, 3, 6))
+        rows, columns = rng.choice((2, 5)), given.get("units") or rng.choice((2, 3, 6))
         if a is None:
             a = (*batch, inner, rows) if ta else (*batch, rows, inner)
         if b is None:

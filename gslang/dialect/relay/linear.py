@@ -35,6 +35,8 @@ def matmul(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     rows, inner = (a.shape[-1], a.shape[-2]) if attrs["transpose_a"] else (a.shape[-2], a.shape[-1])
     other, columns = (b.shape[1], b.shape[0]) if attrs["transpose_b"] else (b.shape[0], b.shape[1])
     same(inner, other, "the inner sizes differ")
+    if attrs["units"] is not None:
+        columns = same(columns, attrs["units"], "`units` and the columns of the second matrix differ")
     return TensorType((*a.shape[:-2], rows, columns), dtype)
 
 

@@ -135,12 +135,7 @@ def attribute(
     if operator.startswith("nn.conv") and operator[-2:] in ("1d", "2d", "3d"):
         return _of_convolution(world, name, int(operator[-2]), operands, attrs, choices)
     if name == "units":
-        if operator != "nn.dense" or len(operands[1].shape) != 2:
-            raise Impossible if operator == "nn.dense" else NotProved("`units`")
-        return Written(
-            choices, operands[1].shape[0], [lambda: None, lambda: world.facts.normal(operands[1].shape[0])],
-            True,
-        )
+        return _units(world, operator, operands, attrs)
     if name == "newshape":
         return AnyShape(fresh_shape(world, "new"))
     if name == "shape" and operator == "broadcast_to":
@@ -182,6 +177,18 @@ def attribute(
         world.facts.count += 1
         return Real.named(f"{name}#{world.facts.count}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _units(world: World, operator: str, operands: Sequence[Value], attrs: Attributes) -> Written:
+    """The columns of a product of matrices, which may be given: for `nn.matmul` they are the second axis of
+    the second matrix unless that is turned."""
+    if operator not in ("nn.dense", "nn.matmul"):
+        raise NotProved("`units`")
+    if len(operands[1].shape) != 2:
+        raise Impossible
+    turned = operator == "nn.dense" or attrs["transpose_b"]
+    columns = operands[1].shape[0 if turned else 1]
+    return Written(world.facts.choices, columns, [lambda: None, lambda: world.facts.normal(columns)], True)
 
 
 def _of_slice(

@@ -21,20 +21,23 @@ def taken_as(world: World, x: Tensor, dtype: str | Dtype) -> Tensor:
     """
     if compared(x.dtype, dtype) is True:
         return x
-    name = f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}"
 
     def at(index: Index) -> Term:
         value = x.at(index)
         alone = value.alone
-        if not value.parts or alone is not None and alone[0].kind == "read" and alone[1] == 1:
+        if (
+            not value.parts or alone is not None and alone[0].kind == "read" and alone[1] == 1
+            or compared(x.dtype, dtype) is True  # it may be known by now
+            or world.is_real(x.dtype) and world.is_real(dtype)
+        ):
             return value
-        return value if world.is_real(x.dtype) and world.is_real(dtype) else unknown(name, value)
+        return unknown(f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}", value)
 
     return Tensor(x.shape, x.dtype, at)
 
 
 def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
-    """The element type of a product of matrices."""
+    """The element type of a product of matrices, or of a convolution."""
     if world.reading and not attrs["out_dtype"]:
         world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have one element type"))
     return attrs["out_dtype"] or a.dtype
@@ -74,6 +77,8 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
     b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
     world.need_equal(a.shape[-1], b.shape[0], "the inner sizes of nn.matmul")
+    if attrs["units"] is not None:
+        world.need_equal(attrs["units"], b.shape[1], "`units`")
     dtype = _product_type(world, a, b, attrs)
     a, b = taken_as(world, a, dtype), taken_as(world, b, dtype)
 
@@ -143,7 +148,7 @@ def _convolution(rank: int) -> Meaning:
         w = transposed(w, [kernel.index(a) for a in "OI" + letters])
         strides, dilation = _numbers(attrs["strides"], rank), _numbers(attrs["dilation"], rank)
         pads = both_sides(attrs["padding"], rank)
-        dtype = attrs["out_dtype"] or x.dtype
+        dtype = _product_type(world, x, w, attrs)
         x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
         y = convolved(world, x, w, strides, dilation, pads, attrs["groups"])
         if attrs["channels"] is not None:

@@ -20,11 +20,12 @@ from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
-from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, meaning_of, open_attribute
+from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, open_attribute
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
+from gslang.verify.prove.target import result_of
 from gslang.verify.prove.tensors import Value
 from gslang.verify.prove.watched import Said
 
@@ -180,7 +181,10 @@ class Source:
                 and not any(isinstance(i, ir.Rest) for i in test.items)
             ):
                 leaf.rank = len(test.items)
-                leaf.known = tuple(self.known_item(item) for item in test.items)
+                leaf.known = tuple(
+                    self.known_item(item, f"{leaf.name}{k}_", leaf.least)
+                    for k, item in enumerate(test.items)
+                )
             elif constraint.field == "shape" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
@@ -202,12 +206,19 @@ class Source:
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
 
-    def known_item(self, item: object) -> Number | None:
-        """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet."""
-        if isinstance(item, ir.Equals):
-            value = self.case.try_value(item.value)
-            if isinstance(value, Size) or type(value) is int and value >= 1:
-                return value
+    def known_item(self, item: object, name: str, least: int) -> Number | None:
+        """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet. One
+        that it only captures is made here: attributes of calls may read it before the tensor is looked at.
+        """
+        match item:
+            case ir.Equals(wanted):
+                value = self.case.try_value(wanted)
+                if isinstance(value, Size) or type(value) is int and value >= 1:
+                    return value
+            case ir.Capture(number_, ir.Anything()):
+                size = self.world.facts.size(name, least)
+                self.capture(number_, size)
+                return size
         return None
 
     # ── calls ──
@@ -245,7 +256,7 @@ class Source:
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
             self.world.need_types(signature, complete)
-            return meaning_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
+            return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
@@ -270,8 +281,10 @@ class Source:
             else:
                 tests[constraint.field] = constraint.test
         attrs = Attributes()
-        # others read layouts
-        for name, spec in sorted(signature.attributes.items(), key=lambda item: "layout" not in item[0]):
+        # others read layouts and transpositions
+        for name, spec in sorted(
+            signature.attributes.items(), key=lambda item: not ("layout" in item[0] or "transpose" in item[0])
+        ):
             if name in given:
                 attrs[name] = given[name]
                 continue

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED
 from gslang.engine.scope import UNBOUND, iterate
 from gslang.engine.values import truth
-from gslang.graph.graph import ABSENT
-from gslang.verify.prove.case import Case
+from gslang.graph.graph import ABSENT, INPUT
+from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
@@ -19,8 +22,9 @@ from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import Copies, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue
-from gslang.verify.prove.tensors import Tensor, Value, constant
+from gslang.verify.prove.tensors import Tensor, Value, World, constant
 from gslang.verify.prove.values import FamilyValues, instances_of
+from gslang.verify.prove.watched import Watched
 
 
 def _is_whole(value: object) -> bool:
@@ -210,4 +214,62 @@ class Target:
                 attrs[name] = spec.default
         complete = with_attributes(signature, operands, attrs)
         self.world.need_types(signature, complete)
-        return meaning_of(self.world, self.rule.dialect, operator, complete, attrs.plain(False))
+        return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(False))
+
+
+# ── declared operators ──
+
+_UNWATCHED: Mapping[str, Any] = {
+    "decisions": {}, "wanted": [], "looked_into": {}, "early": (), "said": {}, "vectors": frozenset(),
+}  # fmt: skip
+
+
+class _Unfolded(Case):
+    """The value of a declared operator at a call. The rule is applied to a call whatever its value reads, so
+    that what cannot be read is no reason to leave the case out."""
+
+    def value(self, value: ir.Value) -> Any:
+        try:
+            return self.evaluate(value)
+        except (*DEFINITE, *OPEN) as error:
+            raise NotProved(f"a declared value that cannot be read: {error}") from error
+
+
+def result_of(
+    world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: Attrs
+) -> Value:
+    """The result of a call: that of the value that the operator is declared with, or its known meaning."""
+    meaning = dialect.operators[operator].meaning
+    if meaning is None or not meaning.rule.target.outputs:
+        return meaning_of(world, dialect, operator, operands, attrs)
+    if any(isinstance(operand, Family) for operand in operands):
+        raise NotProved(f"`{operator}` of all instances")
+    # the dialect of the call has the operators that are declared beside it, too
+    case = _Unfolded(Watched(rule=replace(meaning.rule, dialect=dialect), **_UNWATCHED), world)
+    wanted = len(meaning.rule.nodes) - 1
+    values: list[Any] = list(operands)
+    if meaning.variadic:
+        values[wanted - 1 :] = [tuple(operands[wanted - 1 :])]
+    values += [None] * (wanted - len(values))
+    call = case.graph.add
+    case.scope.slots = [
+        *(ABSENT if value is None else call(INPUT, (), Attributes(), value) for value in values),
+        call(operator, (), Attributes(attrs), None),
+    ]
+    (result,) = Target(case).several(meaning.rule.target.outputs[0])
+    if meaning.shape is not None or meaning.dtype is not None:
+        _hold_to(case, meaning, result)
+    return result
+
+
+def _hold_to(case: Case, meaning: ir.Meaning, result: Value) -> None:
+    """Hold a declared value to the type that is declared beside it."""
+    if not isinstance(result, Tensor):
+        raise NotProved("a declared type of what is no tensor")
+    if meaning.shape is not None:
+        shape = case.value(meaning.shape)
+        case.world.need_true(len(shape) == len(result.shape), "the declared rank of a value")
+        for declared, size in zip(shape, result.shape):
+            case.world.need_equal(declared, size, "a declared shape")
+    if meaning.dtype is not None:
+        case.world.need_same_dtype(case.value(meaning.dtype), result.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Union
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
@@ -51,6 +51,8 @@ class Tensor:
 
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
 Operands = Sequence[Value]
+# two element types, and why they are taken to be equal
+_Alike = tuple[Union[str, Dtype], Union[str, Dtype], str]
 
 
 class World:
@@ -65,7 +67,7 @@ class World:
         # over instances: see `families`
         self.sums: list[tuple[tuple[int, Number, Number], tuple[Number, Number]]] = []
         # element types that are the same in every sensible graph, and the words for that
-        self.mostly_alike: list[tuple[str | Dtype, str | Dtype, str]] = []
+        self.mostly_alike: list[_Alike] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[object] = []  # what these identities belong to
         self.clipped = False  # whether a bound of a slice was left as it is written
@@ -116,12 +118,27 @@ class World:
         known = compared(a, b)
         if known is not None:
             return known
-        for c, d, what in self.mostly_alike:
-            if compared(a, c) and compared(b, d) or compared(a, d) and compared(b, c):
-                unify(a, b)
-                self.notes.add(what)
-                return True
-        return False
+        path = self._mostly_alike(a, b)
+        for c, d, what in path:
+            unify(c, d)
+            self.notes.add(what)
+        return bool(path)
+
+    def _mostly_alike(self, a: str | Dtype, b: str | Dtype) -> tuple[_Alike, ...]:
+        """The pairs that lead from one element type to another, all of them taken to be equal; none where
+        they are not connected.
+        """
+        reached: list[tuple[str | Dtype, tuple[_Alike, ...]]] = [(a, ())]
+        left = list(self.mostly_alike)
+        for here, path in reached:
+            if path and compared(here, b):
+                return path
+            for pair in list(left):
+                c, d, _ = pair
+                if compared(here, c) or compared(here, d):
+                    left.remove(pair)
+                    reached.append((d if compared(here, c) else c, (*path, pair)))
+        return ()
 
     def need_types(self, signature: Signature, operands: Sequence[object]) -> None:
         """Element types that an operator takes by its declaration."""
