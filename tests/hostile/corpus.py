@@ -14,6 +14,7 @@ from itertools import chain
 from typing import Any
 
 from tests.hostile import odd
+from tests.hostile.chained import chained
 from tests.hostile.hosts import hosts
 from tests.hostile.operators import operators
 
@@ -45,7 +46,7 @@ def corpus() -> dict[str, bytes]:
         "rules": chain(_rules(), odd.odd_rules()),
         "json": chain(_json(), odd.odd_json(NODES)),
         "relay": chain(_relay(), odd.odd_relay()),
-        "onnx": chain(_onnx(), odd.odd_onnx()),
+        "onnx": chain(_onnx(), odd.odd_onnx(), chained()),
         "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors)),
         "traces": chain(_traces(), odd.odd_traces(APPLICATION)),
         "config": chain(_config(), odd.odd_config()),

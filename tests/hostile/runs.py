@@ -22,7 +22,7 @@ SECONDS = 10
 MEMORY = 1 << 30
 # of what measures as long as it is told to
 _SHORT = ["--rounds", "1", "--warm-up", "0", "--seconds", "1", "--threads", "1"]
-PATIENCE = 120  # seconds by the clock, for what sleeps or waits
+PATIENCE = 1200  # seconds by the clock, for what sleeps or waits, on a machine that has other things to do
 
 
 @dataclass(frozen=True)
@@ -222,6 +222,8 @@ def _warm_up(folder: Path, every: bool) -> None:
         os.chdir(here)
         for name in fine:
             (folder / name).unlink()
+
+
 def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
     """One command line in a child of this process."""
     said = folder / ".said"

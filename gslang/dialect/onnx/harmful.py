@@ -25,6 +25,7 @@ _MOST_AXES: Final = 1_000
 FRAGILE: Final = ("GatherND", "Expand")  # by the last size of their second operands
 _TERM: Final = re.compile(r"[A-Za-z]*(\.\.\.)?[A-Za-z]*")
 _NAMES: Final = {"GatherND": "batch_dims", "LayerNormalization": "axis", "Split": "num_outputs"}
+GUARDED: Final = frozenset({"Einsum", *_NAMES, *FRAGILE})
 
 
 def why_harmful(operator: str, attrs: Attrs, types: Sequence[Type | None] = ()) -> str | None:
@@ -32,7 +33,7 @@ def why_harmful(operator: str, attrs: Attrs, types: Sequence[Type | None] = ()) 
     second = types[1] if len(types) > 1 else None
     if operator in FRAGILE and isinstance(second, TensorType) and second.shape:
         size = second.shape[-1]
-        if isinstance(size, int) and (why := _why_size(operator, size)):
+        if isinstance(size, int) and (why := why_size(operator, size)):
             return why
     if operator == "Einsum":
         return _why_equation(attrs.get("equation"))
@@ -50,23 +51,31 @@ def why_harmful(operator: str, attrs: Attrs, types: Sequence[Type | None] = ()) 
     return None if fits else f"`{name} = {value}` of `{operator}` is out of range"
 
 
-def harmful_nodes(model: ModelProto) -> Iterator[str]:
-    """The same of each node of a model, bodies and functions included; and of missing operands."""
+def harmful_nodes(model: ModelProto, inlined: bool = False) -> Iterator[str]:
+    """The same of each node of a model, bodies and functions included; and of missing operands.
+
+    `inlined`: a function that is still there, with an attribute that its calls decide, is harmful.
+    """
     waiting = [(model.graph.node, _versions(model.opset_import))]
     waiting += [(function.node, _versions(function.opset_import)) for function in model.functions]
     while waiting:
         nodes, opsets = waiting.pop()
         for node in nodes:
-            if node.op_type in _NAMES or node.op_type == "Einsum":
-                stated = {
-                    a.name: a.i if a.type == a.INT else a.s
-                    for a in node.attribute if a.type in (a.INT, a.STRING)
-                }
-                if why := why_harmful(node.op_type, stated):
-                    yield why
+            if node.op_type in GUARDED:
+                yield from _harmful_attributes(node, inlined)
             if missing := _missing(node, opsets.get(node.domain, 1)):
                 yield f"operand `{missing}` of `{node.op_type}` is missing"
             waiting += [(body.node, opsets) for body in bodies_of(node)]
+
+
+def _harmful_attributes(node: NodeProto, inlined: bool) -> Iterator[str]:
+    """By each attribute alone, of whatever type it says it is: the package does not look at that."""
+    for attribute in node.attribute:
+        if inlined and attribute.ref_attr_name:
+            yield f"`{attribute.name}` of `{node.op_type}` in a local function is not known"
+        value = attribute.i if attribute.HasField("i") else attribute.s
+        if why := why_harmful(node.op_type, {attribute.name: value}):
+            yield why
 
 
 def _why_equation(equation: object) -> str | None:
@@ -102,28 +111,28 @@ def _missing(node: NodeProto, opset: int) -> str | None:
     )
 
 
-def harmful_sizes(graph: GraphProto, shown: Mapping[str, str]) -> Iterator[str]:
-    """Why a message's calls of fragile operators cannot be asked for, by the types in it. `shown`: the name
-    that such an operator has there → its own.
+def last_sizes(graph: GraphProto) -> dict[str, int | None]:
+    """Value name → the last size of those whose types a graph states, None if it is not known; 0 of scalars.
+
+    Values of bodies are not among them.
     """
-    waiting: list[tuple[GraphProto, Mapping[str, int]]] = [(graph, {})]
-    while waiting:
-        graph, outer = waiting.pop()
-        sizes = dict(outer)
-        for value in (*graph.input, *graph.value_info, *graph.output):
-            if value.type.tensor_type.shape.dim:
-                sizes[value.name] = value.type.tensor_type.shape.dim[-1].dim_value
-        for tensor in graph.initializer:
-            if tensor.dims:
-                sizes[tensor.name] = tensor.dims[-1]
-        for node in graph.node:
-            operator = shown.get(node.op_type)
-            if operator and (why := _why_size(operator, sizes.get(node.input[1], 0))):
-                yield why
-            waiting += [(body, sizes) for body in bodies_of(node)]
+    sizes: dict[str, int | None] = {}
+    for value in (*graph.input, *graph.value_info, *graph.output):
+        kind = value.type.WhichOneof("value")
+        type = getattr(value.type, kind) if kind in ("tensor_type", "sparse_tensor_type") else None
+        if type is not None and type.HasField("shape"):
+            dims = type.shape.dim
+            sizes[value.name] = (
+                0 if not dims else dims[-1].dim_value if dims[-1].HasField("dim_value") else None
+            )
+    for tensor in graph.initializer:
+        sizes[tensor.name] = tensor.dims[-1] if tensor.dims else 0
+    for sparse in graph.sparse_initializer:
+        sizes[sparse.values.name] = sparse.dims[-1] if sparse.dims else 0
+    return sizes
 
 
-def _why_size(operator: str, size: int) -> str | None:
+def why_size(operator: str, size: int) -> str | None:
     """Why types cannot be asked for with this last size of the second operand, which is a number of axes."""
     if 0 <= size <= _MOST_AXES:
         return None

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
+from gslang.formats.onnx.fatal import why_fatal
 from gslang.formats.onnx.records import model_record
-from gslang.formats.onnx.types import why_fatal
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 

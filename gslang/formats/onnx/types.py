@@ -8,21 +8,20 @@ where they are called: it is asked to do neither where that would be much.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
-from gslang.dialect.onnx.harmful import FRAGILE, harmful_nodes, harmful_sizes
-from gslang.dialect.onnx.messages import compiled, messages, operator_set
+from gslang.dialect.onnx.harmful import harmful_nodes
+from gslang.dialect.onnx.messages import messages, operator_set
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
+from gslang.formats.onnx.in_rounds import InRounds
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto
 
 _LARGE: Final = 1024  # elements
 _MOST_ELEMENTS: Final = 100_000  # of vectors that are propagated, about 300 bytes each
-_HIDDEN: Final = {f"gslang.{operator}": operator for operator in FRAGILE}
 _PROPAGATES: Final = frozenset("Add Cast Concat Gather Mul Shape Size Slice Squeeze Sub Unsqueeze".split())
 
 
@@ -40,7 +39,7 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
         return stated, f"types are those that the model states: {why}"
     warning = None
     try:
-        light = _without_weights(model)
+        light = without_weights(model)
         if model.functions and expanded_size(model) > MOST_NODES:
             del light.functions[:]
             warning = (
@@ -56,65 +55,14 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     return _all_merged(_types_in(inferred.graph), stated), warning
 
 
-def why_fatal(model: ModelProto) -> str | None:
-    """Why onnxruntime would not survive loading a model, or None: it infers types as the package does."""
-    if not any(node.op_type in ("GatherND", "Einsum") for node in _all_nodes(model)):
-        return None
-    try:
-        return next(harmful_nodes(model), None) or _why_fragile(_without_weights(model))
-    except Exception:  # the package's own errors, which onnxruntime will have, too
-        return None
-
-
-def _why_fragile(light: ModelProto) -> str | None:
-    """Why not to ask about operators that are harmful with some sizes, which inference itself finds."""
-    if not any(node.op_type in FRAGILE for node in _all_nodes(light)):
-        return None
-    return next(harmful_sizes(_without_fragile(light).graph, _HIDDEN), None)
-
-
-class _Harmful(Exception):
-    """The package would not survive it."""
-
-
 def _inferred(light: ModelProto) -> Any:
-    if why := _why_fragile(light):
-        raise _Harmful(why)
-    first = _with_types(light, data_prop=False)
+    asked = InRounds(light)
+    first = asked.types()
     types = _types_in(first.graph)
     propagating = _PROPAGATES.union([function.name for function in light.functions])
     if _is_typed(first.graph, types) or _propagated(first.graph, types, propagating) > _MOST_ELEMENTS:
         return first
-    return _with_types(light, data_prop=True)
-
-
-def _all_nodes(model: ModelProto) -> Iterator[Any]:
-    """The nodes of a model, bodies and functions included."""
-    waiting = [model.graph, *model.functions]
-    while waiting:
-        part = waiting.pop()
-        for node in part.node:
-            yield node
-            waiting += bodies_of(node)
-
-
-def _without_fragile(light: ModelProto) -> Any:
-    """The model with the types of all but what comes of operators that the package may not survive."""
-    data = light.SerializeToString()
-    if any(node.op_type in FRAGILE for function in light.functions for node in function.node):
-        data = compiled().inliner.inline_local_functions(data, False)
-    hidden = messages().ModelProto.FromString(data)
-    for node in _all_nodes(hidden):
-        if node.op_type in FRAGILE:
-            node.op_type = f"gslang.{node.op_type}"  # the package goes on behind what it does not know
-    return _with_types(hidden, data_prop=False)
-
-
-def _with_types(model: ModelProto, data_prop: bool) -> Any:
-    """The model with the types that the package infers. Raises what it raises."""
-    infer_shapes = compiled().shape_inference.infer_shapes
-    # neither a check of types nor an error for each contradiction
-    return messages().ModelProto.FromString(infer_shapes(model.SerializeToString(), False, False, data_prop))
+    return asked.types(data_prop=True)
 
 
 def _propagated(graph: GraphProto, types: dict[str, Type], propagating: frozenset[str]) -> int:
@@ -171,7 +119,8 @@ def _types_in(graph: GraphProto) -> dict[str, Type]:
     return found
 
 
-def _without_weights(model: ModelProto) -> Any:
+def without_weights(model: ModelProto) -> Any:
+    """The model as it is handed over: large weights are inputs."""
     light = messages().ModelProto(ir_version=max(model.ir_version, 4))
     light.opset_import.extend(model.opset_import)
     light.functions.extend(model.functions)

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.harmful import harmful_nodes
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, version_at
 from gslang.formats.onnx.bodies import has_insides, rewrite_insides
+from gslang.formats.onnx.in_rounds import InRounds
 from gslang.formats.onnx.reader import read_model
 from gslang.formats.onnx.records import KEY, model_record, node_record
+from gslang.formats.onnx.types import without_weights
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 from gslang.graph.known_calls import true_name
@@ -158,9 +159,8 @@ def _converted(model: ModelProto, opset: int, path: str, why: str) -> ModelProto
         attribute.g.node or attribute.graphs for node in model.graph.node for attribute in node.attribute
     ):
         raise failed  # the converter does not look inside
-    if next(harmful_nodes(model), None):
-        raise failed
     try:
+        InRounds(without_weights(model)).types()  # as the converter will do
         return version_converter.convert_version(model, opset)
     except Exception as error:  # it raises what its C++ code does
         raise failed from error

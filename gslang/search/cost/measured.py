@@ -25,7 +25,7 @@ from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.formats.onnx.latency import LEVELS
-from gslang.formats.onnx.runtime import newest_opset
+from gslang.formats.onnx.runtime import newest_opset, refuse_to_load
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 from gslang.search.cost.relay_in_onnx import NotInOnnx, relay_in_onnx
@@ -131,16 +131,19 @@ def measure_call(call: Call) -> float:
 def seconds_of(graph: Graph, level: str = "none", least: float = _LEAST_SECONDS) -> float:
     """Processor time of one run of an ONNX graph on one core, the lower quartile of several.
 
-    `level`: one of `latency.LEVELS`.
+    `level`: one of `latency.LEVELS`. Raises `EvaluationError` for one that onnxruntime does not survive, and
+    what onnxruntime raises.
     """
     import onnxruntime
 
+    model = onnx_model(graph)
+    refuse_to_load(model)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
     session = onnxruntime.InferenceSession(
-        onnx_model(graph).SerializeToString(), options, providers=["CPUExecutionProvider"]
+        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
     )
     binding = session.io_binding()
     feeds = random_inputs(graph)
