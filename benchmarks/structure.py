@@ -17,7 +17,7 @@ from pathlib import Path
 MANY = 3  # classes of the representation that a function tells apart, from which on it counts
 LONG = 60  # lines of a function
 REPRESENTATION = ("check/checked.py", "check/checked_values.py", "engine/program.py")
-"""Files whose dataclasses are the checked rule and its match program."""
+"""Files whose classes are the checked rule and its match program."""
 SAMPLES = ("Splice", "SameAttributes", "AltNode")
 """Kinds of things that a match demands: how many files mention each is what a new one would touch."""
 
@@ -38,10 +38,10 @@ def measure(package: Path) -> dict[str, int]:
     classes = {
         name
         for file in REPRESENTATION if (package / file) in trees
-        for name in dataclasses_of(trees[package / file])
+        for name in classes_of(trees[package / file])
     }
     representation = {
-        module_name(package, package / file): set(dataclasses_of(trees[package / file]))
+        module_name(package, package / file): set(classes_of(trees[package / file]))
         for file in REPRESENTATION if package / file in trees
     }
     functions = [
@@ -72,13 +72,9 @@ def measure(package: Path) -> dict[str, int]:
     return row
 
 
-def dataclasses_of(tree: ast.Module) -> Iterator[str]:
-    """Names of the dataclasses of a module."""
-    for node in tree.body:
-        if isinstance(node, ast.ClassDef) and any(
-            "dataclass" in ast.unparse(decorator) for decorator in node.decorator_list
-        ):
-            yield node.name
+def classes_of(tree: ast.Module) -> Iterator[str]:
+    """Names of the classes of a module, those that others share included."""
+    yield from (node.name for node in tree.body if isinstance(node, ast.ClassDef))
 
 
 def names_of(tree: ast.Module, representation: dict[str, set[str]]) -> set[str]:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import links, values
@@ -152,14 +154,7 @@ def template_name(
 
 def moved(value: ir.Value, place: ir.Place) -> ir.Value:
     """A template's value as seen for another instance."""
-    match value:
-        case ir.Let(_, number):
-            return ir.Let(place, number)
-        case ir.Captured(_, number):
-            return ir.Captured(place, number)
-        case ir.NodeAttr(_, node, name):
-            return ir.NodeAttr(place, node, name)
-    return value
+    return replace(value, place=place) if isinstance(value, ir.InPlace) else value
 
 
 def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:

@@ -13,17 +13,27 @@ Reading conventions: "slot" is the graph node that a pattern node matched; an *i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import Union
+from dataclasses import field, replace
+from typing import Any, ClassVar, Union
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.late import Late
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_values import *
-from gslang.check.checked_values import Constraint, Extern, Place, SameAttributes, Value
+from gslang.check.checked_values import (
+    Constraint,
+    Extern,
+    NodeReference,
+    Place,
+    SameAttributes,
+    Selection,
+    Test,
+    Value,
+)
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
+from gslang.graph.graph import PROJ, TUPLE
 
 # ── pattern nodes ───────────────────────────────────────────────────────────────────────────────────────────
 
@@ -40,6 +50,46 @@ class PatternNode:
     block: int | None = None
     keep: bool = False
     constraints: tuple[Constraint | SameAttributes, ...] = ()
+
+    @property
+    def parts(self) -> tuple[int | None | Splice, ...]:
+        """The operands of its graph node, as they stand in the pattern; none where it says nothing of them.
+        """
+        return ()
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        """The values of the `op` column that it can match itself; none where its parts or its kind say so."""
+        return ()
+
+    @property
+    def swappable(self) -> frozenset[str]:
+        """Those operators whose two operands may match in either order."""
+        return frozenset()
+
+    @property
+    def variable(self) -> str | None:
+        """The operator variable that it is a call of."""
+        return None
+
+    @property
+    def below(self) -> tuple[int, ...]:
+        """The pattern nodes right below it, in matching order."""
+        return tuple([p.node if isinstance(p, Splice) else p for p in self.parts if p is not None])
+
+    @property
+    def tests(self) -> tuple[Constraint, ...]:
+        """Those of the constraints that are about one field."""
+        return tuple([c for c in self.constraints if isinstance(c, Constraint)])
+
+    @property
+    def copies(self) -> tuple[SameAttributes, ...]:
+        """Those of the constraints that are about all attributes."""
+        return tuple([c for c in self.constraints if isinstance(c, SameAttributes)])
+
+    def asked(self, name: str) -> tuple[Test, ...]:
+        """The tests of a field."""
+        return tuple([c.test for c in self.tests if c.field == name])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,8 +117,14 @@ class Splice:
     node: int
 
 
+class OpNode(PatternNode):
+    """A node whose graph node has an operator and operands: a call, a tuple or a projection."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallNode(PatternNode):
+class CallNode(OpNode):
     """A call of one of `operators` (sorted unless the user listed them); `variable` names the operator
     variable: all nodes with the same one match the same operator. `operands`: pattern nodes, None for an
     operand that must be absent (also for trailing optional ones left out), or a `Splice`. `swappable`: those
@@ -80,19 +136,39 @@ class CallNode(PatternNode):
     variable: str | None = None
     swappable: frozenset[str] = frozenset()
 
+    @property
+    def parts(self) -> tuple[int | None | Splice, ...]:
+        return self.operands
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TupleNode(PatternNode):
+class TupleNode(OpNode):
     """A tuple in the source; a field may be all instances of a block."""
 
     fields: tuple[int | Splice, ...]
 
+    @property
+    def parts(self) -> tuple[int | None | Splice, ...]:
+        return self.fields
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (TUPLE,)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProjNode(PatternNode):
+class ProjNode(OpNode):
     """A projection; what its index must be stands in `constraints` (field "index")."""
 
     base: int
+
+    @property
+    def parts(self) -> tuple[int | None | Splice, ...]:
+        return (self.base,)
+
+    @property
+    def operators(self) -> tuple[str, ...]:
+        return (PROJ,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,6 +179,10 @@ class AltNode(PatternNode):
     """
 
     branches: tuple[int, ...]
+
+    @property
+    def below(self) -> tuple[int, ...]:
+        return self.branches
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +202,10 @@ class ChainNode(PatternNode):
     chain: int
     root: int
     start: int
+
+    @property
+    def below(self) -> tuple[int, ...]:
+        return (self.root, self.start)  # matched from the end
 
 
 Pattern = Union[LeafNode, CallNode, TupleNode, ProjNode, AltNode, PreviousNode, ChainNode]
@@ -153,8 +237,47 @@ class Block:
 # ── targets ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+class TargetPart:
+    """A part of the target. `made_of`: its fields that hold targets that it is made of, one or a tuple."""
+
+    __slots__ = ()
+    made_of: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def parts(self) -> tuple[int, ...]:
+        """The targets that it is made of; of a choice all that may be chosen."""
+        found: list[int] = []
+        for name in self.made_of:
+            part = getattr(self, name)
+            found += [part] if isinstance(part, int) else [each for each in part if each is not None]
+        return tuple(found)
+
+    @property
+    def reads(self) -> object:
+        """Itself, if it reads the match, or the values in it that do."""
+        return self
+
+
+class NewNode(TargetPart):
+    """A new node with operands: a call, a tuple or a projection."""
+
+    __slots__ = ()
+
+
+class SeveralNodes(TargetPart):
+    """Stands for any number of nodes, among operands, fields or outputs."""
+
+    __slots__ = ()
+
+
+class ChosenTarget(TargetPart):
+    """One of its parts, by what was matched."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class SourceNode:
+class SourceNode(NodeReference, TargetPart):
     """A matched node (or an input) stands here as itself; an absent optional input passes on its absence."""
 
     place: Place
@@ -162,12 +285,12 @@ class SourceNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(TargetPart):
     """`none` as an operand."""
 
 
 @dataclass(frozen=True, slots=True)
-class MakeConst:
+class MakeConst(TargetPart):
     """A new constant. dtype None: no operand's declaration demands one (`outputs.settle_constants`), so that
     of the first tensor operand of the call it is an operand of, else float32, int64, bool.
 
@@ -183,7 +306,7 @@ class MakeConst:
 
 
 @dataclass(frozen=True, slots=True)
-class MakeCall:
+class MakeCall(NewNode):
     """A new call. `operator` is a name, or ("variable", NAME) for the operator that a variable matched.
 
     `operands` may hold `Splat`/`Repeat` targets, which stand for several. `spreads` copy all attributes of a
@@ -191,42 +314,62 @@ class MakeCall:
     part of what is computed.
     """
 
+    made_of: ClassVar[tuple[str, ...]] = ("operands",)
     operator: str | tuple[str, str]
     operands: tuple[int, ...]
     attributes: tuple[tuple[str, Value], ...]
     spreads: tuple[SameAttributes, ...] = ()
     attached: tuple[tuple[str, Value], ...] = ()
 
+    @property
+    def reads(self) -> object:
+        return (self.attributes, self.spreads)
+
 
 @dataclass(frozen=True, slots=True)
-class MakeTuple:
+class MakeTuple(NewNode):
     """A tuple of the target."""
 
+    made_of: ClassVar[tuple[str, ...]] = ("fields",)
     fields: tuple[int, ...]
+
+    @property
+    def reads(self) -> object:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
-class MakeProj:
+class MakeProj(NewNode):
     """One field of a tuple of the target."""
 
+    made_of: ClassVar[tuple[str, ...]] = ("base",)
     base: int
     index: Value
 
+    @property
+    def reads(self) -> object:
+        return (self.index,)
+
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class Repeat(SeveralNodes):
     """Several targets: one of `element` per item of `source`; the targets in `inner` are new in each round.
     """
 
+    made_of: ClassVar[tuple[str, ...]] = ("element",)
     element: int
     locals: tuple[int, ...]
     source: Value
     condition: Value | None
     inner: frozenset[int]
 
+    @property
+    def reads(self) -> object:
+        return (self.source, self.condition)
+
 
 @dataclass(frozen=True, slots=True)
-class SpliceInstances:
+class SpliceInstances(SeveralNodes):
     """`*f.item` in a target: the nodes that instances of a block matched, in order."""
 
     block: int
@@ -234,25 +377,36 @@ class SpliceInstances:
 
 
 @dataclass(frozen=True, slots=True)
-class Projections:
+class Projections(SeveralNodes):
     """`*t` of a tuple-typed target: all its projections."""
 
+    made_of: ClassVar[tuple[str, ...]] = ("base",)
     base: int
+
+    @property
+    def reads(self) -> object:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
-class ChooseTarget:
+class ChooseTarget(ChosenTarget):
     """`a if condition else b`."""
 
+    made_of: ClassVar[tuple[str, ...]] = ("then", "otherwise",)
     condition: Value
     then: int
     otherwise: int
 
+    @property
+    def reads(self) -> object:
+        return (self.condition,)
+
 
 @dataclass(frozen=True, slots=True)
-class SelectTarget:
+class SelectTarget(Selection, ChosenTarget):
     """`match p { … }` in a target; an arm that is None makes the match fail."""
 
+    made_of: ClassVar[tuple[str, ...]] = ("arms",)
     place: Place
     node: int
     arms: tuple[int | None, ...]
@@ -262,6 +416,18 @@ Target = Union[
     SourceNode, Absent, MakeConst, MakeCall, MakeTuple, MakeProj, Repeat, SpliceInstances, Projections,
     ChooseTarget, SelectTarget,
 ]
+
+
+def renumbered(target: Target, instead: Mapping[int, int]) -> Target:
+    """A target made of other targets."""
+    new: Any = {}
+    for name in target.made_of:
+        part = getattr(target, name)
+        new[name] = (
+            instead[part] if isinstance(part, int)
+            else tuple([None if each is None else instead[each] for each in part])
+        )
+    return replace(target, **new) if new else target
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +441,11 @@ class TargetGraph:
     names: tuple[str | None, ...]  # the user's name of each target
     spans: tuple[Span, ...] = field(compare=False, repr=False)
     outputs: tuple[int, ...]
+
+    @property
+    def calls(self) -> tuple[MakeCall, ...]:
+        """The calls among the targets."""
+        return tuple([target for target in self.targets if isinstance(target, MakeCall)])
 
 
 # ── rules and programs ──────────────────────────────────────────────────────────────────────────────────────
@@ -328,10 +499,20 @@ class CheckedRule(_WithFootprint):
     module: str = ""
     externs: tuple[Extern, ...] = ()  # the Python functions that it rests on, each once
 
+    @property
+    def calls(self) -> dict[int, CallNode]:
+        """The calls of the source by their number."""
+        return {k: node for k, node in enumerate(self.nodes) if isinstance(node, CallNode)}
+
+    @property
+    def has_alternatives(self) -> bool:
+        """True if something in the source may be one or the other."""
+        return any(isinstance(node, AltNode) for node in self.nodes)
+
 
 def attaches(rule: CheckedRule) -> bool:
     """True if a rule attaches something to operators that it creates."""
-    return any(isinstance(target, MakeCall) and target.attached for target in rule.target.targets)
+    return any(target.attached for target in rule.target.calls)
 
 
 def called(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import field as dataclass_field
-from typing import Any, Union
+from typing import Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
@@ -47,7 +47,50 @@ class Prev:
 Place = Union[Own, First, At, Prev]
 OWN = Own()
 
+
+class NodeReference:
+    """Reads one matched node: pattern node `node`, in the instance that `place` means."""
+
+    __slots__ = ()
+    place: Place
+    node: int
+
+
+class Selection(NodeReference):
+    """One of `arms`, by the branch of alternation `node` that matched."""
+
+    __slots__ = ()
+    arms: tuple[Any, ...]
+
+
 # ── values: attribute expressions ───────────────────────────────────────────────────────────────────────────
+
+
+class Reading:
+    """A value that the match tells, whatever its parts are."""
+
+    __slots__ = ()
+
+
+class InPlace(Reading):
+    """A value that each instance of a template has for itself: that of `place` is meant."""
+
+    __slots__ = ()
+    place: Place
+
+
+class TruthValue:
+    """A value that is true or false."""
+
+    __slots__ = ()
+
+
+class Connective(TruthValue):
+    """`and` and `or` of `items`: one that is `deciding` settles it."""
+
+    __slots__ = ()
+    items: tuple[Value, ...]
+    deciding: ClassVar[bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +102,7 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
-class NodeAttr:
+class NodeAttr(NodeReference, InPlace):
     """`p.name`: shape dtype ndim op kind value index, or an attribute of the matched operator (with its
     default).
 
@@ -74,7 +117,7 @@ class NodeAttr:
 
 
 @dataclass(frozen=True, slots=True)
-class TypeOf:
+class TypeOf(Reading):
     """`y.name` of a new node `y`: shape, dtype or ndim of the type that is inferred for the target."""
 
     target: int
@@ -82,7 +125,7 @@ class TypeOf:
 
 
 @dataclass(frozen=True, slots=True)
-class IsAbsent:
+class IsAbsent(NodeReference, Reading, TruthValue):
     """`b == none` for an input that may be absent."""
 
     place: Place
@@ -90,7 +133,7 @@ class IsAbsent:
 
 
 @dataclass(frozen=True, slots=True)
-class Uses:
+class Uses(NodeReference, Reading):
     """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before
     the rewrite, or about the bodies of a call (`calls(y, Relu)`; `calls(y.then_branch)`: about one, the
     attribute `body`).
@@ -108,7 +151,7 @@ class Uses:
 
 
 @dataclass(frozen=True, slots=True)
-class SameNode:
+class SameNode(Reading, TruthValue):
     """True if the two slots are the same graph node (`distinct` is `not` of these)."""
 
     left: tuple[Place, int]
@@ -116,7 +159,7 @@ class SameNode:
 
 
 @dataclass(frozen=True, slots=True)
-class Captured:
+class Captured(InPlace):
     """The value bound by `(n := _)`."""
 
     place: Place
@@ -124,7 +167,7 @@ class Captured:
 
 
 @dataclass(frozen=True, slots=True)
-class Let:
+class Let(InPlace):
     """A named value: `lets[let]` of the rule (or of the target graph it stands in), evaluated once, when
     first used.
     """
@@ -134,14 +177,14 @@ class Let:
 
 
 @dataclass(frozen=True, slots=True)
-class Local:
+class Local(Reading):
     """A comprehension variable, or a parameter of an expanded expression."""
 
     local: int
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceIndex:
+class InstanceIndex(Reading):
     """`index` inside a template: the number of this instance, from 0."""
 
     block: int
@@ -153,14 +196,14 @@ class Opset:
 
 
 @dataclass(frozen=True, slots=True)
-class Length:
+class Length(Reading):
     """`len(NAME)` of a block: how many instances there are."""
 
     block: int
 
 
 @dataclass(frozen=True, slots=True)
-class Instances:
+class Instances(Reading):
     """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then
     `NodeAttr(At(block, Local), w)`.
     """
@@ -186,7 +229,7 @@ class BinaryValue:
 
 
 @dataclass(frozen=True, slots=True)
-class CompareValue:
+class CompareValue(TruthValue):
     """One comparison; chains are `AllOf` of them.
 
     Equality rounds floats to float32, and is unknown on unknown dimensions.
@@ -198,16 +241,18 @@ class CompareValue:
 
 
 @dataclass(frozen=True, slots=True)
-class AllOf:
+class AllOf(Connective):
     """`and`, three-valued."""
 
+    deciding: ClassVar[bool] = False
     items: tuple[Value, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class AnyOf:
+class AnyOf(Connective):
     """`or`, three-valued."""
 
+    deciding: ClassVar[bool] = True
     items: tuple[Value, ...]
 
 
@@ -221,7 +266,7 @@ class IfValue:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectValue:
+class SelectValue(Selection, Reading):
     """`match p { … }`: the arm of the branch of alternation `node` that matched; None: unknown."""
 
     place: Place
@@ -312,7 +357,26 @@ Value = Union[
     ItemValue, SliceValue, RangeValue, Comprehension, Builtin, Extern,
 ]
 
+
+def is_true_or_false(value: object) -> bool:
+    """True for values that are true or false by their form."""
+    return isinstance(value, TruthValue) or isinstance(value, UnaryValue) and value.operator == "not"
+
+
 # ── tests: what a source demands of one value ───────────────────────────────────────────────────────────────
+
+
+class AgainstValue:
+    """A comparison with `value`."""
+
+    __slots__ = ()
+    value: Value
+
+
+class ElementsTest(AgainstValue):
+    """On field `value`: of the elements of a constant, which are rounded to its dtype."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -321,21 +385,21 @@ class Anything:
 
 
 @dataclass(frozen=True, slots=True)
-class Equals:
+class Equals(AgainstValue):
     """Equal to a value, floats as float32."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class ConstantEquals:
+class ConstantEquals(ElementsTest):
     """On field `value`: a one-element constant equal to `value` rounded to the constant's dtype."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class SplatEquals:
+class SplatEquals(ElementsTest):
     """On field `value`: a constant of any shape whose elements all equal `value` rounded to its dtype."""
 
     value: Value
@@ -390,7 +454,7 @@ class IfTest:
 
 
 @dataclass(frozen=True, slots=True)
-class SelectTest:
+class SelectTest(Selection):
     """The test of the branch of alternation `node` that matched; None: none can pass."""
 
     place: Place
@@ -411,9 +475,24 @@ class Constraint:
     test: Test
     span: Span = dataclass_field(compare=False, repr=False)
 
+    @property
+    def equal_to(self) -> Value | None:
+        """The value that the field must have; None where it is asked for something else."""
+        return self.test.value if isinstance(self.test, Equals) else None
+
+    @property
+    def literal(self) -> Const | None:
+        """The same, if it is written out."""
+        return literal_of(self.test)
+
+
+def literal_of(test: object) -> Const | None:
+    """What a test compares with, if that is written out."""
+    return test.value if isinstance(test, Equals) and isinstance(test.value, Const) else None
+
 
 @dataclass(frozen=True, slots=True)
-class SameAttributes:
+class SameAttributes(NodeReference):
     """`f(x, a.*)` with an operator variable: all attributes equal those of `node`, but those in `without`."""
 
     place: Place

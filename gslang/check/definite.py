@@ -16,14 +16,14 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.walks import children, targets_in, walk
+from gslang.check.walks import walk
 
 
 def found_with(patterns: Sequence[ir.Pattern], order: Sequence[int]) -> dict[int, int]:
     """Node → what every match of it has found, itself included. `order`: operands before users."""
     found: dict[int, int] = {}
     for node in order:
-        below = [found[child] for child in children(patterns[node])]
+        below = [found[child] for child in patterns[node].below]
         together = reduce(and_ if isinstance(patterns[node], ir.AltNode) else or_, below) if below else 0
         found[node] = together | 1 << node
     return found
@@ -43,7 +43,7 @@ def found_before(
         known |= found[output]
     for node in reversed(order):
         known = before[node]
-        for child in children(patterns[node]):
+        for child in patterns[node].below:
             if not known >> child & 1:
                 before[child] &= known
             if not isinstance(patterns[node], ir.AltNode):
@@ -79,8 +79,8 @@ def new_nodes_read(item: object, lets: Sequence[ir.Value], sure: bool = False) -
                 seen.add(number)
             case ir.IfValue(condition) if sure:
                 below = [condition]
-            case ir.AllOf(items) | ir.AnyOf(items) if sure:
-                below = list(items[:1])
+            case ir.Connective() if sure:
+                below = list(part.items[:1])
             case ir.Comprehension(_, _, source, _) if sure:
                 below = [source]
             case ir.SelectValue() if sure:
@@ -145,33 +145,28 @@ class Reads:
                     if ("target", number, known) not in seen:
                         seen.add(("target", number, known))
                         span = self._spans[number]
-                        made_of, values = targets_in(self._targets[number])
-                        below = [*((_Target(k), known, span) for k in made_of), (values, known, span)]
+                        target = self._targets[number]
+                        made_of = () if isinstance(target, ir.SelectTarget) else target.parts
+                        below = [*((_Target(k), known, span) for k in made_of), (target.reads, known, span)]
                 case ir.Let(_, number):
                     if ("let", number, known) not in seen:
                         seen.add(("let", number, known))
                         below = [(self._lets[number], known, span)]
-                case (
-                    ir.SelectValue(_, node, arms) | ir.SelectTest(_, node, arms)
-                    | ir.SelectTarget(_, node, arms)
-                ):
-                    read = (node,)
-                    if known >> node & 1:  # else that is said, and no more
-                        within = [known | self._found[branch] for branch in children(self._patterns[node])]
+                case ir.Selection():
+                    read = (item.node,)
+                    if known >> item.node & 1:  # else that is said, and no more
+                        within = [known | self._found[branch] for branch in self._patterns[item.node].below]
                         below = [
                             (_Target(arm) if isinstance(arm, int) else arm, k, span)
-                            for arm, k in zip(arms, within)
+                            for arm, k in zip(item.arms, within)
                         ]
                 case ir.TypeOf(number, _):
                     below = [(_Target(number), known, span)]
-                case (
-                    ir.NodeAttr(_, node, _) | ir.IsAbsent(_, node) | ir.SourceNode(_, node)
-                    | ir.SpliceInstances(_, node)
-                ):
-                    read = (node,)
-                case ir.Uses(_, _, node, operators, wanted):
-                    read, below = (node,), [((operators, wanted), known, span)]
-                case ir.SameAttributes(_, node, _, _):
+                case ir.NodeReference():
+                    read = (item.node,)
+                    if isinstance(item, ir.Uses):
+                        below = [((item.operators, item.attributes), known, span)]
+                case ir.SpliceInstances(_, node):
                     read = (node,)
                 case ir.SameNode((_, left), (_, right)):
                     read = (left, right)

@@ -41,18 +41,6 @@ def footprint(rule: CheckedRule) -> Footprint:
     return known
 
 
-def operators_of(pattern: ir.Pattern) -> frozenset[str]:
-    """The values of the `op` column that a node itself can match; none where its parts say so."""
-    match pattern:
-        case ir.CallNode(operators=operators):
-            return frozenset(operators)
-        case ir.TupleNode():
-            return frozenset((TUPLE,))
-        case ir.ProjNode():
-            return frozenset((PROJ,))
-    return frozenset()
-
-
 def operators_at(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
     """Those that a node can match, of alternatives those of each, of a chain those of its end."""
     match nodes[number]:
@@ -61,7 +49,7 @@ def operators_at(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
         case ir.ChainNode(root=root):
             return operators_at(nodes, root)
         case node:
-            return operators_of(node)
+            return frozenset(node.operators)
 
 
 def counted(rule: CheckedRule) -> frozenset[int]:
@@ -79,10 +67,10 @@ def counted(rule: CheckedRule) -> frozenset[int]:
 
 def _find(rule: CheckedRule) -> Footprint:
     outputs = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
-    needs = {operators_of(rule.nodes[k]) for k in _always(rule.nodes, outputs)}
+    needs = {frozenset(rule.nodes[k].operators) for k in _always(rule.nodes, outputs)}
     return Footprint(
         tuple(sorted(operators_at(rule.nodes, outputs[0]))),
-        frozenset().union(*map(operators_of, rule.nodes)),
+        frozenset([name for node in rule.nodes for name in node.operators]),
         frozenset(found for found in needs if found.isdisjoint((TUPLE, PROJ)) and found),
         frozenset(
             t.operator
@@ -101,13 +89,9 @@ def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> set[int]:
         if k in found:
             continue
         found.add(k)
-        match nodes[k]:
-            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-                stack += [part for part in parts if isinstance(part, int)]
-            case ir.ProjNode(base=base):
-                stack.append(base)
-            case ir.ChainNode(root=root, start=start):
-                stack += (root, start)
+        node = nodes[k]
+        parts = node.below if isinstance(node, ir.ChainNode) else node.parts
+        stack += [part for part in parts if isinstance(part, int)]
     return found
 
 

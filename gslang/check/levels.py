@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gslang.check import checked as ir
-from gslang.check.walks import children, heights, targets_below, walk
+from gslang.check.walks import heights, walk
 
 if TYPE_CHECKING:
     from gslang.base.source import Span
@@ -35,8 +35,8 @@ def check_levels(lowering: Lowering, span: Span) -> None:
 
 def levels(rule: ir.CheckedRule) -> int:
     """The longest way down in the source or the target."""
-    below = heights(range(len(rule.nodes)), lambda node: children(rule.nodes[node]))
-    made = heights(range(len(rule.target.targets)), lambda number: targets_below(rule.target.targets[number]))
+    below = heights(range(len(rule.nodes)), lambda node: rule.nodes[node].below)
+    made = heights(range(len(rule.target.targets)), lambda number: rule.target.targets[number].parts)
     return max([*below.values(), *made.values()], default=0)
 
 
@@ -47,13 +47,13 @@ def choice_levels(rule: ir.CheckedRule) -> int:
 
 def _choices(targets: Sequence[ir.Target]) -> int:
     nesting = heights(
-        range(len(targets)), lambda number: targets_below(targets[number]),
+        range(len(targets)), lambda number: targets[number].parts,
         lambda number: _chooses(targets[number]),
     )
     return max(nesting.values(), default=0)
 
 
 def _chooses(target: ir.Target) -> int:
-    return isinstance(target, (ir.ChooseTarget, ir.SelectTarget, ir.Repeat))
+    return isinstance(target, (ir.ChosenTarget, ir.Repeat))
 
 

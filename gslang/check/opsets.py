@@ -9,19 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.open_types import Attrs
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.decided import UNKNOWN
+from gslang.check.decided import decided as decided_by
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, misfit, version_at
-
-_COMPARE: Final = {
-    "==": lambda a, b: a == b, "!=": lambda a, b: a != b, "<": lambda a, b: a < b,
-    "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
-}  # fmt: skip
-_UNKNOWN: Final = object()
 
 
 def why_unfit(rule: ir.CheckedRule, meta: Attrs) -> str | None:
@@ -152,33 +148,11 @@ def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
     """The value of an expression under an operator set; None if it depends on the match too. Kleene's three
     values."""
     found = _decided(value, opset, lets)
-    return None if found is _UNKNOWN else found
+    return None if found is UNKNOWN else found
 
 
 def _decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
-    match value:
-        case ir.Opset():
-            return opset
-        case ir.Const(constant):
-            return constant
-        case ir.Let(ir.Own(), number):
-            return _decided(lets[number], opset, lets)
-        case ir.UnaryValue("not", operand):
-            inner = _decided(operand, opset, lets)
-            return inner if inner is _UNKNOWN else not inner
-        case ir.CompareValue(operator, left, right) if operator in _COMPARE:
-            a, b = _decided(left, opset, lets), _decided(right, opset, lets)
-            return _COMPARE[operator](a, b) if type(a) is int and type(b) is int else _UNKNOWN
-        case ir.AllOf(items) | ir.AnyOf(items):
-            deciding = isinstance(value, ir.AnyOf)
-            known = [_decided(item, opset, lets) for item in items]
-            if any(item is not _UNKNOWN and bool(item) is deciding for item in known):
-                return deciding
-            return _UNKNOWN if any(item is _UNKNOWN for item in known) else not deciding
-        case ir.IfValue(condition, then, otherwise):
-            test = _decided(condition, opset, lets)
-            return test if test is _UNKNOWN else _decided(then if test else otherwise, opset, lets)
-    return _UNKNOWN
+    return decided_by(value, lambda part: opset if isinstance(part, ir.Opset) else UNKNOWN, lets)
 
 
 def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) -> Iterator[tuple[int, str]]:
@@ -190,30 +164,21 @@ def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) ->
     reasons: list[tuple[int, str] | None] = []
     target, lets, opset = rule.target, rule.lets, opsets.get("", 0)
     for number, part in enumerate(target.targets):
-        found: tuple[int, str] | None = None
-        match part:
-            case ir.ChooseTarget(condition, then, otherwise):
-                test = _decided(condition, opset, lets)
-                one, two = reasons[then], reasons[otherwise]
-                found = (one if test else two) if test is not _UNKNOWN else one and two
-            case ir.SelectTarget(_, _, arms):
-                each = [reasons[arm] for arm in arms if arm is not None]
-                found = each[0] if each and all(each) else None
-            case ir.MakeCall(operator, operands, attributes, _):
-                found = next((reasons[k] for k in operands if reasons[k]), None)
-                if (
-                    found is None and isinstance(operator, str)
-                    and (version := opsets.get(domain_of(operator))) is not None
-                ):
-                    values = {name: _decided(value, opset, lets) for name, value in attributes}
-                    why = misfit(operator, version, values, _given(rule, operands), _UNKNOWN, admitted)
-                    found = (number, why) if why else None
-            case ir.MakeTuple(fields):
-                found = next((reasons[k] for k in fields if reasons[k]), None)
-            case ir.MakeProj(base, _) | ir.Projections(base):
-                found = reasons[base]
-            case ir.Repeat(element, _, _, _, _):
-                found = reasons[element]
+        below = [reasons[k] for k in part.parts]
+        if isinstance(part, ir.ChosenTarget):
+            found = below[0] if below and all(below) else None
+        else:
+            found = next((reason for reason in below if reason), None)
+        if isinstance(part, ir.ChooseTarget):
+            test = _decided(part.condition, opset, lets)
+            found = below[0] and below[1] if test is UNKNOWN else below[0] if test else below[1]
+        elif (
+            isinstance(part, ir.MakeCall) and found is None and isinstance(part.operator, str)
+            and (version := opsets.get(domain_of(part.operator))) is not None
+        ):
+            values = {name: _decided(value, opset, lets) for name, value in part.attributes}
+            why = misfit(part.operator, version, values, _given(rule, part.operands), UNKNOWN, admitted)
+            found = (number, why) if why else None
         reasons.append(found)
     yield from dict.fromkeys(found for k in target.outputs if (found := reasons[k]))
 
@@ -221,7 +186,7 @@ def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) ->
 def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:
     """Places of operands that are there in any case; none where some stand for several."""
     targets = [rule.target.targets[k] for k in operands]
-    if any(isinstance(t, (ir.SpliceInstances, ir.Repeat, ir.Projections)) for t in targets):
+    if any(isinstance(t, ir.SeveralNodes) for t in targets):
         return []
     return [
         k

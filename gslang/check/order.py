@@ -18,7 +18,7 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
 from gslang.check.definite import Read, Reads, found_before, found_with
-from gslang.check.walks import children, parts, reverse_post_order, walk
+from gslang.check.walks import reverse_post_order, walk
 from gslang.syntax import nodes as n
 
 
@@ -93,7 +93,7 @@ def _known_to_bounds(lowering: Lowering, block: int, before: dict[int, int]) -> 
     splices = ends or [
         part.node
         for pattern in lowering.patterns
-        for part in parts(pattern) if isinstance(part, ir.Splice) and part.block == block
+        for part in pattern.parts if isinstance(part, ir.Splice) and part.block == block
     ]
     return reduce(and_, (before[node] for node in splices if node in before), -1)
 
@@ -236,5 +236,5 @@ def _reached(lowering: Lowering, starts: list[int], chosen: dict[int, int]) -> s
         if k not in found:
             found.add(k)
             node = lowering.patterns[k]
-            stack.extend((node.branches[chosen[k]],) if isinstance(node, ir.AltNode) else children(node))
+            stack.extend((node.branches[chosen[k]],) if isinstance(node, ir.AltNode) else node.below)
     return found

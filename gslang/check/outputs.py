@@ -14,6 +14,7 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
+from gslang.check.walks import walk
 from gslang.dialect.dtypes import PLAIN, in_class, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
 
@@ -26,7 +27,7 @@ _OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
 def check_replaced(lowering: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
     """Report outputs that are replaced by nothing, or by another element type."""
     tested = {
-        value.node for condition in where for value in _parts(condition) if isinstance(value, ir.IsAbsent)
+        value.node for condition in where for value in walk(condition) if isinstance(value, ir.IsAbsent)
     }
     for now in nows:
         for span, name in _nothing(lowering, now, tested):
@@ -105,7 +106,7 @@ def settle_constants(lowering: Lowering) -> None:
         )
         types = [_target_dtype(lowering, part) for part in target.operands]
         for k, part in enumerate(target.operands):
-            if isinstance(lowering.targets[part], ir.Repeat | ir.SpliceInstances | ir.Projections):
+            if isinstance(lowering.targets[part], ir.SeveralNodes):
                 break  # how many operands there are before the next one is not known
             wanted = lowering.dialect.operand_dtype(operators, k)
             for number in _constants(lowering, part):
@@ -123,13 +124,10 @@ def settle_constants(lowering: Lowering) -> None:
         assert isinstance(constant, ir.MakeConst)
         lowering.targets[number] = replace(constant, dtype=ir.Const(dtype))
     for number, target in enumerate(lowering.targets):
-        if (
-            number not in demanded
-            and isinstance(target, ir.MakeConst)
-            and isinstance(target.dtype, ir.Const)
-            and isinstance(target.dtype.value, str)
-        ):
-            _check_value(lowering, number, target.dtype.value)
+        if number not in demanded and isinstance(target, ir.MakeConst):
+            dtype = _text(target.dtype)
+            if dtype is not None:
+                _check_value(lowering, number, dtype)
 
 
 def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = False) -> None:
@@ -171,13 +169,9 @@ def _constants(lowering: Lowering, target: int) -> Iterator[int]:
     match lowering.targets[target]:
         case ir.MakeConst(dtype=None):
             yield target
-        case ir.ChooseTarget(_, then, otherwise):
-            yield from _constants(lowering, then)
-            yield from _constants(lowering, otherwise)
-        case ir.SelectTarget(arms=arms):
-            for arm in arms:
-                if arm is not None:
-                    yield from _constants(lowering, arm)
+        case ir.ChosenTarget() as choice:
+            for part in choice.parts:
+                yield from _constants(lowering, part)
 
 
 def _once(
@@ -221,22 +215,10 @@ def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tupl
             case ir.Repeat(element=element):
                 stack.append((element, known))
             case ir.ChooseTarget(condition, then, otherwise):
-                known |= {value.node for value in _parts(condition) if isinstance(value, ir.IsAbsent)}
+                known |= {value.node for value in walk(condition) if isinstance(value, ir.IsAbsent)}
                 stack += [(otherwise, known), (then, known)]
             case ir.SelectTarget(arms=arms):
                 stack += [(arm, known) for arm in reversed(arms) if arm is not None]
-
-
-def _parts(value: object) -> Iterator[object]:
-    """A value and all that it is made of."""
-    stack = [value]
-    while stack:
-        part = stack.pop()
-        yield part
-        if isinstance(part, tuple):
-            stack.extend(part)
-        else:
-            stack.extend(getattr(part, name) for name in getattr(part, "__dataclass_fields__", ()))
 
 
 def _dtype(lowering: Lowering, node: int) -> str | None:
@@ -247,10 +229,9 @@ def _dtype(lowering: Lowering, node: int) -> str | None:
         return found.pop() if len(found) == 1 else None
     operators = pattern.operators if isinstance(pattern, ir.CallNode) else ()
     stated: dict[str, str] = {}
-    for constraint in pattern.constraints:
-        match constraint:
-            case ir.Constraint(field=name, test=ir.Equals(ir.Const(str(dtype)))) if dtype:
-                stated[name] = dtype
+    for constraint in pattern.tests:
+        if dtype := _text(constraint.literal):
+            stated[constraint.field] = dtype
     if "dtype" in stated and not operators:
         return stated["dtype"]
     return (
@@ -260,19 +241,21 @@ def _dtype(lowering: Lowering, node: int) -> str | None:
     )
 
 
+def _text(value: Value | None) -> str | None:
+    """The text that a value is, if it is written out."""
+    return value.value if isinstance(value, ir.Const) and isinstance(value.value, str) else None
+
+
 def _target_dtype(lowering: Lowering, target: int) -> str | None:
     match lowering.targets[target]:
         case ir.SourceNode(_, node):
             return _dtype(lowering, node)
-        case ir.MakeConst(dtype=ir.Const(str(dtype))):
-            return dtype
+        case ir.MakeConst(dtype=dtype):
+            return _text(dtype)
         case ir.MakeCall(operator=str(operator), attributes=attributes):
             return _stated(
                 lowering, operator,
-                {
-                    name: v.value
-                    for name, v in attributes if isinstance(v, ir.Const) and isinstance(v.value, str)
-                },
+                {name: text for name, value in attributes if (text := _text(value)) is not None},
             )
         case ir.ChooseTarget(_, then, otherwise):
             found = {_target_dtype(lowering, then), _target_dtype(lowering, otherwise)}

@@ -187,12 +187,9 @@ def project(lowering: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> N
         for k, other in enumerate(lowering.patterns):  # the same projection of the same node is the same node
             if (
                 isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block
-                and not other.keep
+                and not other.keep and other.asked("index") == (index,) and ir.literal_of(index) is not None
             ):
-                if [c.test for c in other.constraints if isinstance(c, ir.Constraint)] == [
-                    index
-                ] and isinstance(index.value, ir.Const):
-                    return NodeOf(ir.OWN, k)
+                return NodeOf(ir.OWN, k)
     return lowering.add_pattern(
         ir.ProjNode(name=None, span=expr.span, block=lowering.block, base=node, constraints=constraints)
     )

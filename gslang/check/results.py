@@ -44,8 +44,8 @@ def results_of_target(lowering: Lowering, target: int) -> Results:
         case ir.MakeCall(operator=str(name)):
             return _declared(lowering.dialect.operators[name])
         case ir.MakeTuple(fields):
-            several = (ir.Projections, ir.Repeat, ir.SpliceInstances)
-            return "tuple" if any(isinstance(lowering.targets[f], several) for f in fields) else len(fields)
+            several = any(isinstance(lowering.targets[f], ir.SeveralNodes) for f in fields)
+            return "tuple" if several else len(fields)
         case ir.ChooseTarget(_, then, otherwise):
             found = {results_of_target(lowering, then), results_of_target(lowering, otherwise)}
             return found.pop() if len(found) == 1 else None

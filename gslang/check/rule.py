@@ -20,7 +20,6 @@ from gslang.check.order import check_order
 from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, results_of, results_of_target
-from gslang.check.walks import children, targets_below
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
@@ -247,7 +246,7 @@ def reached(lowering: Lowering, outputs: list[int], block: int | None) -> set[in
         node = stack.pop()
         if node not in found:
             found.add(node)
-            stack.extend(children(lowering.patterns[node]))
+            stack.extend(lowering.patterns[node].below)
     return found
 
 
@@ -278,8 +277,7 @@ def _check_counts(
     lowering: Lowering, rule: n.Rule, outputs: list[int], block: int | None, targets_: list[int]
 ) -> None:
     several = [
-        k for k in targets_
-        if isinstance(lowering.targets[k], (ir.Projections, ir.Repeat, ir.SpliceInstances))
+        k for k in targets_ if isinstance(lowering.targets[k], ir.SeveralNodes)
     ]
     if block is None and not several and len(outputs) != len(targets_):
         span = rule.target.outputs[0].span.to(rule.target.outputs[-1].span)
@@ -333,12 +331,7 @@ def _finish_blocks(
     """Give each block its root; a block that nothing consumes is an error."""
     roots: dict[int, int] = {}
     for node in lowering.patterns:
-        parts = (
-            node.operands if isinstance(node, ir.CallNode)
-            else node.fields if isinstance(node, ir.TupleNode)
-            else ()
-        )
-        for part in parts:
+        for part in node.parts:
             if isinstance(part, ir.Splice):
                 roots.setdefault(part.block, part.node)
     result = []
@@ -388,7 +381,7 @@ def _interior(
     return frozenset(
         k
         for k in sorted(inner)
-        if isinstance(lowering.patterns[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))
+        if isinstance(lowering.patterns[k], ir.OpNode)
         and k not in used
         and not lowering.patterns[k].keep
     )
@@ -403,7 +396,7 @@ def _needed_targets(lowering: Lowering, outputs: list[int]) -> set[int]:
             continue
         found.add(number)
         stack += new_nodes_read(lowering.targets[number], lowering.lets)
-        stack += targets_below(lowering.targets[number])
+        stack += lowering.targets[number].parts
     return found
 
 

@@ -10,28 +10,6 @@ from typing import Any
 from gslang.check import checked as ir
 
 
-def parts(node: ir.Pattern) -> tuple[int | None | ir.Splice, ...]:
-    """Operands of a call, fields of a tuple."""
-    match node:
-        case ir.CallNode(operands=found) | ir.TupleNode(fields=found):
-            return found
-    return ()
-
-
-def children(node: ir.Pattern) -> tuple[int, ...]:
-    """The pattern nodes right below a node."""
-    match node:
-        case ir.CallNode() | ir.TupleNode():
-            return tuple(p.node if isinstance(p, ir.Splice) else p for p in parts(node) if p is not None)
-        case ir.ProjNode(base=base):
-            return (base,)
-        case ir.AltNode(branches=branches):
-            return branches
-        case ir.ChainNode(root=root, start=start):
-            return (root, start)  # matched from the end
-    return ()
-
-
 def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -> list[int]:
     """Pattern nodes in the order in which they are matched."""
     seen: set[int] = set()
@@ -40,13 +18,13 @@ def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -
         if output in seen:
             continue
         seen.add(output)
-        stack = [(output, iter(children(patterns[output])))]
+        stack = [(output, iter(patterns[output].below))]
         while stack:
             node, rest = stack[-1]
             for child in rest:
                 if child not in seen:
                     seen.add(child)
-                    stack.append((child, iter(children(patterns[child]))))
+                    stack.append((child, iter(patterns[child].below)))
                     break
             else:
                 stack.pop()
@@ -76,29 +54,58 @@ def _names_below(kind: type) -> tuple[str, ...]:
     return tuple(f.name for f in reversed(fields(kind)) if f.name != "span") if is_dataclass(kind) else ()
 
 
-def targets_in(target: object) -> tuple[tuple[int, ...], tuple[Any, ...]]:
-    """The targets that a target is made of, and the values that it reads."""
-    match target:
-        case ir.MakeCall(_, operands, attributes, spreads):
-            return operands, (attributes, spreads)
-        case ir.MakeTuple(parts):
-            return parts, ()
-        case ir.MakeProj(base, index):
-            return (base,), (index,)
-        case ir.Repeat(element, _, source, condition, _):
-            return (element,), (source, condition)
-        case ir.Projections(base):
-            return (base,), ()
-        case ir.ChooseTarget(condition, then, otherwise):
-            return (then, otherwise), (condition,)
-    return (), (target,)
+def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
+    """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found
+    out anywhere.
+    """
+    for condition in conditions:
+        if isinstance(condition, ir.AllOf):
+            yield from conjuncts(condition.items)
+        else:
+            yield condition
 
 
-def targets_below(target: ir.Target) -> tuple[int, ...]:
-    """The targets right below one, the arms of a choice included."""
-    if isinstance(target, ir.SelectTarget):
-        return tuple(arm for arm in target.arms if arm is not None)
-    return targets_in(target)[0]
+def equations(conditions: Iterable[ir.Value]) -> Iterator[tuple[ir.NodeAttr, ir.Value]]:
+    """Fields of nodes with what conditions say that they equal; both ways."""
+    for condition in conjuncts(conditions):
+        if isinstance(condition, ir.CompareValue) and condition.operator == "==":
+            for side, other in ((condition.left, condition.right), (condition.right, condition.left)):
+                if isinstance(side, ir.NodeAttr):
+                    yield side, other
+
+
+def readings(item: object, lets: Sequence[ir.Value]) -> Iterator[ir.Reading]:
+    """All that a value, test or constraint reads of the match, its lets and what these read included; what is
+    shared, once.
+    """
+    stack, met = [item], set[int]()
+    while stack:
+        for part in walk(stack.pop()):
+            if isinstance(part, ir.Reading):
+                yield part
+            if isinstance(part, ir.Let) and part.let not in met:
+                met.add(part.let)
+                stack.append(lets[part.let])
+
+
+def field_of(value: object) -> str | None:
+    """The field of a node that a value is."""
+    return value.name if isinstance(value, ir.NodeAttr) else None
+
+
+def dimension_of(value: object) -> tuple[ir.NodeAttr, int] | None:
+    """`x.shape[2]`: the shape and the index, if that is written out."""
+    match value:
+        case ir.ItemValue(ir.NodeAttr(name="shape") as shape, ir.Const(int() as index)):
+            return shape, index
+    return None
+
+
+def within_captures(test: object) -> object:
+    """A test without the captures around it."""
+    while isinstance(test, ir.Capture):
+        test = test.test
+    return test
 
 
 def heights(

@@ -8,9 +8,10 @@ guessed here, and a wrong guess does no harm.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 
 from gslang.check import checked as ir
+from gslang.check.walks import readings
 
 
 class _OneWay(Exception):
@@ -55,7 +56,7 @@ class _Mirror:
         root = self.pattern(rule.target.outputs[0])
         if isinstance(self.nodes[root], ir.LeafNode):
             raise _OneWay
-        used = {part for node in self.nodes for part in _below(node)}
+        used = {part for node in self.nodes for part in node.below}
         output = self.target(rule.outputs[0], used)
         spans = tuple([rule.span] * len(self.targets))
         made = ir.TargetGraph(tuple(self.targets), (None,) * len(self.targets), spans, (output,))
@@ -170,39 +171,27 @@ class _Mirror:
         """
         if (number, name) in self.read:
             return self.read[number, name]
-        for constraint in self.rule.nodes[number].constraints:
-            if (
-                not isinstance(constraint, ir.Constraint) or constraint.field != name
-                or not isinstance(constraint.test, ir.Equals)
-            ):
+        for constraint in self.rule.nodes[number].tests:
+            value = constraint.equal_to
+            if constraint.field != name or value is None:
                 continue
-            match constraint.test.value:
-                case ir.Const() as value:
-                    return value
-                case ir.NodeAttr(place=ir.Own(), node=other, name=field) if other not in self.rule.inputs:
-                    return (
-                        self.value(other, field, bound, depth + 1) if depth < len(self.rule.nodes) else None
-                    )
-                case value if _reads_only(value, bound):
-                    return value
+            if (
+                isinstance(value, ir.NodeAttr) and value.place == ir.OWN
+                and value.node not in self.rule.inputs
+            ):
+                return (
+                    self.value(value.node, value.name, bound, depth + 1) if depth < len(self.rule.nodes)
+                    else None
+                )
+            if _reads_only(value, bound):
+                return value
         return None
 
 
-def _below(node: ir.Pattern) -> list[int]:
-    match node:
-        case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-            return [part for part in parts if isinstance(part, int)]
-        case ir.ProjNode(base=base):
-            return [base]
-    return []
-
-
-def _reads_only(value: object, bound: set[int]) -> bool:
+def _reads_only(value: ir.Value, bound: set[int]) -> bool:
     """True if an expression reads nothing of a match but these nodes."""
-    if isinstance(value, (ir.Let, ir.Captured, ir.TypeOf, ir.Uses, ir.SelectValue, ir.IsAbsent)):
-        return False
-    if isinstance(value, ir.NodeAttr):
-        return value.place == ir.OWN and value.node in bound
-    if is_dataclass(value) and not isinstance(value, type):
-        return all(_reads_only(getattr(value, part.name), bound) for part in fields(value))
-    return all(_reads_only(item, bound) for item in value) if isinstance(value, tuple) else True
+    return all(
+        isinstance(part, ir.Local)
+        or isinstance(part, ir.NodeAttr) and part.place == ir.OWN and part.node in bound
+        for part in readings(value, ())
+    )

@@ -79,14 +79,11 @@ def _whole(builder: _Builder, number: int) -> list[int]:
     stack = [(number, False)]
     while stack:
         each, done = stack.pop()
-        match targets[each]:
-            case _ if done:
-                order.setdefault(each)
-            case ir.MakeCall(operands=below) | ir.MakeTuple(below):
-                if each not in order:
-                    stack += [(each, True), *((part, False) for part in reversed(below))]
-            case ir.MakeProj(base, _) if each not in order:
-                stack += [(each, True), (base, False)]
+        target = targets[each]
+        if done:
+            order.setdefault(each)
+        elif isinstance(target, ir.NewNode) and each not in order:
+            stack += [(each, True), *((part, False) for part in reversed(target.parts))]
     for operand in order:
         _several(builder, operand)
     return _several(builder, number)

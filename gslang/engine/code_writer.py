@@ -14,7 +14,6 @@ from dataclasses import field, replace
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled
@@ -168,5 +167,5 @@ def below(plan: MatchProgram, node: int) -> list[int]:
         k = stack.pop()
         if k not in found:
             found[k] = None
-            stack.extend(children(plan.rule.nodes[k]))
+            stack.extend(plan.rule.nodes[k].below)
     return list(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.engine.value_code import Namespace, NotCompiled, call_attribute, code_of
 
 
@@ -17,15 +18,15 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
         )
     if isinstance(node, ir.CallNode):
         found = call_attribute(node, slot, constraint.field, names)
-        if isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.Const):
-            wanted = constraint.test.value.value
-            if _plain_attribute(wanted):  # what a call holds is known, so Python's equality will do
-                return f"({found} == {names.constant(wanted)})"
-    elif isinstance(node, ir.ProjNode) and constraint.field == "index":
+        literal = constraint.literal
+        if literal is not None and _plain_attribute(literal.value):
+            # what a call holds is known, so Python's equality will do
+            return f"({found} == {names.constant(literal.value)})"
+    elif node.operators and constraint.field == "index":
         found = f"attrs[{slot}]['index']"
     elif constraint.field in ("shape", "dtype", "ndim"):
         found = f"{constraint.field}_of(types[{slot}])"
-    elif constraint.field == "value" and isinstance(constraint.test, (ir.ConstantEquals, ir.SplatEquals)):
+    elif constraint.field == "value" and isinstance(constraint.test, ir.ElementsTest):
         found = f"constant_of(G, {slot})"
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"
@@ -53,7 +54,7 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
                 f" else {test_code(otherwise, found, names, depth)})"
             )
         case ir.OneOf(tests):
-            if _captures(test):
+            if any(isinstance(part, ir.Capture) for part in walk(test)):
                 raise NotCompiled("a capture inside alternatives")
             before, names.keeps_lets = names.keeps_lets, False
             parts = "".join(
@@ -78,23 +79,6 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
             ]
             return f"({''.join(choices)}False)"
     raise NotCompiled(type(test).__name__)
-
-
-def _captures(test: ir.Test) -> bool:
-    match test:
-        case ir.Capture():
-            return True
-        case ir.TupleTest(items):
-            return any(_captures(item) for item in items if not isinstance(item, ir.Rest))
-        case ir.OneOf(tests):
-            return any(map(_captures, tests))
-        case ir.EachItem(inner, _, _, _):
-            return _captures(inner)
-        case ir.IfTest(_, then, otherwise):
-            return _captures(then) or _captures(otherwise)
-        case ir.SelectTest(_, _, arms):
-            return any(_captures(arm) for arm in arms if arm is not None)
-    return False
 
 
 def _plain_attribute(constant: object) -> bool:

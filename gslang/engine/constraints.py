@@ -38,7 +38,7 @@ def _satisfied(
             return other >= 0 and same_attributes(scope, slot, other, constraint.without)
         if isinstance(node, ir.CallNode):
             found = call_attribute(graph, dialect, slot, constraint.field)
-        elif constraint.field == "value" and isinstance(constraint.test, (ir.ConstantEquals, ir.SplatEquals)):
+        elif constraint.field == "value" and isinstance(constraint.test, ir.ElementsTest):
             found = constant_of(graph, slot)
         else:
             found = read_attribute(graph, dialect, slot, constraint.field)

@@ -16,7 +16,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.footprint import footprint
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 _FEW = 2  # so many rules are tried without asking further
 
@@ -139,17 +139,13 @@ def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:
             return tuple(shape for branch in branches for shape in _shapes(rule, branch, depth))
         case ir.LeafNode(kind=kind, optional=optional):
             return (Shape(None if optional else _KIND_OPERATORS.get(kind)),)
-        case ir.CallNode(operators=operators, operands=parts, swappable=swappable):
-            return (Shape(frozenset(operators), _operands(rule, parts, depth), bool(swappable)),)
-        case ir.TupleNode(fields=parts):
-            return (Shape(frozenset((TUPLE,)), _operands(rule, parts, depth)),)
         case ir.ChainNode(root=root):
             return _shapes(rule, root, depth)
         case ir.PreviousNode():
             return (ANYTHING,)
-        case ir.ProjNode(base=base):
-            return (Shape(frozenset((PROJ,)), _operands(rule, (base,), depth)),)
-    raise AssertionError("unknown pattern: this is a bug in gslang")
+        case node:
+            parts = _operands(rule, node.parts, depth)
+            return (Shape(frozenset(node.operators), parts, bool(node.swappable)),)
 
 
 def _operands(

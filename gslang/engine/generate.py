@@ -21,14 +21,14 @@ from typing import Any, Literal
 
 from gslang.check import checked as ir
 from gslang.check.levels import choice_levels, levels
-from gslang.check.walks import children
+from gslang.check.walks import conjuncts
 from gslang.engine import machine
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, fields_step, output_block_step
 from gslang.engine.generate_end import finish
-from gslang.engine.generate_forward import conjuncts, forward, is_known
+from gslang.engine.generate_forward import forward, is_known
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_runs import run_step, runs
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
@@ -202,7 +202,7 @@ def _always(rule: ir.CheckedRule) -> set[int]:
         node = stack.pop()
         if node not in found:
             found.add(node)
-            stack.extend(children(rule.nodes[node]))
+            stack.extend(rule.nodes[node].below)
     return {node for node in found if rule.nodes[node].block is None}
 
 

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from gslang.check import checked as ir
-from gslang.check.walks import children
+from gslang.check.walks import conjuncts
 from gslang.engine.code_writer import Place, Rest, Step, Writer
-from gslang.engine.generate_forward import conjuncts
 from gslang.engine.generate_outline import outlined_layout
 from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
@@ -105,7 +104,7 @@ def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str
         writer.check(place, f"not private(G, ({some},), {{*{matched}}}, {outputs})")
     else:
         for k in interior:
-            alone = sum(k in children(other) for other in rule.nodes) == 1
+            alone = sum(k in other.below for other in rule.nodes) == 1
             test = f"len(users[v{k}]) == 1" if alone else "False"
             writer.check(
                 place, f"v{k} in G.output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))"

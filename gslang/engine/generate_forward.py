@@ -6,12 +6,10 @@ candidate before it is matched. At run time `candidates.Candidates` lists them, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable
 
 from gslang.check import checked as ir
-from gslang.check.footprint import operators_of
-from gslang.check.walks import children
+from gslang.check.walks import equations, readings
 from gslang.engine.code_writer import Place, Site, Writer, loop
 from gslang.engine.value_code import NotCompiled, code_of
 
@@ -90,9 +88,9 @@ def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tu
             return list(dict(found).items())
         above = []
         for k, levels in layer:
-            wanted = operators_of(nodes[k])
+            wanted = frozenset(nodes[k].operators)
             if wanted:
-                above += [(child, (wanted, *levels)) for child in children(nodes[k])]
+                above += [(child, (wanted, *levels)) for child in nodes[k].below]
         layer = list(dict(above).items())
     return []
 
@@ -126,32 +124,16 @@ def _fixed(
             parts.append((paths[k], field))
 
     for k in paths:
-        for constraint in rule.nodes[k].constraints:
-            match constraint:
-                case ir.Constraint(field=field, test=ir.Equals(value)) if not isinstance(value, ir.Const):
-                    fix(k, field, value)
+        for constraint in rule.nodes[k].tests:
+            if constraint.equal_to is not None and constraint.literal is None:
+                fix(k, constraint.field, constraint.equal_to)
     conditions = [*rule.where]
     if rule.nodes[node].block is not None:
         conditions += rule.blocks[rule.nodes[node].block].where  # type: ignore[index]
-    for condition in conjuncts(conditions):
-        match condition:
-            case ir.CompareValue("==", left, right):
-                for side, other in ((left, right), (right, left)):
-                    match side:
-                        case ir.NodeAttr(ir.Own(), k, name) if k in paths:
-                            fix(k, name, other)
+    for side, other in equations(conditions):
+        if side.place == ir.OWN and side.node in paths:
+            fix(side.node, side.name, other)
     return codes, parts
-
-
-def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
-    """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found
-    out anywhere.
-    """
-    for condition in conditions:
-        if isinstance(condition, ir.AllOf):
-            yield from conjuncts(condition.items)
-        else:
-            yield condition
 
 
 def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, tuple[int, ...]]:
@@ -161,16 +143,8 @@ def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, 
     while stack:
         k = stack.pop()
         pattern = rule.nodes[k]
-        match pattern:
-            case ir.CallNode(operands=parts, swappable=swappable) if not swappable:
-                pass
-            case ir.TupleNode(fields=parts):
-                pass
-            case ir.ProjNode(base=base):
-                parts = (base,)
-            case _:
-                continue
-        if any(isinstance(part, ir.Splice) for part in parts):
+        parts = pattern.parts
+        if pattern.swappable or any(isinstance(part, ir.Splice) for part in parts):
             continue
         for place, child in enumerate(parts):
             if isinstance(child, int) and child not in known and child not in paths:
@@ -182,23 +156,12 @@ def _paths(rule: ir.CheckedRule, node: int, known: frozenset[int]) -> dict[int, 
 
 def is_known(rule: ir.CheckedRule, value: object, known: frozenset[int], inside: str | None) -> bool:
     """True if a value reads nothing but nodes that are matched."""
-    match value:
-        case ir.NodeAttr(place, node, _):
-            return (isinstance(place, ir.Own) and node in known) or (
-                isinstance(place, ir.First) and inside == "next"
+
+    def is_there(part: ir.Reading) -> bool:
+        if isinstance(part, ir.NodeAttr):
+            return part.place == ir.OWN and part.node in known or (
+                isinstance(part.place, ir.First) and inside == "next"
             )
-        case (
-            ir.Captured() | ir.Local() | ir.InstanceIndex() | ir.Instances() | ir.Length() | ir.SelectValue()
-        ):
-            return False
-        case ir.IsAbsent() | ir.SameNode() | ir.Uses():
-            return False
-        case ir.Let(ir.Own(), number):
-            return is_known(rule, rule.lets[number], known, inside)
-        case ir.Let():
-            return False
-    if is_dataclass(value) and not isinstance(value, type):
-        return all(is_known(rule, getattr(value, f.name), known, inside) for f in fields(value))
-    if isinstance(value, tuple):
-        return all(is_known(rule, part, known, inside) for part in value)
-    return True
+        return part == ir.Let(ir.OWN, getattr(part, "let", -1))  # what it reads is asked itself
+
+    return all(map(is_there, readings(value, rule.lets)))

@@ -13,7 +13,6 @@ from itertools import groupby
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.constraint_code import constraint_code
@@ -305,7 +304,7 @@ def _certain_below(plan: MatchProgram, node: int) -> list[int]:
             common = frozenset.intersection(*(frozenset(_certain_below(plan, b)) for b in pattern.branches))
             found.update(dict.fromkeys(sorted(common)))
         else:
-            stack.extend(children(pattern))
+            stack.extend(pattern.below)
     return list(found)
 
 
@@ -391,9 +390,5 @@ def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:
     """Constraints that read nothing but the node itself; they can be tested before its operands."""
     if isinstance(constraint, ir.SameAttributes):
         return False
-    match constraint.test:
-        case (
-            ir.Equals(ir.Const()) | ir.ConstantEquals(ir.Const()) | ir.SplatEquals(ir.Const()) | ir.Anything()
-        ):
-            return True
-    return False
+    test = constraint.test
+    return test == ir.Anything() or isinstance(test, ir.AgainstValue) and isinstance(test.value, ir.Const)

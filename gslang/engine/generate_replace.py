@@ -11,7 +11,6 @@ from collections.abc import Iterable
 
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
-from gslang.check.walks import children, targets_in
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
@@ -286,7 +285,7 @@ def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
     all_set("label", "-1")
     reading: dict[int, list[int]] = {}
     for k in going:
-        for child in dict.fromkeys(children(rule.nodes[k])):
+        for child in dict.fromkeys(rule.nodes[k].below):
             if child not in going:
                 reading.setdefault(child, []).append(k)
     for operand, gone in reading.items():
@@ -355,7 +354,7 @@ def _is_input(writer: Writer) -> bool:
 def _only_inside(rule: ir.CheckedRule) -> list[int]:
     """Interior nodes that only outputs and such nodes read in the pattern; users before what they use."""
     found: dict[int, None] = dict.fromkeys(rule.outputs)
-    left = [k for k in rule.interior if isinstance(rule.nodes[k], (ir.CallNode, ir.TupleNode, ir.ProjNode))]
+    left = [k for k in rule.interior if isinstance(rule.nodes[k], ir.OpNode)]
     while ready := [k for k in sorted(left) if all(parent in found for parent in _readers(rule, k))]:
         found.update(dict.fromkeys(ready))
         left = [k for k in left if k not in found]
@@ -363,7 +362,7 @@ def _only_inside(rule: ir.CheckedRule) -> list[int]:
 
 
 def _readers(rule: ir.CheckedRule, node: int) -> list[int]:
-    return [k for k, other in enumerate(rule.nodes) if node in children(other)]
+    return [k for k, other in enumerate(rule.nodes) if node in other.below]
 
 
 def _may_be_output(plan: MatchProgram, node: int) -> bool:
@@ -383,7 +382,7 @@ def _reads_an_output(plan: MatchProgram) -> bool:
     if any(isinstance(node, ir.AltNode) for node in nodes):
         return True
     roots = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
-    used = {child for node in nodes for child in children(node) if not isinstance(nodes[child], ir.LeafNode)}
+    used = {child for node in nodes for child in node.below if not isinstance(nodes[child], ir.LeafNode)}
     return any(
         node in roots or node not in plan.distinct
         and any(may_coincide(plan.rule.nodes[node], plan.rule.nodes[root]) for root in roots)
@@ -399,7 +398,7 @@ def _greatest_label(writer: Writer) -> str:
     needed: dict[int, None] = dict.fromkeys(rule.target.outputs)
     for number in (stack := list(needed)):
         target = rule.target.targets[number]
-        below = [k for k in (*targets_in(target)[0], *new_nodes_read(target, rule.lets)) if k not in needed]
+        below = [k for k in (*target.parts, *new_nodes_read(target, rule.lets)) if k not in needed]
         needed.update(dict.fromkeys(below))
         stack += below
     nodes: set[int] = set()
@@ -411,7 +410,7 @@ def _greatest_label(writer: Writer) -> str:
                 if pattern.block is not None or optional or not writer.names.is_there(node):
                     return "None"
                 nodes.add(node)
-            case ir.SpliceInstances() | ir.Repeat() | ir.ChooseTarget() | ir.SelectTarget():
+            case ir.SpliceInstances() | ir.Repeat() | ir.ChosenTarget():
                 return "None"
     if writer.highest_of == frozenset(nodes):
         return "highest"

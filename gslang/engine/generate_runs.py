@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 from gslang.check import checked as ir
 from gslang.check.footprint import operators_at
-from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.generate_nodes import match_step
@@ -61,14 +60,12 @@ def _check_is_plain(writer: Writer, place: Place, step: mp.Run) -> None:
     if (
         len(rule.blocks) > 1
         or len(rule.outputs) != 1
-        or any(isinstance(node, ir.AltNode) for node in rule.nodes)
+        or rule.has_alternatives
     ):
         raise NotCompiled("a chain beside other templates, outputs or alternatives")
     if writer.plan.late_blocks or any(k in writer.plan.deferred for k in block.nodes):
         raise NotCompiled("a chain with constraints that wait")
-    if not set(step.outside) <= place.certain or any(
-        isinstance(node := rule.nodes[k], ir.CallNode) and node.variable for k in block.nodes
-    ):
+    if not set(step.outside) <= place.certain or any(rule.nodes[k].variable for k in block.nodes):
         raise NotCompiled("a chain that binds what is outside")
     if not isinstance(block.minimum, ir.Const) or not isinstance(block.maximum, ir.Const | None):
         raise NotCompiled("a chain with bounds that are computed")
@@ -126,7 +123,7 @@ def _way_up(rule: ir.CheckedRule, step: mp.Run) -> tuple[frozenset[str], ...]:
     ways: dict[int, tuple[int, ...]] = {step.root: (step.root,)}
     queue = [step.root]
     for node in queue:
-        for child in children(rule.nodes[node]):
+        for child in rule.nodes[node].below:
             if child not in ways:
                 ways[child] = (*ways[node], child)
                 queue.append(child)

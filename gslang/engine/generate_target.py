@@ -14,7 +14,6 @@ from dataclasses import field
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
-from gslang.check.walks import targets_below
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
@@ -57,7 +56,7 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         if number not in seen:
             seen.add(number)
             parts = [
-                *targets_below(target.targets[number]),
+                *target.targets[number].parts,
                 *new_nodes_read(target.targets[number], writer.plan.rule.lets),
             ]
             references.update(parts)
@@ -82,14 +81,10 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
 
 def stands_for_several(target: ir.TargetGraph, number: int) -> bool:
     """True if a target stands for a list of nodes."""
-    match target.targets[number]:
-        case ir.Repeat() | ir.SpliceInstances() | ir.Projections():
-            return True
-        case ir.ChooseTarget(_, then, otherwise):
-            return stands_for_several(target, then) or stands_for_several(target, otherwise)
-        case ir.SelectTarget(_, _, arms):
-            return any(stands_for_several(target, arm) for arm in arms if arm is not None)
-    return False
+    what = target.targets[number]
+    if isinstance(what, ir.ChosenTarget):
+        return any(stands_for_several(target, part) for part in what.parts)
+    return isinstance(what, ir.SeveralNodes)
 
 
 def may_leave_unused(rule: ir.CheckedRule) -> bool:
@@ -306,7 +301,7 @@ def _call(
     sources = [targets[part] for part in call.operands]
     may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)
     may_be_absent |= any(
-        isinstance(t, (ir.ChooseTarget, ir.SelectTarget)) or isinstance(t, ir.MakeConst) and t.optional
+        isinstance(t, ir.ChosenTarget) or isinstance(t, ir.MakeConst) and t.optional
         for t in sources
     )
     if may_be_absent:

@@ -12,7 +12,7 @@ from functools import cache
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
 from gslang.check.footprint import footprint, operators_at
-from gslang.check.walks import children, parts, reverse_post_order, walk
+from gslang.check.walks import reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
     Apart,
@@ -173,7 +173,7 @@ def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
     known: dict[int, Climb] = {}
     for k in reverse_post_order(rule.nodes, [number]):
         node = rule.nodes[k]
-        below = tuple(known[child] for child in children(node))
+        below = tuple(known[child] for child in node.below)
         if isinstance(node, ir.ChainNode):
             below = (known[node.root],)  # whose way down ends at the instance before, so nothing may be known
         known[k] = Climb(k, operators_at(rule.nodes, k), below, isinstance(node, (ir.AltNode, ir.ChainNode)))
@@ -190,7 +190,7 @@ def _is_late(rule: ir.CheckedRule, number: int) -> bool:
     sequences = {
         k
         for k, node in enumerate(rule.nodes)
-        for part in parts(node) if isinstance(part, ir.Splice) and part.block == number
+        for part in node.parts if isinstance(part, ir.Splice) and part.block == number
     }
     if len(sequences) > 1:
         return True
@@ -245,7 +245,7 @@ def _surely_below(nodes: tuple[ir.Pattern, ...], node: int) -> set[int]:
         k = stack.pop()
         if k not in found:
             found.add(k)
-            stack.extend(() if isinstance(nodes[k], ir.AltNode) else children(nodes[k]))
+            stack.extend(() if isinstance(nodes[k], ir.AltNode) else nodes[k].below)
     return found
 
 

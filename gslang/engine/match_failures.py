@@ -9,7 +9,7 @@ from dataclasses import fields, is_dataclass
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk
+from gslang.check.walks import readings
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.scope import Scope, evaluate, holds
@@ -117,9 +117,9 @@ def _has_unknown(value: object) -> bool:
 def _wanted(constraint: ir.Constraint, scope: Scope) -> str:
     """`axis = 1`, or the constraint as it is written where it is no single value."""
     match constraint.test:
-        case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+        case ir.AgainstValue() as test:
             try:
-                return f"`{constraint.field}` = {shown(evaluate(value, scope))}"
+                return f"`{constraint.field}` = {shown(evaluate(test.value, scope))}"
             except FAILURES as error:
                 return f"a value for `{constraint.field}` that is not known: {error}"
     written = " ".join(constraint.span.text.split())
@@ -185,17 +185,12 @@ def nodes_read(condition: object, scope: Scope) -> dict[int, int]:
     matched.
     """
     nodes, found = scope.rule.nodes, dict[int, int]()
-    stack, lets = [condition], set[int]()
-    while stack:
-        for part in walk(stack.pop()):
-            if (
-                isinstance(part, (ir.NodeAttr, ir.Uses)) and nodes[part.node].block is None
-                and nodes[part.node].name and scope.slots[part.node] >= 0
-            ):
-                found[part.node] = scope.slots[part.node]
-            elif isinstance(part, ir.Let) and part.let not in lets:
-                lets.add(part.let)
-                stack.append(scope.rule.lets[part.let])
+    for part in readings(condition, scope.rule.lets):
+        if (
+            isinstance(part, (ir.NodeAttr, ir.Uses)) and nodes[part.node].block is None
+            and nodes[part.node].name and scope.slots[part.node] >= 0
+        ):
+            found[part.node] = scope.slots[part.node]
     return dict(sorted(found.items()))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from functools import cache
 
 from gslang.check import checked as ir
-from gslang.check.walks import children, reverse_post_order, walk
+from gslang.check.walks import reverse_post_order, walk
 
 
 @cache
@@ -40,7 +40,7 @@ def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
                 within[k] = kind != "input"
             case ir.CallNode(operators=names):
                 within[k] = not operators.isdisjoint(names) and all(
-                    within[child] for child in children(rule.nodes[k])
+                    within[child] for child in rule.nodes[k].below
                 )
             case ir.AltNode(branches=branches):
                 within[k] = any(within[branch] for branch in branches)

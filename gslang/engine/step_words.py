@@ -12,7 +12,6 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.footprint import operators_at
-from gslang.check.walks import children
 from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
 from gslang.engine.machine import At, Link, Linked, Machine, Whole
@@ -195,7 +194,7 @@ def _no_further_output(machine: Machine, register: int) -> Words:
             _ALL_OUTPUTS,
         )
     base = next(
-        (slots[child] for child in children(rule.nodes[register]) if slots[child] >= 0), machine.start
+        (slots[child] for child in rule.nodes[register].below if slots[child] >= 0), machine.start
     )
     wanted = shown_operators(sorted(operators_at(rule.nodes, register)))
     expected = f"one more user that can be output {rule.outputs.index(register) + 1}: {wanted}"

@@ -14,7 +14,6 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
@@ -130,7 +129,7 @@ def _uncertain(rule: ir.CheckedRule) -> frozenset[int]:
         node = stack.pop()
         if node not in found or isinstance(rule.nodes[node], ir.AltNode):
             found.add(node)
-            stack += [child for child in children(rule.nodes[node]) if child not in found]
+            stack += [child for child in rule.nodes[node].below if child not in found]
     return frozenset(found)
 
 
@@ -391,12 +390,7 @@ def instances_code(number: int, block: int, instances: str = "") -> str:
 def truth_code(value: ir.Value, names: Namespace) -> str:
     """A Python expression for a condition: a bool, or it raises what `FAILURES` lists."""
     code = code_of(value, names)
-    match value:
-        case (
-            ir.SameNode() | ir.IsAbsent() | ir.CompareValue() | ir.UnaryValue("not") | ir.AllOf() | ir.AnyOf()
-        ):
-            return code
-    return f"truth({code})"
+    return code if ir.is_true_or_false(value) else f"truth({code})"
 
 
 def _attribute(slot: str, node: int, name: str, names: Namespace) -> str:

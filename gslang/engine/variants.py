@@ -13,6 +13,7 @@ from itertools import product
 from typing import Final
 
 from gslang.check import checked as ir
+from gslang.check.decided import UNKNOWN, decided
 from gslang.check.definite import new_nodes_read
 
 _MOST: Final = 2  # optional inputs; each doubles the code
@@ -71,42 +72,20 @@ def _chosen(targets: tuple[ir.Target, ...], number: int, absent: frozenset[int])
     """The target that stands where `number` does, once it is known what is absent."""
     while (
         isinstance(target := targets[number], ir.ChooseTarget)
-        and (holds := _truth(target.condition, absent)) is not None
+        and (holds := _truth(target.condition, absent)) is not UNKNOWN
     ):
         number = target.then if holds else target.otherwise
     return number
 
 
-def _truth(condition: ir.Value, absent: frozenset[int]) -> bool | None:
-    match condition:
-        case ir.IsAbsent(ir.Own(), node):
-            return node in absent
-        case ir.UnaryValue("not", operand):
-            inner = _truth(operand, absent)
-            return None if inner is None else not inner
-        case ir.AllOf(items) | ir.AnyOf(items):
-            decisive = isinstance(condition, ir.AnyOf)
-            found = [_truth(item, absent) for item in items]
-            return decisive if decisive in found else None if None in found else not decisive
-    return None
+def _truth(condition: ir.Value, absent: frozenset[int]) -> object:
+    def known(part: ir.Value) -> object:
+        return part.node in absent if isinstance(part, ir.IsAbsent) and part.place == ir.OWN else UNKNOWN
+
+    return decided(condition, known)
 
 
 def _renumbered(target: ir.Target, instead: dict[int, int], absent: frozenset[int]) -> ir.Target:
-    match target:
-        case ir.SourceNode(ir.Own(), node) if node in absent:
-            return ir.Absent()
-        case ir.MakeCall(operands=parts):
-            return replace(target, operands=tuple([instead[k] for k in parts]))
-        case ir.MakeTuple(fields):
-            return ir.MakeTuple(tuple([instead[k] for k in fields]))
-        case ir.MakeProj(base) | ir.Projections(base):
-            return replace(target, base=instead[base])
-        case ir.ChooseTarget(condition, then, otherwise):
-            return ir.ChooseTarget(condition, instead[then], instead[otherwise])
-        case ir.SelectTarget(place, node, arms):
-            return ir.SelectTarget(
-                place, node, tuple([None if arm is None else instead[arm] for arm in arms])
-            )
-        case ir.Repeat(element=element):
-            return replace(target, element=instead[element])
-    return target
+    if isinstance(target, ir.SourceNode) and target.place == ir.OWN and target.node in absent:
+        return ir.Absent()
+    return ir.renumbered(target, instead)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from gslang.check.checked import AltNode
 from gslang.check.footprint import operators_at
 from gslang.check.opsets import why_unfit
-from gslang.check.walks import children
 from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.explain import Miss as Miss
 from gslang.engine.generate import compile_matcher
@@ -119,8 +118,8 @@ def _other_starts(plan: MatchProgram, graph: Graph) -> list[int]:
     nodes, op = plan.rule.nodes, graph.op
     roots = [first_output(plan.rule)]
     for root in roots:
-        roots += children(nodes[root]) if isinstance(nodes[root], AltNode) else ()
-    below = {name for root in roots for k in children(nodes[root]) for name in operators_at(nodes, k)}
+        roots += nodes[root].below if isinstance(nodes[root], AltNode) else ()
+    below = {name for root in roots for k in nodes[root].below for name in operators_at(nodes, k)}
     found = {user: None for n in graph.nodes() if op[n] in below for user in graph.users[n]} if below else {}
     label = graph.ordered().label
     return sorted((n for n in found if op[n] not in plan.starts and graph.is_call(n)), key=label.__getitem__)

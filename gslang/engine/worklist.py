@@ -17,8 +17,7 @@ from functools import cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.footprint import counted, footprint, operators_of
-from gslang.check.walks import children
+from gslang.check.footprint import counted, footprint
 from gslang.engine.program import MatchProgram
 from gslang.graph.graph import DEAD, Graph
 
@@ -73,12 +72,12 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
     first = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
     parents: dict[int, list[int]] = {}
     for k, node in enumerate(rule.nodes):
-        for child in children(node):
+        for child in node.below:
             parents.setdefault(child, []).append(k)
     # From the first output backwards over the pattern's edges: the ways from each node to it.
     ways = _ways_back(rule, first, parents)
     for k, found in ways.items():
-        for operator in sorted(operators_of(rule.nodes[k])):
+        for operator in sorted(set(rule.nodes[k].operators)):
             for way in found:
                 yield operator, way
     counting = counted(rule) if footprint(rule).counts_users else frozenset()
@@ -93,7 +92,7 @@ def _find_ways(plan: MatchProgram) -> Iterable[tuple[str, Way]]:
             for k, found in _ways_back(rule, shared, parents, block).items():
                 if k != shared:
                     for operator in (
-                        *sorted(operators_of(rule.nodes[k])), *((USED,) if k in counting else ()),
+                        *sorted(set(rule.nodes[k].operators)), *((USED,) if k in counting else ()),
                     ):
                         yield from ((operator, (*down, *way)) for down in found for way in ways[shared])
 
@@ -119,7 +118,7 @@ def _ways_back(
             if not through_absent and isinstance(leaf := rule.nodes[k], ir.LeafNode) and leaf.optional:
                 continue
             for other, up in [
-                *((child, _UP) for child in children(rule.nodes[k])),
+                *((child, _UP) for child in rule.nodes[k].below),
                 *((p, _DOWN) for p in parents.get(k, ())),
             ]:
                 if block is not None and rule.nodes[other].block != block:
@@ -161,13 +160,9 @@ def _move(rule: ir.CheckedRule, start: int, end: int, up: bool) -> Way:
 
 def _place(above: ir.Pattern, under: int) -> int | None:
     """The one place among the operands where a pattern node stands; None if there may be another one."""
-    match above:
-        case ir.CallNode(operands=parts, swappable=swappable) if not (swappable and len(parts) == 2):
-            pass
-        case ir.TupleNode(fields=parts):
-            pass
-        case _:
-            return None
+    parts = above.parts
+    if isinstance(above, ir.ProjNode) or above.swappable and len(parts) == 2:
+        return None
     places = [k for k, part in enumerate(parts) if part == under]
     alone = len(places) == 1 and not any(isinstance(part, ir.Splice) for part in parts[: places[0] + 1])
     return places[0] if alone else None
@@ -180,7 +175,7 @@ def _admitted(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
     if isinstance(node, ir.AltNode):
         parts = [_admitted(rule, branch) for branch in node.branches]
         return None if None in parts else frozenset().union(*(part for part in parts if part is not None))
-    return operators_of(node)
+    return frozenset(node.operators)
 
 
 def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[int]) -> list[int]:

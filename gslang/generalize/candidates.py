@@ -16,7 +16,6 @@ import numpy as np
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain import Exactly, Layout, OneOf
 from gslang.dialect.domain_text import value_text
@@ -66,7 +65,7 @@ def _matching_order(rule: ir.CheckedRule) -> list[int]:
     def visit(number: int) -> None:
         if number in order:
             return
-        for below in children(rule.nodes[number]):
+        for below in rule.nodes[number].below:
             visit(below)
         order[number] = None
 
@@ -83,7 +82,7 @@ def _always(rule: ir.CheckedRule) -> set[int]:
     def reach(number: int) -> set[int]:
         if number not in known:
             node = rule.nodes[number]
-            below = [reach(k) for k in children(node)]
+            below = [reach(k) for k in node.below]
             joined = set.intersection(*below) if isinstance(node, ir.AltNode) else set().union(*below)
             known[number] = {number, *joined}
         return known[number]

@@ -125,39 +125,26 @@ class _Writer:
     def bind(self) -> None:
         """Names for the attributes that the target reads, and for those that calls of the source must share.
         """
-        reads: list[tuple[int, str]] = []
-        for target in self.rule.target.targets:
-            if isinstance(target, ir.MakeCall):
-                reads += [
-                    (value.node, value.name)
-                    for _, value in target.attributes if isinstance(value, ir.NodeAttr)
-                ]
-        for node in self.rule.nodes:
-            for constraint in node.constraints:
-                if (
-                    isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
-                    and isinstance(constraint.test.value, ir.NodeAttr)
-                ):
-                    reads.append((constraint.test.value.node, constraint.test.value.name))
-        for node_number, name in reads:
-            owner = self.rule.nodes[node_number]
+        given = [value for call in self.rule.target.calls for _, value in call.attributes]
+        given += [c.equal_to for node in self.rule.nodes for c in node.tests if c.equal_to is not None]
+        calls = self.rule.calls
+        for value in given:
             if (
-                isinstance(owner, ir.CallNode) and (node_number, name) not in self.bound
-                and name not in ("shape", "dtype", "ndim", "op", "kind")
+                isinstance(value, ir.NodeAttr) and value.node in calls
+                and (value.node, value.name) not in self.bound
+                and value.name not in ("shape", "dtype", "ndim", "op", "kind")
             ):
-                self.bound[node_number, name] = Bound(self.fresh(f"{name}_{node_number}"))
+                self.bound[value.node, value.name] = Bound(self.fresh(f"{value.name}_{value.node}"))
 
     def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, object]]:
         found: dict[str, object] = {}
         signature = self.rule.dialect.operators[node.operators[0]]
         for constraint in node.constraints:
             name = getattr(constraint, "field", "")
-            if (
-                not isinstance(constraint, ir.Constraint) or name not in signature.attributes
-                or not isinstance(constraint.test, ir.Equals)
-            ):
+            stated = constraint.equal_to if isinstance(constraint, ir.Constraint) else None
+            if name not in signature.attributes or stated is None:
                 raise Refused(f"`{node.operators[0]}` has a condition" + (f" on its {name}" if name else ""))
-            match constraint.test.value:
+            match stated:
                 case ir.Const(value=value):
                     found[name] = value
                 case ir.NodeAttr(node=other, name=field) if (other, field) in self.bound:
@@ -218,13 +205,10 @@ class _Writer:
         return self.pattern(part)
 
     def projection(self, base: Operand, node: ir.ProjNode) -> Operand:
-        for constraint in node.constraints:
-            if (
-                isinstance(constraint, ir.Constraint) and isinstance(constraint.test, ir.Equals)
-                and isinstance(constraint.test.value, ir.Const)
-            ):
+        for constraint in node.tests:
+            if constraint.literal is not None:
                 call = next(c for c in self.source if base in c.outputs)
-                return call.outputs[int(constraint.test.value.value)]
+                return call.outputs[int(constraint.literal.value)]
         raise Refused("which result it reads is computed")
 
     def leaf(self, number: int, node: ir.LeafNode) -> str:
@@ -241,17 +225,13 @@ class _Writer:
     def number(self, node: ir.LeafNode) -> Any:
         value, dtype = None, None
         for constraint in node.constraints:
-            match constraint:
-                case ir.Constraint(
-                    field="value",
-                    test=ir.ConstantEquals(value=ir.Const(value=known))
-                    | ir.Equals(value=ir.Const(value=known)),
-                ):
-                    value = known
-                case ir.Constraint(field="dtype", test=ir.Equals(value=ir.Const(value=known))):
-                    dtype = known
-                case _:
-                    raise Refused("it has a condition on a constant")
+            field, test = getattr(constraint, "field", ""), getattr(constraint, "test", None)
+            if field == "value" and isinstance(test, ir.ConstantEquals):
+                test = ir.Equals(test.value)
+            known = ir.literal_of(test)
+            if known is None or field not in ("value", "dtype"):
+                raise Refused("it has a condition on a constant")
+            value, dtype = (known.value, dtype) if field == "value" else (value, known.value)
         if value is None:
             raise Refused("it matches any constant")
         return array_of(value, dtype)

@@ -5,10 +5,12 @@ conditions that hold with them.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from gslang.base.diagnostics import Fix, Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.walks import dimension_of, field_of
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
@@ -102,19 +104,25 @@ def _impossible_number(rule: LintedRule, fact: Fact) -> str | None:
         or not all(isinstance(c, float) and c % 1 for c in numbers)
     ):
         return None
-    match fact.value:
-        case (
-            ir.ItemValue(ir.NodeAttr(_, _, "shape"), _) | ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses()
-        ):
-            return "this is an integer"
-        case ir.NodeAttr(_, node, name):
-            pattern = rule.checked.nodes[node]
-            for operator in pattern.operators if isinstance(pattern, ir.CallNode) else ():
-                spec = rule.checked.dialect.operators[operator].attributes.get(name)
-                if spec is None or any(t.base != "int" or t.depth for t in spec.types):
-                    return None
-            return f"`{name}` is an integer" if isinstance(pattern, ir.CallNode) else None
-    return None
+    if _is_count(fact.value):
+        return "this is an integer"
+    if not isinstance(fact.value, ir.NodeAttr) or (call := rule.checked.calls.get(fact.value.node)) is None:
+        return None
+    for operator in call.operators:
+        spec = rule.checked.dialect.operators[operator].attributes.get(fact.value.name)
+        if spec is None or any(t.base != "int" or t.depth for t in spec.types):
+            return None
+    return f"`{fact.value.name}` is an integer"
+
+
+def _is_count(value: ir.Value) -> bool:
+    """True for ranks, dimensions, and numbers of instances and users."""
+    match value:
+        case ir.ItemValue(base):
+            return field_of(base) == "shape"
+        case ir.Length() | ir.Uses():
+            return True
+    return field_of(value) == "ndim"
 
 
 def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
@@ -195,24 +203,20 @@ def _hashable(value: ir.Value) -> bool:
 
 def _begin(value: ir.Value) -> Known:
     """Ranks, lengths and dimensions are no negative numbers."""
-    match value:
-        case (
-            ir.NodeAttr(_, _, "ndim") | ir.Length() | ir.Uses() | ir.InstanceIndex()
-            | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _)
-        ):
-            return Known(low=(0.0, False))
-    return Known()
+    return (
+        Known(low=(0.0, False)) if _is_count(value) or isinstance(value, ir.InstanceIndex) else Known()
+    )
 
 
 def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
     """False for a dimension that a tensor of the known rank has not: reading it fails."""
-    match fact.value:
-        case ir.ItemValue(ir.NodeAttr(place, node, "shape"), ir.Const(int() as index)):
-            known, _ = beside.get(ir.NodeAttr(place, node, "ndim"), (Known(), None))
-            ranks = known.among or ()
-            if ranks and all(isinstance(r, int) and not -r <= index < r for r in ranks):
-                return False
-    return None
+    dimension = dimension_of(fact.value)
+    if dimension is None:
+        return None
+    shape, index = dimension
+    known, _ = beside.get(replace(shape, name="ndim"), (Known(), None))
+    ranks = known.among or ()
+    return False if ranks and all(isinstance(r, int) and not -r <= index < r for r in ranks) else None
 
 
 def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
@@ -223,12 +227,10 @@ def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
         case ir.UnaryValue("not", operand):
             inner = constant(operand, rule)
             return None if inner is None else not inner
-        case ir.AllOf(items):
-            found = [constant(item, rule) for item in items]
-            return False if False in found else None if None in found else True
-        case ir.AnyOf(items):
-            found = [constant(item, rule) for item in items]
-            return True if True in found else None if None in found else False
+        case ir.Connective():
+            found = [constant(item, rule) for item in value.items]
+            deciding = value.deciding
+            return deciding if deciding in found else None if None in found else not deciding
     if not _closed(value):
         return None
     try:

@@ -11,6 +11,7 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import within_captures
 from gslang.engine.values import COMPARE, FAILURES
 
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -121,25 +122,20 @@ def facts_of(condition: ir.Value) -> Iterator[Fact | None]:
 def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:
     """The facts in a constraint of the pattern, as far as it compares with constants."""
     attribute = ir.NodeAttr(ir.OWN, node, field)
-    match test:
-        case ir.Equals(ir.Const(constant)):
-            yield Fact(attribute, "==", constant)
-        case ir.Capture(_, inner):
-            yield from facts_of_constraint(node, field, inner)
-        case ir.OneOf(tests) if all(
-            isinstance(t, ir.Equals) and isinstance(t.value, ir.Const) for t in tests
-        ):
-            yield Fact(
-                attribute, "in",
-                tuple(
-                    t.value.value for t in tests if isinstance(t, ir.Equals) and isinstance(t.value, ir.Const)
-                ),
-            )
+    asked = within_captures(test)
+    if (literal := ir.literal_of(asked)) is not None:
+        yield Fact(attribute, "==", literal.value)
+    match asked:
+        case ir.OneOf(tests):
+            literals = [ir.literal_of(part) for part in tests]
+            values = tuple([literal.value for literal in literals if literal is not None])
+            if len(values) == len(tests):
+                yield Fact(attribute, "in", values)
         case ir.TupleTest(items) if field == "shape":
             count = sum(not isinstance(item, ir.Rest) for item in items)
             yield Fact(ir.NodeAttr(ir.OWN, node, "ndim"), "==" if count == len(items) else ">=", count)
             for k, item in enumerate(items):
                 if isinstance(item, ir.Rest):
                     break
-                if isinstance(item, ir.Equals) and isinstance(item.value, ir.Const):
-                    yield Fact(ir.ItemValue(attribute, ir.Const(k)), "==", item.value.value)
+                if (literal := ir.literal_of(item)) is not None:
+                    yield Fact(ir.ItemValue(attribute, ir.Const(k)), "==", literal.value)

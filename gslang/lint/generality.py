@@ -103,15 +103,10 @@ def _laid(
                 inner = _pairs(a.operands, order)
                 if inner is not None:
                     yield from _laid(general, special, inner + rest, nodes, steps)
-        case ir.TupleNode(), ir.TupleNode():
-            fields = _pairs(a.fields, b.fields)
-            if fields is not None:
-                yield from _laid(general, special, fields + rest, nodes, steps)
-        case ir.ProjNode(), ir.ProjNode():
-            yield from _laid(general, special, [(a.base, b.base), *rest], nodes, steps)
-        case ir.AltNode(), ir.AltNode():
-            if len(a.branches) == len(b.branches):
-                yield from _laid(general, special, [*zip(a.branches, b.branches), *rest], nodes, steps)
+        case (ir.TupleNode() | ir.ProjNode() | ir.AltNode()), _ if type(a) is type(b):
+            inner = _pairs(a.parts or a.below, b.parts or b.below)
+            if inner is not None:
+                yield from _laid(general, special, inner + rest, nodes, steps)
 
 
 def _pairs(
@@ -258,25 +253,16 @@ def _same_target(x: int, y: int, overlay: Overlay) -> bool:
             return any(
                 all(_same_target(p, q, overlay) for p, q in zip(a.operands, order)) for order in orders
             )
-        case ir.MakeTuple(), ir.MakeTuple():
-            return len(a.fields) == len(b.fields) and all(
-                _same_target(p, q, overlay) for p, q in zip(a.fields, b.fields)
-            )
-        case ir.MakeProj(), ir.MakeProj():
-            return same(a.index, b.index, overlay) and _same_target(a.base, b.base, overlay)
-        case ir.Projections(), ir.Projections():
-            return _same_target(a.base, b.base, overlay)
-        case ir.Repeat(), ir.Repeat():
-            fits = len(a.locals) == len(b.locals) and all(
-                overlay.locals.setdefault(k, m) == m for k, m in zip(a.locals, b.locals)
-            )
-            return (
-                fits and same((a.source, a.condition), (b.source, b.condition), overlay)
-                and _same_target(a.element, b.element, overlay)
-            )
-        case (ir.SourceNode() | ir.MakeConst() | ir.Absent() | ir.SpliceInstances()), _:
-            return same(a, b, overlay)
-    return False
+        case ir.ChosenTarget(), _:
+            return False
+        case ir.Repeat(), ir.Repeat() if len(a.locals) != len(b.locals) or any(
+            overlay.locals.setdefault(k, m) != m for k, m in zip(a.locals, b.locals)
+        ):
+            return False
+    return (
+        type(a) is type(b) and same(a.reads, b.reads, overlay) and len(a.parts) == len(b.parts)
+        and all(_same_target(p, q, overlay) for p, q in zip(a.parts, b.parts))
+    )
 
 
 def _key(attribute: tuple[str, ir.Value]) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.lint.generality import roots_of
 from gslang.lint.linted_file import Finding, LintedFile, finding
 
@@ -20,16 +19,16 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 def needless_interior(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
-        if checked.blocks or any(isinstance(node, ir.AltNode) for node in checked.nodes):
+        if checked.blocks or checked.has_alternatives:
             continue
         made = sum(isinstance(t, (ir.MakeCall, ir.Repeat)) for t in checked.target.targets)
-        going = sum(isinstance(checked.nodes[k], ir.CallNode) for k in checked.outputs)
+        going = sum(k in checked.calls for k in checked.outputs)
         if made > going:
             continue
-        below_outputs = {child for root in roots_of(checked) for child in children(checked.nodes[root])}
+        below_outputs = {child for root in roots_of(checked) for child in checked.nodes[root].below}
         for k in sorted(checked.interior & below_outputs):
             node = checked.nodes[k]
-            if k in checked.outputs or not isinstance(node, ir.CallNode):
+            if k in checked.outputs or k not in checked.calls:
                 continue
             what = f"`{node.name}`" if node.name else f"`{node.span.text}`"
             edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")

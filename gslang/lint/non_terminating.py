@@ -86,11 +86,9 @@ def _loops(
 
 def _shrinks(rule: ir.CheckedRule) -> bool:
     """True if the target has fewer calls than go away with the source, whatever matched."""
-    made = sum(isinstance(t, ir.MakeCall) for t in rule.target.targets)
     several = any(isinstance(t, (ir.Repeat, ir.SpliceInstances)) for t in rule.target.targets)
-    alternatives = any(isinstance(node, ir.AltNode) for node in rule.nodes)
-    gone = [k for k in {*rule.interior, *rule.outputs} if isinstance(rule.nodes[k], ir.CallNode)]
-    return not several and not alternatives and made < len(gone)
+    gone = rule.calls.keys() & {*rule.interior, *rule.outputs}
+    return not several and not rule.has_alternatives and len(rule.target.calls) < len(gone)
 
 
 def _loop(applied: tuple[str, ...]) -> tuple[str, ...]:

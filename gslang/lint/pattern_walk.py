@@ -4,7 +4,6 @@ the graph."""
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.lint.generality import roots_of
 
 _MOST_NODES = 200
@@ -28,7 +27,7 @@ def match_order(rule: ir.CheckedRule) -> dict[int, int]:
                 place.setdefault(node, len(place))
             elif node not in place:
                 stack.append((node, True))
-                stack.extend((child, False) for child in reversed(children(rule.nodes[node])))
+                stack.extend((child, False) for child in reversed(rule.nodes[node].below))
     return place
 
 
@@ -42,7 +41,7 @@ def always_matched(rule: ir.CheckedRule) -> frozenset[int]:
             continue
         found.add(node)
         if not isinstance(rule.nodes[node], ir.AltNode):
-            stack += children(rule.nodes[node])
+            stack += rule.nodes[node].below
     return frozenset(found)
 
 
@@ -59,5 +58,5 @@ def staying_nodes(rule: ir.CheckedRule) -> set[int]:
         node = stack.pop()
         if node not in found:
             found.add(node)
-            stack += children(rule.nodes[node])
+            stack += rule.nodes[node].below
     return found

@@ -40,15 +40,11 @@ def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
                 for order in orders
             )
             return operands and _same_attributes(rule, k, pattern, made)
-        case ir.MakeTuple(fields), ir.TupleNode():
-            return len(fields) == len(pattern.fields) and all(
-                isinstance(p, int) and rebuilt(rule, p, f) for p, f in zip(pattern.fields, fields)
+        case (ir.MakeTuple(), ir.TupleNode()) | (ir.MakeProj(), ir.ProjNode()):
+            given = (ir.Equals(made.index),) if isinstance(made, ir.MakeProj) else ()
+            return pattern.asked("index") == given and len(made.parts) == len(pattern.parts) and all(
+                isinstance(p, int) and rebuilt(rule, p, f) for p, f in zip(pattern.parts, made.parts)
             )
-        case ir.MakeProj(base, index), ir.ProjNode():
-            wanted = [
-                c.test for c in pattern.constraints if isinstance(c, ir.Constraint) and c.field == "index"
-            ]
-            return wanted == [ir.Equals(index)] and rebuilt(rule, pattern.base, base)
     return False
 
 
@@ -56,7 +52,7 @@ def _same_attributes(rule: ir.CheckedRule, k: int, pattern: ir.CallNode, made: i
     signature = rule.dialect.get(pattern.operators[0])
     if signature is None:
         return False
-    demanded = {c.field: c.test for c in pattern.constraints if isinstance(c, ir.Constraint)}
+    demanded = {c.field: c.test for c in pattern.tests}
     given = dict(made.attributes)
     copied = [spread for spread in made.spreads if spread.node == k]
     for name, spec in signature.attributes.items():

@@ -68,11 +68,8 @@ def _always_built(target: ir.TargetGraph) -> set[int]:
         if k in found:
             continue
         found.add(k)
-        match target.targets[k]:
-            case ir.MakeCall(operands=parts) | ir.MakeTuple(fields=parts):
-                stack += parts
-            case ir.MakeProj(base=base) | ir.Projections(base=base):
-                stack.append(base)
+        if not isinstance(target.targets[k], (ir.ChosenTarget, ir.Repeat)):
+            stack += target.targets[k].parts
     return found
 
 
@@ -87,8 +84,6 @@ def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.Checke
             if signature is not None and "commutative" in signature.traits:
                 numbers.sort()
             return (operator, numbers, sorted(attributes, key=lambda item: item[0]), spreads)
-        case ir.MakeProj(base, index):
-            return ("projection", stands_for.get(base, base), index)
-        case ir.MakeTuple(fields):
-            return ("tuple", tuple(stands_for.get(o, o) for o in fields))
+        case ir.NewNode():
+            return (type(found), [stands_for.get(o, o) for o in found.parts], found.reads)
     return found

@@ -53,16 +53,14 @@ def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
     that has the attribute.
     """
     found: dict[Demand, None] = {}
+    calls = rule.calls
     operators = {
-        k: node.operators[0]
-        for k in match_order(rule)
-        if isinstance(node := rule.nodes[k], ir.CallNode) and len(node.operators) == 1
+        k: calls[k].operators[0] for k in match_order(rule) if k in calls and len(calls[k].operators) == 1
     }
     for number, operator in operators.items():
-        for constraint in rule.nodes[number].constraints:
-            match constraint:
-                case ir.Constraint(field=field, test=ir.Equals(ir.Const(value))):
-                    found[operator, field, "is", value] = None
+        for constraint in calls[number].tests:
+            if constraint.literal is not None:
+                found[operator, constraint.field, "is", constraint.literal.value] = None
     for condition in rule.where:
         match condition:
             case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if (

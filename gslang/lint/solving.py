@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import dimension_of, equations
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.lint.facts import Fact, compared, facts_of
@@ -35,25 +36,27 @@ def solve(rule: ir.CheckedRule, node: int, wanted: dict[str, Any], scope: Scope)
     """
     facts: dict[str, list[Fact]] = {}
     for condition in conjuncts(rule.where):
-        match condition:
-            case ir.CompareValue("==", ir.NodeAttr(_, k, name), other) | ir.CompareValue(
-                "==", other, ir.NodeAttr(_, k, name)
-            ) if k == node:
+        for side, other in equations((condition,)):
+            if side.node == node:
                 try:
-                    wanted[name] = evaluate(other, scope)
+                    wanted[side.name] = evaluate(other, scope)
                 except FAILURES:
                     pass
+                break
         for fact in facts_of(condition):
-            match fact:
-                case Fact(value=ir.NodeAttr(ir.Own(), k, name)) if k == node:
-                    facts.setdefault(name, []).append(fact)
-                case Fact(
-                    value=ir.ItemValue(ir.NodeAttr(ir.Own(), k, "shape"), ir.Const(int() as index))
-                ) if k == node:
-                    shape = list(wanted.get("shape") or ())
-                    if -len(shape) <= index < len(shape):
-                        shape[index] = _passing(shape[index], [fact])
-                        wanted["shape"] = tuple(shape)
+            if fact is None:
+                continue
+            dimension = dimension_of(fact.value)
+            read = fact.value if dimension is None else dimension[0]
+            if not isinstance(read, ir.NodeAttr) or read.place != ir.OWN or read.node != node:
+                continue
+            if dimension is None:
+                facts.setdefault(read.name, []).append(fact)
+                continue
+            index, shape = dimension[1], list(wanted.get("shape") or ())
+            if -len(shape) <= index < len(shape):
+                shape[index] = _passing(shape[index], [fact])
+                wanted["shape"] = tuple(shape)
     for name, group in facts.items():
         wanted[name] = _passing(wanted.get(name), group)
     rank = wanted.pop("ndim", None)

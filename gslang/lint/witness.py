@@ -195,14 +195,8 @@ class _Unified:
                     if len(pairs) == sum(not (p is None and q is None) for p, q in zip(a.operands, order))
                     else None
                 )
-            case ir.TupleNode(), ir.TupleNode():
-                return (
-                    [(p, q) for p, q in zip(a.fields, b.fields) if isinstance(p, int) and isinstance(q, int)]
-                    if len(a.fields) == len(b.fields)
-                    else None
-                )
-            case ir.ProjNode(), ir.ProjNode():
-                return [(a.base, b.base)]
+            case ir.OpNode(), _ if type(a) is type(b) and len(a.parts) == len(b.parts):
+                return [(p, q) for p, q in zip(a.parts, b.parts) if isinstance(p, int) and isinstance(q, int)]
         return None
 
 
@@ -253,14 +247,10 @@ class _Making:
 
     def _parts(self, member: Member) -> list[Member | None] | None:
         r, _ = member
-        match self.unified.node(member):
-            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-                if any(isinstance(p, ir.Splice) for p in parts):
-                    return None
-                return [self.unified.find((r, p)) if isinstance(p, int) else None for p in parts]
-            case ir.ProjNode(base=base):
-                return [self.unified.find((r, base))]
-        return []
+        parts = self.unified.node(member).parts
+        if any(isinstance(p, ir.Splice) for p in parts):
+            return None
+        return [self.unified.find((r, p)) if isinstance(p, int) else None for p in parts]
 
     def _make(self, member: Member, operands: list[int]) -> None:
         graph, pattern = self.graph, self.unified.node(member)
@@ -356,9 +346,9 @@ class _Making:
 def _propose(test: ir.Test, scope: Scope, default: object) -> Any:
     """A value that passes a test, as far as that can be seen; else the default."""
     match test:
-        case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
+        case ir.AgainstValue():
             try:
-                return evaluate(value, scope)
+                return evaluate(test.value, scope)
             except FAILURES:
                 return default
         case ir.Capture(capture, inner):

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from lsprotocol import types as lsp
 
 from gslang.check import checked as ir
-from gslang.check.walks import children
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.diagnostics import offset_of
 from gslang.lsp.document import Document
@@ -64,7 +63,7 @@ def match_order(rule: ir.CheckedRule) -> list[int]:
         stack: list[tuple[int, Iterator[int]]] = []
         if start not in seen:
             seen.add(start)
-            stack.append((start, iter(children(rule.nodes[start]))))
+            stack.append((start, iter(rule.nodes[start].below)))
         while stack:
             node, rest = stack[-1]
             child = next((c for c in rest if c not in seen), None)
@@ -73,7 +72,7 @@ def match_order(rule: ir.CheckedRule) -> list[int]:
                 result.append(node)
             else:
                 seen.add(child)
-                stack.append((child, iter(children(rule.nodes[child]))))
+                stack.append((child, iter(rule.nodes[child].below)))
     return result
 
 

@@ -146,7 +146,7 @@ def described(lowering: Lowering, what: Denotation) -> str:
 
 
 def _pattern(lowering: Lowering, pattern: ir.Pattern) -> str:
-    demands = [c.span.text for c in pattern.constraints if isinstance(c, ir.Constraint)]
+    demands = [c.span.text for c in pattern.tests]
     more = f" with {', '.join(f'`{text}`' for text in demands[:6])}" if demands else ""
     match pattern:
         case ir.LeafNode(kind=kind, optional=optional):
@@ -218,9 +218,7 @@ def _graph_types(analysis: Analysis, piece: Piece) -> dict[int, str]:
     program = with_meanings(analysis.program)
     found = {}
     for number, name in enumerate(test.source.names):
-        if name is not None and isinstance(
-            test.source.targets[number], (ir.MakeCall, ir.MakeTuple, ir.MakeProj)
-        ):
+        if name is not None and isinstance(test.source.targets[number], ir.NewNode):
             try:
                 graph = build_graph(program, test, replace(test.source, outputs=(number,)))
             except (BuildError, *FAILURES):

@@ -144,13 +144,9 @@ class ExplainedEGraph(EGraph):
         while isinstance(node, ir.AltNode) and register is not None and register in scope.chosen:
             register = node.branches[scope.chosen[register]]
             node = scope.rule.nodes[register]
-        match node:
-            case ir.CallNode(operands=parts) | ir.TupleNode(fields=parts):
-                below = [part for part in parts if isinstance(part, int)]
-            case ir.ProjNode(base=base):
-                below = [base]
-            case _:
-                return slot
+        if not isinstance(node, ir.OpNode):
+            return slot
+        below = [part for part in node.parts if isinstance(part, int)]
         slots = scope.slots
         waiting = [
             (k, slots[k])

@@ -14,7 +14,7 @@ from dataclasses import field
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule
-from gslang.check.walks import children, heights
+from gslang.check.walks import heights
 from gslang.engine.conditions import output_slots
 from gslang.engine.lower import program_of
 from gslang.engine.program import MatchProgram
@@ -178,7 +178,7 @@ def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
     if isinstance(node, ir.LeafNode) or not deep:
         return type(node).__name__
     kind = node.operators if isinstance(node, ir.CallNode) else type(node).__name__
-    return kind, tuple([_form(rule, below, deep - 1) for below in children(node)])
+    return kind, tuple([_form(rule, below, deep - 1) for below in node.below])
 
 
 def _is_several(rule: CheckedRule) -> bool:
@@ -187,5 +187,5 @@ def _is_several(rule: CheckedRule) -> bool:
 
 def _depth(rule: CheckedRule) -> int:
     """The longest way from an output to a leaf of the pattern."""
-    lengths = heights(range(len(rule.nodes)), lambda number: children(rule.nodes[number]))
+    lengths = heights(range(len(rule.nodes)), lambda number: rule.nodes[number].below)
     return max(lengths.values(), default=1) - 1
