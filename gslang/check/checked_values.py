@@ -487,7 +487,7 @@ class Constraint:
 
 
 def literal_of(test: object) -> Const | None:
-    """What a test compares with, if that is written out."""
+    """The value that a test compares with, if that is written out."""
     return test.value if isinstance(test, Equals) and isinstance(test.value, Const) else None
 
 

@@ -1,4 +1,4 @@
-"""What follows of an expression before there is a match, from what is known of some of its parts."""
+"""The values of expressions before there is a match, as far as some of their parts are known."""
 
 from __future__ import annotations
 
