@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo docs test test-quick test-long test-editors test-browser check comparison grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table exports
+.PHONY: help demo docs test test-quick test-long test-editors test-browser check comparison grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table onnx-packages exports
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -90,6 +90,9 @@ EXPORTS ?= ../shared/data/exports
 onnx-table: $(BENCH_STAMP)  ## write docs/onnx-comparison.md: nodes left of exported models, fused operators, numbers, latency (EXPORTS=folder)
 	@test -f $(EXPORTS)/table.tsv || $(BENCH)/bin/python -m benchmarks.export_tools $(EXPORTS)
 	@$(BENCH)/bin/python -m benchmarks.exports $(EXPORTS) --out build/exports --page docs/onnx-comparison.md
+
+onnx-packages: $(BENCH_STAMP)  ## the same of ONNX models that packages ship, at the end of that page
+	@$(BENCH)/bin/python -m benchmarks.packages build/packages/models --out build/packages --page docs/onnx-comparison.md
 
 # torch and transformers have an environment of their own, made when it is first needed.
 TORCH := .venv-exports

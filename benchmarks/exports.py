@@ -45,6 +45,8 @@ KINDS: Final[Mapping[str, tuple[str, ...]]] = {
 """Operators that do the same work, under the name of what they do."""
 
 
+PACKAGES: Final = "<!-- packages -->\n"
+"""Begins the part of the page that `benchmarks.packages` writes."""
 LETTERS: Final = {"attention": "a", "norm": "n", "activation": "f", "rotary": "r"}
 
 
@@ -103,8 +105,8 @@ def session(source: Any, optimized: bool) -> Any:
     return onnxruntime.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
-def difference(before: list[Any], after: list[Any]) -> float:
-    """The largest difference, relative to the largest number of its result."""
+def difference(before: list[Any], after: list[Any], least: float = 0.0) -> float:
+    """The largest difference, relative to the largest number of its result, or to `least` if that is more."""
     import numpy as np
 
     worst = 0.0
@@ -117,7 +119,7 @@ def difference(before: list[Any], after: list[Any]) -> float:
         if bool((np.isnan(a) != np.isnan(b)).any()):
             return float("inf")
         size = float(np.nanmax(np.abs(a)))
-        worst = max(worst, float(np.nanmax(np.abs(a - b))) / (size or 1.0))
+        worst = max(worst, float(np.nanmax(np.abs(a - b))) / (max(size, least) or 1.0))
     return worst
 
 
@@ -383,7 +385,9 @@ def main(arguments: list[str] | None = None) -> int:
             wrong += not outcome.equal and not outcome.failure.startswith("not run")
             lacking += fused_elsewhere(row) - fused(outcome.operators)
     if given.page:
-        given.page.write_text(page(outcomes, rows), encoding="utf-8")
+        before = given.page.read_text(encoding="utf-8") if given.page.exists() else ""
+        others = "".join(before.partition(f"\n{PACKAGES}")[1:])
+        given.page.write_text(page(outcomes, rows) + others, encoding="utf-8")
     print(
         f"{len(names)} models; another tool leaves fewer nodes on {more}; numbers differ on {wrong}; fused "
         f"elsewhere alone: {dict(lacking)}"

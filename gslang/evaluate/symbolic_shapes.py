@@ -130,6 +130,23 @@ def _product(call: Call, a: Shape, b: Shape) -> Shape:
     return result[:-1] if len(b) == 1 else result
 
 
+def _conv(call: Call) -> Sequence[Shape | None]:
+    """Of data of which nothing is known, such as the result of an `If`: the weights tell rank and channels."""
+    if call.shapes[0] is not None:
+        return ()
+    weights = call.shape(1)
+    return ((UNKNOWN, weights[0], *[UNKNOWN] * (len(weights) - 2)),)
+
+
+def _recurrent(call: Call) -> Sequence[Shape | None]:
+    """The same: the weights tell directions and the hidden size."""
+    if call.shapes[0] is not None or call.attrs.get("layout"):
+        return ()
+    weights = call.shape(2)
+    state: Shape = (weights[0], UNKNOWN, weights[2])
+    return ((UNKNOWN, *state), state, state)
+
+
 def _fused_matmul(call: Call) -> Sequence[Shape | None]:
     if call.attrs.get("transBatchA") or call.attrs.get("transBatchB"):
         return ()
@@ -380,6 +397,8 @@ _RULES: Final[Mapping[str, Rule]] = {
         "Or Pow Sub Xor Max Mean Min Sum "
         "Where".split(), _elementwise,
     ),
+    "Conv": _conv,
+    **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),
     "MatMul": _matmul,
     "MatMulInteger": _matmul,
     "com.microsoft.FusedMatMul": _fused_matmul,

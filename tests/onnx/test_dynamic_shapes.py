@@ -290,6 +290,10 @@ def shapes(operator: str, *operands: Any, values: Any = (), **attrs: Any) -> Any
         (shapes("Unsqueeze", (B, S), (2,), values=(None, (0, 3))), (1, B, S, 1)),
         (shapes("ReduceMean", (B, S), (1,), values=(None, (-1,)), keepdims=1), (B, 1)),
         (shapes("ReduceMean", (B, S), (1,), keepdims=1), None),  # which axes is not known
+        (shapes("Conv", None, (8, 4, 3, 3)), (UNKNOWN, 8, UNKNOWN, UNKNOWN)),
+        (shapes("Conv", (B, 4, S), (8, 4, 3)), None),  # the package's inference knows more
+        (shapes("LSTM", None, (1, 64, 8), (1, 64, 16)), (UNKNOWN, 1, UNKNOWN, 16)),
+        (shapes("LSTM", None, (1, 64, 8), (1, 64, 16), layout=1), None),
     ],
 )
 def test_shapes_with_symbols(found: Any, expected: Any) -> None:
