@@ -136,7 +136,7 @@ def inputs(model: Any, name: str, seed: int) -> dict[str, Any]:
             continue
         tensor = value.type.tensor_type
         shape = [
-            d.dim_value or (sizes.get(k, 1) if len(tensor.shape.dim) < 3 or "silero" not in name else 1)
+            d.dim_value if d.dim_value > 0 else (sizes.get(k, 1) if len(tensor.shape.dim) < 3 or "silero" not in name else 1)
             for k, d in enumerate(tensor.shape.dim)
         ]
         dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
