@@ -73,13 +73,15 @@ def methods(tables: Sequence[str], names: Sequence[str]) -> None:
             )
 
 
-def variants(graph: Graph, dialect: Dialect, rules: list[CheckedRule], count: int) -> list[Graph]:
+def variants(
+    graph: Graph, dialect: Dialect, rules: list[CheckedRule], prices: Prices, count: int
+) -> list[Graph]:
     """The graph, and others that random applications lead to."""
     random_number = random.Random(0)
     found, now = [graph], graph
     while len(found) < count:
         start = graph if len(found) % 10 == 0 else now
-        following = [after for _, after in neighbours(start, dialect, rules)] or [graph]
+        following = [after for _, after in neighbours(start, dialect, rules, prices)] or [graph]
         now = random_number.choice(following)
         found.append(now)
     return found
@@ -111,7 +113,7 @@ def latency(names: Sequence[str]) -> None:
     for name in names:
         graph = graph_of(name)
         prices = Prices(dialect, table, None)
-        found = variants(graph, dialect, rules, VARIANTS)
+        found = variants(graph, dialect, rules, prices, VARIANTS)
         predicted = [cost for variant in found if (cost := prices.total(variant)) is not None]
         measured = [seconds_of(runnable(variant, dialect), "basic") * 1e6 for variant in found]
         chosen = search(graph, dialect, rules, table).graph

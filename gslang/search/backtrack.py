@@ -8,9 +8,9 @@ is kept if it costs less than α times the best so far. The budget bounds how ma
 from __future__ import annotations
 
 import copy
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
-from heapq import heappop, heappush, nsmallest
-from typing import Any
+from math import inf
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
@@ -23,7 +23,9 @@ from gslang.engine.machine import matches
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, apply_match
 from gslang.engine.worklist import Ways, affected, ways_of
-from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.graph import Graph
+from gslang.search.assess import Assessment, Texts, assess, assess_after, cost_after
+from gslang.search.cost.graph_cost import Prices
 
 Accept = Callable[[CheckedRule], bool]
 
@@ -71,10 +73,14 @@ class _Way:
 
 @dataclass(frozen=True, slots=True)
 class _State:
-    """A graph of the queue. `sites`: for each rule, the nodes where it may match; it matches nowhere else."""
+    """A graph of the queue. `sites`: for each rule, the nodes where it may match, those near `changed` aside;
+    the list is that of the graph which this one was made from, complete once all its neighbours are made.
+    """
 
     graph: Graph
-    sites: tuple[frozenset[int], ...]
+    known: Assessment
+    sites: list[frozenset[int]]
+    changed: list[int]
     way: _Way | None = None
 
 
@@ -83,13 +89,28 @@ class _Rules:
     plans: Sequence[MatchProgram]
     ways: Ways
     accept: Accept
+    prices: Prices
+    texts: Texts
+
+
+def _rules(
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept, prices: Prices
+) -> _Rules:
+    plans = _usable(graph, rules)
+    return _Rules(plans, ways_of(plans), accept, prices, {})
+
+
+def _start(graph: Graph, rules: _Rules) -> _State:
+    """The state of a graph of which nothing is known."""
+    every = [frozenset(graph.nodes())] * len(rules.plans)
+    return _State(graph, assess(graph, rules.prices, rules.texts), every, [])
 
 
 def backtrack(
     graph: Graph,
     dialect: Dialect,
     rules: Sequence[CheckedRule],
-    cost_of: Callable[[Graph], float | None],
+    prices: Prices,
     cost: float,
     alpha: float,
     budget: int,
@@ -98,37 +119,40 @@ def backtrack(
     """The cheapest graph found, its cost, how often each rule was applied on the way to any graph, and the
     applications that lead to this one, each with the number of its match among those at its node.
     """
-    plans = _usable(graph, rules)
-    usable = _Rules(plans, ways_of(plans), accept)
-    best, least, applications = _State(graph, ()), cost, dict[str, int]()
-    texts: Texts = {}
-    seen = {fingerprint(graph, texts)}
-    queue: list[tuple[float, int, _State]] = [
-        (cost, 0, _State(graph, (frozenset(graph.nodes()),) * len(plans)))
-    ]
+    usable = _rules(graph, dialect, rules, accept, prices)
+    best = _start(graph, usable)
+    least, applications = cost, dict[str, int]()
+    seen = {best.known.mark}
+    queue: list[tuple[float, int, _State]] = [(cost, 0, best)]
     expanded = number = 0
+
+    def limit() -> float:
+        """No graph that costs as much is the best, or will be expanded: so many others are, the cheapest
+        first.
+        """
+        if expanded == budget:
+            return least
+        full = len(queue) == budget - expanded
+        return min(alpha * least, queue[-1][0]) if full else alpha * least
     while queue and expanded < budget:
-        cost, _, state = heappop(queue)
+        cost, _, state = queue.pop(0)
         if cost >= alpha * least and expanded:
             continue
         expanded += 1
-        for name, after in _neighbours(state, dialect, usable):
-            mark = fingerprint(after.graph, texts)
-            if mark in seen:
+        for name, after in _neighbours(state, dialect, usable, limit):
+            if after.known.mark in seen:
                 continue
-            seen.add(mark)
+            seen.add(after.known.mark)
             applications[name] = applications.get(name, 0) + 1
-            price = cost_of(after.graph)
+            price = after.known.cost
             if price is None:
                 continue
             if price < least:
                 best, least = after, price
-            if price < alpha * least:
+            if price < limit():
                 number += 1
-                heappush(queue, (price, number, after))
-        if len(queue) > budget - expanded:
-            # no other will be expanded: the smallest comes first, and a sorted list is a heap
-            queue = nsmallest(budget - expanded, queue)
+                insort(queue, (price, number, after))
+                del queue[budget - expanded :]
     return best.graph, least, applications, _steps(best.way)
 
 
@@ -141,70 +165,47 @@ def _steps(way: _Way | None) -> list[tuple[Application, int]]:
     return found[::-1]
 
 
-def _neighbours(state: _State, dialect: Dialect, rules: _Rules) -> Iterator[tuple[str, _State]]:
-    """Each graph that one application leads to, with the rule.
+def _neighbours(
+    state: _State, dialect: Dialect, rules: _Rules, limit: Callable[[], float] = lambda: inf
+) -> Iterator[tuple[str, _State]]:
+    """Each graph that one application leads to, with the rule; those that cost as much as the limit may be
+    left out.
 
     Where a rule did not match before, it matches only near what changed.
     """
-    graph, order = state.graph, state.graph.in_order()
-    made: list[tuple[Graph, list[int], _Way]] = []
+    graph = state.graph
+    order = graph.in_order()
+    near = frozenset(affected(graph, state.changed, rules.ways, graph.blocked))
     sites: list[frozenset[int]] = []
     for plan, known in zip(rules.plans, state.sites):
         starts, matching = set(plan.starts), set()
         for node in order:
-            if node not in known or graph.op[node] not in starts:
+            if node not in known and node not in near or graph.op[node] not in starts:
                 continue
             for number, scope in enumerate(matches(plan, graph, node)):
                 if not rules.accept(plan.rule):
                     break
                 matching.add(node)
-                after, seeds = graph.copy(), list[int]()
                 moved = copy.copy(scope)
-                moved.graph = after
+                price = cost_after(graph, state.known, moved, rules.prices)
+                if price is not None and price >= limit() * (1 - 1e-12):
+                    continue
+                moved.graph, seeds = graph.copy(), list[int]()
+                after = moved.graph
                 done = apply_match(moved, edits_of(after, dialect), seeds, traced=True)
                 if isinstance(done, Application):
-                    made.append((after, seeds, _Way(done, number, state.way)))
+                    known_after = assess_after(
+                        after, state.known, done.removed, seeds, rules.prices, rules.texts
+                    )
+                    way = _Way(done, number, state.way)
+                    yield done.rule, _State(after, known_after, sites, seeds, way)
         sites.append(frozenset(matching))
-    for after, seeds, way in made:
-        near = frozenset(affected(after, seeds, rules.ways, after.blocked))
-        yield way.last.rule, _State(after, tuple([known | near for known in sites]), way)
 
 
 def neighbours(
-    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept = lambda rule: True
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], prices: Prices
 ) -> Iterator[tuple[str, Graph]]:
     """Each graph that one application of a rule leads to, with the rule's name."""
-    plans = _usable(graph, rules)
-    state = _State(graph, (frozenset(graph.nodes()),) * len(plans))
-    for name, after in _neighbours(state, dialect, _Rules(plans, ways_of(plans), accept)):
+    usable = _rules(graph, dialect, rules, lambda rule: True, prices)
+    for name, after in _neighbours(_start(graph, usable), dialect, usable):
         yield name, after.graph
-
-
-Texts = dict[int, tuple[Any, str]]
-"""Attributes as text by identity, with the attributes themselves, so that they stay alive: graphs share them.
-"""
-
-
-def fingerprint(graph: Graph, texts: Texts) -> int:
-    """A number that graphs have in common that are equal up to names and order of nodes (inputs and
-    parameters aside).
-    """
-    found: dict[int, int] = {}
-    for node in graph.reverse_post_order():
-        op = graph.op[node]
-        if op in (INPUT, PARAM) or op is CONST and node in graph.values:
-            found[node] = hash((op, graph.names[node] or node))
-        else:
-            found[node] = hash((
-                op, attributes_text(graph.attrs[node], texts),
-                tuple([found.get(o, o) for o in graph.operands[node]]),
-            ))
-    return hash(tuple([found[node] for node in graph.outputs]))
-
-
-def attributes_text(attrs: Any, texts: Texts) -> str:
-    known = texts.get(id(attrs))
-    if known is None:
-        text = repr(sorted(attrs.items(), key=lambda item: str(item[0])))
-        known = texts[id(attrs)] = (attrs, text)
-    return known[1]

@@ -135,11 +135,11 @@ def search(
             asked[rule.name] = accept(rule)
         return asked[rule.name]
 
-    cost_of = Prices(dialect, table, settings.weights).total
+    prices = Prices(dialect, table, settings.weights)
     if settings.method == "backtrack":
-        found, applied = _by_backtracking(graph, dialect, fitting, cost_of, before, settings, allowed)
+        found, applied = _by_backtracking(graph, dialect, fitting, prices, before, settings, allowed)
     else:
-        found, applied = _by_rewriting(graph, fitting, cost_of, before, allowed)
+        found, applied = _by_rewriting(graph, fitting, prices, before, allowed)
     if settings.method == "eqsat":
         try:
             saturated = _by_saturation(
@@ -160,23 +160,23 @@ def search(
 
 
 def _by_backtracking(
-    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], cost_of: Callable[[Graph], float | None],
-    before: float, settings: Settings, accept: Callable[[CheckedRule], bool],
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], prices: Prices, before: float,
+    settings: Settings, accept: Callable[[CheckedRule], bool],
 ) -> tuple[Found, list[tuple[Application, int | None]]]:  # fmt: skip
     best, cost, applications, way = backtrack(
-        graph, dialect, rules, cost_of, before, settings.alpha, settings.budget, accept
+        graph, dialect, rules, prices, before, settings.alpha, settings.budget, accept
     )
     led = _led(best, [what for what, _ in way])
     return Found(best, cost, before, applications, led, stopped="searched"), [*way]
 
 
 def _by_rewriting(
-    graph: Graph, rules: Sequence[CheckedRule], cost_of: Callable[[Graph], float | None], before: float,
+    graph: Graph, rules: Sequence[CheckedRule], prices: Prices, before: float,
     accept: Callable[[CheckedRule], bool],
 ) -> tuple[Found, list[tuple[Application, int | None]]]:  # fmt: skip
     """The graph rewritten to a fixed point, if that is cheaper."""
     rewritten, applied = rewrite_greedily(graph, rules, accept)
-    cost = cost_of(rewritten)
+    cost = prices.total(rewritten)
     if cost is None or cost >= before:
         rewritten, cost, kept = graph, before, list[Application]()
     else:

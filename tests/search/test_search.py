@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 import subprocess
@@ -19,9 +20,10 @@ from gslang.check.checked import CheckedRule
 from gslang.check.modules import load_module
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
-from gslang.engine.lower import program_of
+from gslang.engine.edits import edits_of
+from gslang.engine.machine import matches
 from gslang.engine.meaning import with_meanings
-from gslang.engine.worklist import ways_of
+from gslang.engine.rewrite import Application, apply_match
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
@@ -30,7 +32,8 @@ from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.graph.invariants import check_invariants
-from gslang.search.backtrack import _neighbours, _Rules, _State, fingerprint, neighbours
+from gslang.search.assess import assess, cost_after
+from gslang.search.backtrack import _neighbours, _rules, _start, neighbours
 from gslang.search.cost.graph_cost import Prices, graph_cost
 from gslang.search.cost.tables import table_of
 from gslang.search.egraph import EGraph
@@ -374,18 +377,47 @@ def test_backtracking_forgets_no_match(block: int) -> None:
     """What one application leads to is the same whether all nodes are tried, or those near the last change
     and those that matched before.
     """
-    plans = [program_of(rule) for rule in rules().own.values()]
-    usable = _Rules(plans, ways_of(plans), lambda rule: True)
+    prices = Prices(RELAY, table_of("flops"), None)
     for seed in range(block * 5, block * 5 + 5):
         graph = random_graph(seed)
-        every = (frozenset(graph.nodes()),) * len(plans)
-        for _, after in list(_neighbours(_State(graph, every), RELAY, usable))[:10]:
-            afresh = _State(after.graph, (frozenset(after.graph.nodes()),) * len(plans))
+        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        for _, after in list(_neighbours(_start(graph, usable), RELAY, usable))[:10]:
             found, expected = (
-                {fingerprint(s.graph, {}) for _, s in _neighbours(state, RELAY, usable)}
-                for state in (after, afresh)
+                {s.known.mark for _, s in _neighbours(state, RELAY, usable)}
+                for state in (after, _start(after.graph, usable))
             )
             assert found == expected
+
+
+@pytest.mark.parametrize("table", ["flops", "bytes"])
+@pytest.mark.parametrize("weights", ["free", "charged"])
+def test_neighbours_are_assessed_by_what_changed(table: str, weights: str) -> None:
+    """What is known of a graph after an application is what is found of it alone, and its cost is known
+    before.
+    """
+    prices = Prices(RELAY, table_of(table), weights)
+    alone = kept = 0
+    for seed in range(30):
+        graph = random_graph(seed)
+        graph.remove_dead([*graph.nodes()])
+        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        start = _start(graph, usable)
+        for plan in usable.plans:
+            for node in graph.in_order():
+                for scope in matches(plan, graph, node) if graph.op[node] in plan.starts else ():
+                    expected = cost_after(graph, start.known, copy.copy(scope), prices)
+                    moved = copy.copy(scope)
+                    moved.graph = graph.copy()
+                    done = apply_match(moved, edits_of(moved.graph, RELAY), [], traced=True)
+                    if isinstance(done, Application) and expected is not None:
+                        assert expected == pytest.approx(prices.total(moved.graph))
+                        kept += 1
+        for _, after in _neighbours(start, RELAY, usable):
+            known, again = after.known, assess(after.graph, prices, usable.texts)
+            assert known.mark == again.mark and known.cost == again.cost == prices.total(after.graph)
+            assert known.prices == again.prices and known.constant == again.constant
+            alone += 1
+    assert alone > 30 and kept > alone / 2, (alone, kept)
 
 
 def test_every_match_at_a_node_is_tried() -> None:
@@ -394,7 +426,9 @@ def test_every_match_at_a_node_is_tried() -> None:
     x = b.input("x", (4, 4))
     graph = b.finish(*(b.call("nn.matmul", x, b.param(f"w{k}", (4, 4))) for k in range(3)))
     # either may come first
-    assert len({fingerprint(after, {}) for _, after in neighbours(graph, RELAY, [rules().own["join"]])}) == 6
+    prices = Prices(RELAY, table_of("flops"), None)
+    found = [after for _, after in neighbours(graph, RELAY, [rules().own["join"]], prices)]
+    assert len({assess(after, prices, {}).mark for after in found}) == 6
 
 
 def test_total_costs_are_those_of_each_call() -> None:

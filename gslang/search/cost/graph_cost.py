@@ -200,19 +200,24 @@ class Prices:
         order = graph.reverse_post_order()
         constant = weight_nodes(graph, order)
         costs = [
-            self._price(graph, node, fixed_operands(graph, node, constant))
+            self.price(graph, node, fixed_operands(graph, node, constant))
             for node in order if graph.is_call(node)
         ]
         return None if None in costs else fsum(cost for cost in costs if cost is not None)
 
-    def _price(self, graph: Graph, node: int, fixed: tuple[bool, ...]) -> float | None:
+    def price(self, graph: Graph, node: int, fixed: tuple[bool, ...]) -> float | None:
+        """The cost of a call; None if it has none."""
         attrs, types, operands = graph.attrs[node], graph.types, graph.operands[node]
         values = tuple(
             [None if (value := small_value(graph, o)) is None else value.tobytes() for o in operands]
         )
-        # Graphs of a search share attributes, so identity tells them apart well enough.
+        given: object = tuple(attrs.items())
+        try:
+            hash(given)
+        except TypeError:  # an array or a graph; graphs of a search share these
+            given = id(attrs)
         key = (
-            graph.op[node], id(attrs), tuple([types[o] if o >= 0 else None for o in operands]), types[node],
+            graph.op[node], given, tuple([types[o] if o >= 0 else None for o in operands]), types[node],
             fixed, values,
         )
         found = self._known.get(key)
