@@ -19,6 +19,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import add_graph_options, load_graph
+from gslang.generalize import SECONDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -68,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.refine import Settings
     from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
-    settings = Settings(allowance_of(options).seconds, options.seed, options.instances)
+    settings = Settings(allowance_of(options, SECONDS).seconds, options.seed, options.instances)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

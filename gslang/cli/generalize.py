@@ -20,12 +20,11 @@ from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.usable_rules import add_extern_option, usable_rules
+from gslang.generalize import SECONDS
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
     from gslang.generalize.refine import Generalized
-
-_SECONDS = 20.0  # of processor time for one rule: convolutions need most of it
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
     )
-    add_inference_options(parser, "one rule", _SECONDS)
+    add_inference_options(parser, "one rule")
     add_extern_option(parser)
 
 
@@ -85,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules[0])
-    allowance = allowance_of(options, _SECONDS)
+    allowance = allowance_of(options, SECONDS)
     found: list[Generalized] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

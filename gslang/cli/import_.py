@@ -16,6 +16,7 @@ import sys
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural
 from gslang.cli.refusals import outputs_conflict
+from gslang.generalize import SECONDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts"
     )
-    add_seconds_option(parser, "the most processor time for the conditions of one rule")
+    add_seconds_option(parser, "the most processor time for the conditions of one rule", SECONDS)
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="of the report on the rules"
@@ -80,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
 
     found = (
         as_written(given, head) if options.as_written
-        else judge_all(given, head, Settings(seed=options.seed), allowance_of(options), tell)
+        else judge_all(given, head, Settings(seed=options.seed), allowance_of(options, SECONDS), tell)
     )
     text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)
     report = FORMATS[options.format](found)

@@ -6,6 +6,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
+from gslang import generalize
 from gslang.base.deadline import Allowance
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -67,9 +68,9 @@ def allowance_of(options: Namespace, usual: float = SECONDS) -> Allowance:
     return Allowance(usual if options.seconds is None else options.seconds, options.seconds is not None)
 
 
-def add_inference_options(parser: ArgumentParser, each: str, usual: float = SECONDS) -> None:
+def add_inference_options(parser: ArgumentParser, each: str) -> None:
     """The options of verbs that infer conditions; `each`: what the time is for."""
-    add_seconds_option(parser, f"the most processor time for {each}", usual)
+    add_seconds_option(parser, f"the most processor time for {each}", generalize.SECONDS)
     parser.add_argument(
         "--instances", type=positive, default=20, metavar="N",
         help="how many instances to try conditions on (20)",

@@ -1,3 +1,7 @@
 """Rules made general and right: literals lifted, the weakest side conditions found, by counterexample-guided
 refinement.
 """
+
+from typing import Final
+
+SECONDS: Final = 20.0  # of processor time for one rule, unless said otherwise: convolutions need most of it

@@ -18,6 +18,7 @@ from gslang.check import checked as ir
 from gslang.check.walks import walk
 from gslang.dialect.load import require_inference
 from gslang.fmt.format_source import layout
+from gslang.generalize import SECONDS
 from gslang.generalize.candidates import named_nodes
 from gslang.generalize.draft import Condition, Draft, draft_of
 from gslang.generalize.lift import Lift, constants, gains, lifts
@@ -47,7 +48,7 @@ class Settings:
     `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
     """
 
-    seconds: float = 6.0
+    seconds: float = SECONDS
     seed: int = 0
     wanted: int = 20
     lift: bool = True

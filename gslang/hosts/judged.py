@@ -61,9 +61,8 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
         return Judged(given, "refused", first.message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        first_verdict = verify(
-            program.rules[given.name], VerifySettings(settings.seconds, seed=settings.seed)
-        )
+        seconds = min(settings.seconds, VerifySettings().seconds)
+        first_verdict = verify(program.rules[given.name], VerifySettings(seconds, seed=settings.seed))
         if first_verdict.verdict != "refuted":
             return Judged(
                 given, first_verdict.verdict, first_verdict.reason, (), layout(given.text),
