@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import islice
 
+from gslang.base.deadline import deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check.check import check_source
@@ -26,10 +27,13 @@ from gslang.verify.compare import can_be_computed, compare
 from gslang.verify.evidence import Settings, refutes
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.paste import as_test
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import ORDER, Verdict, verify_now
 
 _FEW = 6  # instances that a form meets before the verifier looks at it, and there beside a proof
-_SECONDS = 1.5
+_SECONDS = 6.0  # for the verdict on a form, and again for its proof
+_GLANCE = 1.5  # seconds for the few
 _MOSTLY = 0.9  # of the cases in which a candidate holds are enough
 _WANTED = 16  # instances without a proof
 
@@ -121,12 +125,12 @@ def _one_way(
 
 def _verdict(rule: CheckedRule, program: CheckedProgram) -> Verdict:
     """The verdict on a rule with a test in `program`. A proof needs few instances beside it; without one,
-    more
-    are looked at."""
-    first = verify_now(rule, Settings(_SECONDS * 4, wanted=_FEW), [program])
-    if first.verdict not in ("exact", "tested"):
-        return first
-    return verify_now(rule, Settings(_SECONDS * 4, wanted=_WANTED, proof_steps=0), [program])
+    more are looked at."""
+    try:
+        prove(rule, until=deadline(_SECONDS))
+    except NotProved:
+        return verify_now(rule, Settings(_SECONDS, wanted=_WANTED, proof_steps=0), [program])
+    return verify_now(rule, Settings(_SECONDS, wanted=_FEW), [program])
 
 
 def family(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) -> str:
@@ -137,7 +141,7 @@ def family(candidate: Candidate, formers: Sequence[Former], dialect: Dialect) ->
 
 def _differs(rule: CheckedRule) -> Instance | None:
     """An instance on which the sides differ or the target does not fit, among the first few."""
-    drawn = instances(rule, Search(), 0, _SECONDS, 6 * _FEW)
+    drawn = instances(rule, Search(), 0, _GLANCE, 6 * _FEW)
     for instance in islice(drawn, _FEW):
         if instance.after is None:
             if can_be_computed(instance.before, rule.dialect, 0):
