@@ -172,10 +172,17 @@ class Observations:
         return None
 
     def _telling(self, numbers: Sequence[int]) -> set[int]:
-        """Good samples; of those in which a call has the same attributes, not many more than of others.
-        Otherwise what is drawn most often, such as defaults, would seem to be most general.
+        """Good samples; of those in which a call has the same attributes, not many more than of others, and
+        first those that look least like the rest. Otherwise what is drawn most often, such as defaults or
+        equal sizes, would seem to be most general.
         """
-        left = [k for k in numbers if not self.samples[k].bad]
+        good = [k for k in numbers if not self.samples[k].bad]
+        unlike = dict.fromkeys(good, 0)  # how many others say something else, over all candidates
+        for row in self._truth:
+            true = sum(row[k] for k in good)
+            for k in good:
+                unlike[k] += len(good) - true if row[k] else true
+        left = sorted(good, key=lambda k: (-unlike[k], k))
         points = {k: point_of(self.samples[k].scope).attributes for k in left}
         for call in dict.fromkeys(number for point in points.values() for number, _ in point):
             groups: dict[str, list[int]] = {}
@@ -183,7 +190,7 @@ class Observations:
                 own = [item for item in points[k].items() if item[0][0] == call]
                 groups.setdefault(repr(own), []).append(k)
             most = max(_ALIKE, 2 * len(left) // len(groups))
-            left = sorted(k for own in groups.values() for k in own[:most])
+            left = sorted((k for own in groups.values() for k in own[:most]), key=lambda k: (-unlike[k], k))
         return set(left)
 
     def candidates_of(self, ties: Sequence[Condition]) -> list[Condition]:
