@@ -83,36 +83,58 @@ def count(tree: Tree) -> int:
 
 
 class Laws:
-    """Directed equations, found by the formers of a term and of its operands (a discrimination net of two
-    levels)."""
+    """Directed equations, found by the calls that their left sides are made of.
+
+    Such a skeleton, with one kind of hole for all variables, has a number. Those that a term has at its top
+    follow from those of its operands, so that only laws are matched whose calls are all there.
+    """
 
     def __init__(self, formers: Sequence[Former]) -> None:
         self.formers = formers
-        self.by_heads: dict[tuple[int, ...], list[tuple[Tree, Tree]]] = {}
+        self._numbers: dict[tuple[int, ...], int] = {}  # a former and the skeletons of operands → its number
+        self._laws: dict[int, list[tuple[Tree, Tree]]] = {}
+        self._known: dict[Tree, tuple[int, ...]] = {}  # skeletons at the top of a term
 
     def add(self, left: Tree, right: Tree) -> None:
         """Add one that leads from `left`, which is no variable, to `right`."""
         assert isinstance(left, tuple)
-        heads = [_head(operand) for operand in left[1:]]
-        self.by_heads.setdefault(self._key(left[0], heads), []).append((left, right))
+        count = len(self._numbers)
+        self._laws.setdefault(self._number(left), []).append((left, right))
+        if len(self._numbers) > count:
+            self._known.clear()
 
     def instances(self, tree: Tree) -> Iterator[tuple[Tree, dict[int, Tree]]]:
         """The right sides of those whose left side a term is an instance of, with what their variables
         stand for."""
         if isinstance(tree, int):
             return
-        ways = [(_ANY,) if isinstance(operand, int) else (_ANY, _head(operand)) for operand in tree[1:]]
-        for key in dict.fromkeys(self._key(tree[0], heads) for heads in product(*ways)):
-            for left, right in self.by_heads.get(key, ()):
+        for number in self._at_top(tree):
+            for left, right in self._laws.get(number, ()):
                 for bound in match(left, tree, {}, self.formers):
                     yield right, bound
 
-    def _key(self, former: int, heads: Sequence[int]) -> tuple[int, ...]:
-        return (former, *(sorted(heads) if self.formers[former].commutative else heads))
+    def _number(self, tree: Tree) -> int:
+        """The skeleton of a left side, or of a part of it."""
+        if isinstance(tree, int):
+            return _HOLE
+        key = self._key(tree[0], [self._number(operand) for operand in tree[1:]])
+        return self._numbers.setdefault(key, len(self._numbers) + 1)
+
+    def _skeletons(self, tree: Tree) -> tuple[int, ...]:
+        """The hole, and the skeletons of laws, or of parts of them, that a term has at its top."""
+        if isinstance(tree, int):
+            return (_HOLE,)
+        known = self._known.get(tree)
+        if known is None:
+            known = self._known[tree] = (_HOLE, *self._at_top(tree))
+        return known
+
+    def _at_top(self, tree: tuple[Any, ...]) -> Iterator[int]:
+        keys = {self._key(tree[0], way) for way in product(*map(self._skeletons, tree[1:]))}
+        return iter(sorted(self._numbers[key] for key in keys if key in self._numbers))
+
+    def _key(self, former: int, operands: Sequence[int]) -> tuple[int, ...]:
+        return (former, *(sorted(operands) if self.formers[former].commutative else operands))
 
 
-_ANY = -1
-
-
-def _head(tree: Tree) -> int:
-    return _ANY if isinstance(tree, int) else int(tree[0])
+_HOLE = 0
