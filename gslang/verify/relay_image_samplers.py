@@ -78,7 +78,9 @@ def _convolution(rank: int) -> Sampler:
     return sample
 
 
-def _repeat_the_weight(rng: Random, attrs: dict[str, object], weight: Mapping[str, int], letters: str) -> None:
+def _repeat_the_weight(
+    rng: Random, attrs: dict[str, object], weight: Mapping[str, int], letters: str
+) -> None:
     """Now and then state the attributes that say once more what shape a weight has: no other value fits."""
     if rng.random() < _REPEATS:
         attrs.setdefault("channels", weight.get("O", 1))
