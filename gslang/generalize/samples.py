@@ -8,18 +8,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from itertools import islice
 
 from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.engine.lower import program_of
-from gslang.engine.machine import matches
 from gslang.engine.scope import Scope
-from gslang.graph.graph import Graph
 from gslang.verify.compare import can_be_computed, compare
 from gslang.verify.evidence import refutes
-from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.instances import Instance, Search, instances, match_in
 from gslang.verify.variety import varied
 
 
@@ -67,13 +63,6 @@ def samples(rule: ir.CheckedRule, given: Iterable[Instance], seed: int) -> Itera
         scope = None if why is None else match_in(rule, instance.before)
         if why is not None and scope is not None:
             yield Sample(scope, bool(why), why)
-
-
-def match_in(rule: ir.CheckedRule, graph: Graph) -> Scope | None:
-    """The match that the rule was applied to."""
-    starts = list(graph.outputs)
-    found = (scope for start in starts for scope in islice(matches(program_of(rule), graph, start), 1))
-    return next(found, None)
 
 
 def _wrong(rule: ir.CheckedRule, instance: Instance, seed: int) -> str | None:

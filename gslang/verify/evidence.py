@@ -11,9 +11,14 @@ from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
-from gslang.evaluate.index_ranges import bounds_of
-from gslang.graph.graph import INPUT, PARAM
-from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types
+from gslang.dialect.signature import REQUIRED
+from gslang.verify.compare import (
+    Finding,
+    agree_at_a_glance,
+    can_be_computed,
+    compare,
+    fits_its_types,
+)
 from gslang.verify.decisions import goals
 from gslang.verify.effects import Attribute, matters, shows, unread
 from gslang.verify.instances import (
@@ -21,11 +26,13 @@ from gslang.verify.instances import (
     Search,
     instances,
     instances_on,
+    match_in,
     on_unknown_ranks,
     stressing,
     towards,
     without_ranks,
 )
+from gslang.verify.neighbours import Point, corners, point_of
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
@@ -56,9 +63,10 @@ class Settings:
 
 @dataclass(slots=True)
 class Evidence:
-    """`good`: instances whose sides agree, as far as can be told. `bad`: what refutes, with the reason.
+    """`good`: of instances whose sides agree, as far as can be told; `agreeing`: these, but for those that
+    were only looked at. `bad`: what refutes, with the reason.
     `excused`: what refutes it for integers alone. `in_floats`: instances without integers agree.
-    `unfit`: the rule would not be applied, in another type than float32. `drawn`: how many are no tests of
+    `drawn`: how many are no tests of
     the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more.
     `stopped`: the time was over before enough was seen. `unvaried`: what no instance showed, as messages name
     it. `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
@@ -66,10 +74,10 @@ class Evidence:
     """
 
     good: list[Finding] = field(default_factory=list)
+    agreeing: list[Instance] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
     excused: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
     in_floats: bool = False
-    unfit: list[Instance] = field(default_factory=list)
     drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
     obstacle: str = ""
@@ -115,17 +123,13 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         evidence.bad, evidence.excused = evidence.excused, []
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence)
+        _look_around(rule, settings, evidence, until)
     if evidence.good and not evidence.bad and rule.changes is None:
         _seek_decisions(rule, settings, evidence, search, until)
         _seek_effects(rule, settings, evidence, search, until)
         evidence.unvaried += _constant_attributes(rule, evidence)
         evidence.unvaried += _idle_attributes(rule, evidence)
         evidence.stopped = evidence.stopped or until.passed
-    if evidence.unfit:
-        evidence.coverage["not applied, types do not fit"] = len(evidence.unfit)
-    seen = evidence.good or evidence.bad or drawing.passed
-    if evidence.unfit and not seen:  # then it can never be applied
-        evidence.bad = [(instance, None, _misfit(instance)) for instance in evidence.unfit[:_ENOUGH_BAD]]
     evidence.obstacle = search.obstacle
     return evidence
 
@@ -145,7 +149,8 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
     for wide in (False, True):
         pairs = without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS, wide)
         if not wide:  # where only its shape kept the target from being put there
-            pairs = chain(on_unknown_ranks(rule, evidence.unfit[:_MOST_WITHOUT_RANKS]), pairs)
+            unfit = [instance for instance, _, _ in evidence.excused if instance.after is None]
+            pairs = chain(on_unknown_ranks(rule, unfit[:_MOST_WITHOUT_RANKS]), pairs)
         for known, loose in pairs:
             finding, why = differs(loose)
             if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
@@ -157,6 +162,24 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
                     "inputs of unknown rank, whose shape the rule changes if a constant has a higher rank"
                 )
             return
+
+
+def _look_around(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
+    """Look at the corners of a few instances that agree, of different ranks; in full where they do not."""
+    points: dict[tuple[int, ...], Point] = {}
+    for instance in evidence.agreeing:
+        if len(points) < _MOST_CENTRES and (scope := match_in(rule, instance.before)) is not None:
+            point = point_of(scope)
+            points.setdefault(tuple(map(len, point.shapes.values())), point)
+    for k, point in enumerate(points.values()):
+        for instance in corners(rule, point, settings.seed + k, _MOST_CORNERS // len(points)):
+            evidence.coverage["sizes of 1 or equal to others"] += 1
+            if instance.after is None or not agree_at_a_glance(
+                instance.before, instance.after, rule.dialect, rule.approximate, settings.seed
+            ):
+                _look_at(rule, instance, settings, evidence)
+            if evidence.bad or until.passed:
+                return
 
 
 def _seek_decisions(
@@ -182,8 +205,9 @@ def _seek_effects(
     for attribute in sorted(
         {(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective
     ):
-        if attribute[1] in _SAY_NOTHING:
-            continue
+        declared = rule.dialect.operators[attribute[0]].attributes[attribute[1]]
+        if attribute[1] in _SAY_NOTHING or declared.default is REQUIRED:
+            continue  # the target has to say something: what it says was compared for several values
         idle = None
         for instance in stressing(
             rule, attribute, search, settings.seed, 0 if until.passed else _MOST_STRESSED
@@ -218,10 +242,14 @@ def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
     in which they had another value than the default; without those of which the operator's own result shows
     in several instances that they do, and that the rest of the source takes it back.
     """
+    defaults = {
+        (operator, name): rule.dialect.operators[operator].attributes[name].default
+        for operator, name, _ in evidence.attributes
+    }
     varied_ = {
         (operator, name)
         for operator, name, value in evidence.attributes
-        if value != repr(rule.dialect.operators[operator].attributes[name].default)
+        if defaults[operator, name] is not REQUIRED and value != repr(defaults[operator, name])
     }
     return [
         f"attribute `{name}` of `{operator}` never made a difference"
@@ -231,6 +259,8 @@ def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
 
 
 _MOST_WITHOUT_RANKS = 8
+_MOST_CENTRES = 4  # instances around which corners are looked for
+_MOST_CORNERS = 80  # attempts to draw one, for all of them
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
@@ -240,43 +270,53 @@ _SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results t
 
 
 def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
-    if instance.after is None:
-        if _is_about_floats(instance) and can_be_computed(
-            instance.before, rule.dialect, settings.seed
-        ):
-            evidence.bad.append((instance, None, _misfit(instance)))
-        else:
-            evidence.unfit.append(instance)
-        return
-    finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)
-    if finding.numbers is None and not can_be_computed(instance.before, rule.dialect, settings.seed):
+    finding, why = _judged(rule, instance, settings)
+    if finding is None and not why:
         return  # no graph that means anything
-    evidence.seen |= instance.seen
-    evidence.attributes |= instance.attributes
-    why = refutes(finding, settings.special)
-    if why and finding.numbers is False and not fits_its_types(instance.before, rule.dialect, settings.seed):
-        return  # operands that the operator does not take
+    if finding is not None:
+        evidence.seen |= instance.seen
+        evidence.attributes |= instance.attributes
     whole = integer_types(instance)
     if why and whole and not names_types(rule):
         twin = instance.in_floats()
-        if twin is None or twin.after is None or integer_types(twin):
+        twins, why_in_floats = (
+            (None, "") if twin is None or integer_types(twin) else _judged(rule, twin, settings)
+        )
+        if twin is None or not why_in_floats:
             evidence.excused.append((instance, finding, why))
             return
-        finding = compare(twin.before, twin.after, rule.dialect, rule.approximate, settings.seed)
-        if not refutes(finding, settings.special):
-            evidence.excused.append((instance, finding, why))
-            return
-        instance, why = twin, refutes(finding, settings.special)
-    if why:
+        instance, finding, why = twin, twins, why_in_floats
+    if why or finding is None:
         evidence.bad.append((instance, finding, why))
         return
     evidence.in_floats |= not whole
     evidence.good.append(finding)
+    evidence.agreeing.append(instance)
+    _note_effects(rule, instance, settings, evidence)
+
+
+def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[Finding | None, str]:
+    """How the sides of an instance compare and why it refutes the rule, if it does; (None, "") of a graph
+    that means nothing. No finding either where the target does not fit."""
+    dialect, seed = rule.dialect, settings.seed
+    if instance.after is None:
+        return None, _misfit(instance) if can_be_computed(instance.before, dialect, seed) else ""
+    finding = compare(instance.before, instance.after, dialect, rule.approximate, seed)
+    if finding.numbers is None and not can_be_computed(instance.before, dialect, seed):
+        return None, ""
+    why = refutes(finding, settings.special)
+    if why and finding.numbers is False and not fits_its_types(instance.before, dialect, seed):
+        return None, ""  # operands that the operator does not take
+    return finding, why
+
+
+def _note_effects(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
+    """Note which of an instance's open attributes make a difference there, and which do not."""
     for operator, name, value in sorted(instance.attributes):
         attribute = (operator, name)
         default = rule.dialect.operators[operator].attributes[name].default
         if (
-            attribute in evidence.effective or value == repr(default)
+            attribute in evidence.effective or value == repr(default) or default is REQUIRED
             or evidence.idle[attribute] == _MOST_IDLE
         ):
             continue
@@ -285,16 +325,6 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
         else:
             evidence.idle[attribute] += 1
             evidence.masked[attribute] += shows(instance.before, rule.dialect, attribute, settings.seed)
-
-
-def refused_types(rule: CheckedRule, evidence: Evidence, seed: int) -> list[str]:
-    """The data types for which the source can be computed and the target does not fit: a run ends there."""
-    found: dict[str, None] = {}
-    for instance in evidence.unfit:
-        drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
-        if not set(drawn) <= found.keys() and can_be_computed(instance.before, rule.dialect, seed):
-            found.update(dict.fromkeys(drawn))
-    return sorted(found)
 
 
 def _misfit(instance: Instance) -> str:
@@ -323,17 +353,6 @@ def refutes(finding: Finding, special: bool = False) -> str:
     if finding.numbers is None and finding.field is False and finding.certain:
         return finding.field_reason
     return ""
-
-
-def _is_about_floats(instance: Instance) -> bool:
-    """True if all inputs are float32, or positions in something else, and no call asks for another type."""
-    graph = instance.before
-    return not any(
-        name in _TYPE_ATTRIBUTES and value for attrs in graph.attrs for name, value in (attrs or {}).items()
-    ) and all(
-        getattr(graph.types[n], "dtype", None) in (None, "float32") or bounds_of(graph, n, {}) is not None
-        for n in graph.nodes() if graph.op[n] in (INPUT, PARAM)
-    )
 
 
 _TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
 from functools import partial
+from itertools import islice
 from time import thread_time
 from typing import Any
 
@@ -176,6 +177,12 @@ def _starts(graph: Graph) -> list[int]:
     """
     used = [operand for output in graph.outputs for operand in graph.operands[output]]
     return list(dict.fromkeys((*graph.outputs, *used)))
+
+
+def match_in(rule: ir.CheckedRule, graph: Graph) -> Scope | None:
+    """The match that an instance's rule was applied to, in its graph."""
+    plan = program_of(rule)
+    return next((scope for start in _starts(graph) for scope in islice(matches(plan, graph, start), 1)), None)
 
 
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:

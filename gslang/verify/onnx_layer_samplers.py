@@ -28,7 +28,7 @@ def convolution(transposed: bool) -> Sampler:
             len(data) - 2 if data
             else len(weight) - 2 if weight
             else len(attrs["kernel_shape"]) if attrs.get("kernel_shape")
-            else rng.choice((1, 2, 2, 2))
+            else rng.choice((1, 2, 2, 2, 2, 3))
         )
         rank = max(1, rank)
         group = attrs.setdefault("group", rng.choice((1, 1, 2)))
@@ -43,7 +43,8 @@ def convolution(transposed: bool) -> Sampler:
             )
         channels = weight[0] if transposed else weight[1] * group
         outputs = weight[1] * group if transposed else weight[0]
-        data = data or (rng.choice((1, 2)), channels, *[rng.choice((4, 5, 6)) + k for k in range(rank)])
+        least = (4, 5, 6) if rank < 3 else (3, 4)
+        data = data or (rng.choice((1, 2)), channels, *[rng.choice(least) + k for k in range(rank)])
         padded = attrs.get("auto_pad") in (None, "NOTSET")  # else there are no pads to give
         attrs.setdefault(
             "pads",
@@ -62,7 +63,7 @@ def convolution(transposed: bool) -> Sampler:
 def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     attrs = dict(given)
     stated = attrs.get("kernel_shape")
-    rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2))
+    rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2, 2, 3))
     rank = max(1, rank)
     window = attrs.setdefault(
         "kernel_shape", rng.choice(((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2))))
@@ -81,7 +82,7 @@ def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def image(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    return fill(known, (rng.choice((1, 2)), 3, *rng.choice(((4,), (4, 5), (3, 4))))), {}
+    return fill(known, (rng.choice((1, 2)), 3, *rng.choice(((4,), (4, 5), (3, 4), (2, 4, 3))))), {}
 
 
 def gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:

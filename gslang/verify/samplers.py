@@ -78,7 +78,7 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
     if kind < 0.7:
         return (2, *shape) if len(shape) < 5 else shape
     kept = shape[rng.randrange(len(shape) + 1) :]
-    return tuple(1 if rng.random() < 0.4 else d for d in kept)
+    return tuple(1 if rng.random() < 0.4 else d if d != 1 else rng.choice((1, 2, 3)) for d in kept)
 
 
 def _elementwise(rng: Random, known: Shapes, attrs: Attrs) -> Answer:

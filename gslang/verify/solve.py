@@ -176,6 +176,26 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
                 return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
             return _assign(inner, making.rng.choice(((), (1,))) if value == 1 else (value,), making, levels)
+        case ir.Builtin("prod", (inner,)) if isinstance(value, int):
+            try:
+                count = len(evaluate(inner, making.scope))
+            except FAILURES:
+                return {}
+            return _assign(inner, (value, *(1,) * (count - 1)), making, levels) if count else {}
+        case ir.Builtin("broadcast", parts) if isinstance(value, tuple):
+            wishes = (_assign(part, value, making, levels) for part in making.rng.sample(parts, len(parts)))
+            return next((wish for wish in wishes if wish), {})
+        case ir.SliceValue(base, lower, upper, step) if isinstance(value, tuple):
+            try:
+                items = list(evaluate(base, making.scope))
+                bounds = (lower, upper, step)
+                some = slice(*[b if b is None else evaluate(b, making.scope) for b in bounds])
+            except FAILURES:
+                return {}
+            if len(items[some]) != len(value):
+                return {}
+            items[some] = value
+            return _assign(base, tuple(items), making, levels)
         case ir.Builtin("normalize_axis", (inner, _)):
             return _assign(inner, value, making, levels)
         case ir.Length(block) if isinstance(value, int):
@@ -207,7 +227,7 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
             needed = value * known
         if needed is not None and (wish := _assign(side, needed, making, levels)):
             return wish
-    return {}
+    return _assign(right, 1, making, levels) if sign == "*" else {}  # then the other one can be it all
 
 
 def _some_size(value: int, making: Making) -> Wish:

@@ -33,7 +33,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Evidence, Settings, gather, integer_types, refused_types
+from gslang.verify.evidence import Evidence, Settings, gather, integer_types
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance
 from gslang.verify.paste import as_test
@@ -201,13 +201,10 @@ def _judged(
             "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}",
         )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
-    if evidence.excused:  # a rule is applied to integers, too, unless it says otherwise
-        types = sorted({dtype for instance, _, _ in evidence.excused for dtype in integer_types(instance)})
-        capped = f"; the sides differ for integers ({', '.join(types)}){capped}"
-    if types := refused_types(rule, evidence, settings.seed):
-        capped = f"; the target does not fit for {', '.join(types)}, where a run ends with an error{capped}"
+    whole = _integers(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if name in ("exact", "tested") and settings.proof_steps and not evidence.excused:
+    differ = any(finding is not None for _, finding, _ in evidence.excused)
+    if name in ("exact", "tested") and settings.proof_steps and not differ:
         try:
             proof = prove(rule, settings.proof_steps, until=deadline(settings.seconds))
         except OutOfTime:
@@ -215,13 +212,25 @@ def _judged(
         except NotProved:
             pass
         else:
-            return verdict(
-                "proved", proof.claim + nearness + (_SPECIAL if _SPECIAL in reason else ""), 0.0,
-                laws=proof.laws,
-            )
+            special = _SPECIAL if _SPECIAL in reason else ""
+            return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
+    capped = whole + capped
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
+
+
+def _integers(evidence: Evidence) -> str:
+    """Notes on integers, to which a rule is applied too unless it says otherwise."""
+    excused = evidence.excused
+    differ = sorted({t for i, finding, _ in excused if finding is not None for t in integer_types(i)})
+    unfit = sorted({t for i, finding, _ in excused if finding is None for t in integer_types(i)})
+    notes = []
+    if unfit:
+        notes.append(f"; the target does not fit for {', '.join(unfit)}, where a run ends with an error")
+    if differ:
+        notes.append(f"; the sides differ for integers ({', '.join(differ)})")
+    return "".join(notes)
 
 
 def _cannot_be(finding: Finding | None) -> bool:

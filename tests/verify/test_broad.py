@@ -42,6 +42,19 @@ def test_some_right_ones_are_not_refuted() -> None:
     assert refuted(RIGHT[::60]) == []
 
 
+@pytest.mark.parametrize(
+    "file, name",
+    [
+        ("onnx_corners.gsl", "gemm_rows"), ("onnx_corners.gsl", "pool_one"),
+        ("onnx_corners.gsl", "argmax_shift"), ("relay_corners.gsl", "stack"),
+    ],
+)
+def test_sizes_that_coincide_are_tried(file: str, name: str) -> None:
+    """Random sizes hardly ever meet the conditions of these where they are wrong."""
+    assert verify_now(rule(file, f"{name}_wrong"), Settings(seconds=5)).verdict == "refuted"
+    assert verify_now(rule(file, f"{name}_right"), QUICK).verdict == "exact"
+
+
 def test_a_target_that_cannot_be_computed_for_inputs_of_unknown_rank_refutes() -> None:
     verdict = verify_now(rule("relay_movement.gsl", "all_wrong"), Settings(seconds=5))
     assert verdict.verdict == "refuted" and "axis 0 of a tensor with 0 dimensions" in verdict.reason

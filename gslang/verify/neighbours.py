@@ -8,7 +8,7 @@ rule needs. What the source's constraints tie to the thing that changes follows 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import chain, combinations, islice
 from random import Random
 
 from gslang.base.quick_dataclass import dataclass
@@ -25,6 +25,8 @@ _DTYPES = ("float32", "int32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
 _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
+_STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
+_ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +114,45 @@ def neighbours(rule: ir.CheckedRule, point: Point, others: Sequence[Point], seed
         if found is not None and (text := _text(found)) not in seen:
             seen.add(text)
             yield found
+
+
+def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
+    """Instances with the attributes and types of a point, of other ranks, then with sizes that are 1 or equal
+    to others that they have nothing to do with: there conditions hold that mean something else.
+    """
+    base = point.wishes()
+    for change in islice(chain(_ranks(point), _coinciding(point, Random(seed))), attempts):
+        dropped = [(leaf, "value") for leaf, _ in change]
+        found = wished(rule, {k: v for k, v in base.items() if k not in dropped} | change, seed, Search())
+        if found is not None:
+            yield found
+
+
+def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
+    """Shapes of leaves, without end: each size becomes 1, another one of the sample or stays, wherever it
+    stands; now and then one axis of 1 is stretched, or one alone becomes 1. What lists axes or sizes stays
+    as it is.
+    """
+    sizes = {
+        place: size for place, size in point.sizes.items()
+        if not (place[0] in point.values and point.dtypes[place[0]].startswith("int"))
+    }
+    known = sorted(set(sizes.values()) - {1}) or [2]
+    while sizes:
+        becomes = {size: random.choice((1, size, random.choice(known))) for size in known}
+        changed = {place: becomes.get(size, size) for place, size in sizes.items()}
+        ones = [place for place, size in changed.items() if size == 1]
+        if ones and random.random() < _STRETCHED:
+            changed[random.choice(ones)] = random.choice(known)
+        if random.random() < _ALONE:
+            changed[random.choice(list(changed))] = 1
+        shapes = {leaf: list(shape) for leaf, shape in point.shapes.items()}
+        for (leaf, axis), size in changed.items():
+            shapes[leaf][axis] = size
+        yield {
+            (leaf, "shape"): tuple(shape)
+            for leaf, shape in shapes.items() if tuple(shape) != point.shapes[leaf]
+        }
 
 
 def _text(instance: Instance) -> str:
