@@ -67,10 +67,21 @@ def _recurrent(operator: str) -> Callable[[Operands, Attrs], object]:
     return run
 
 
+def _qlinear_matmul(operands: Operands, attrs: Attrs) -> object:
+    """Rounded (ties to even), then moved by the zero point; the reference moves it first, so that ties go the
+    other way where the zero point is odd."""
+    a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = operands
+    left, right = a.astype(np.int32) - a_zero.astype(np.int32), b.astype(np.int32) - b_zero.astype(np.int32)
+    product = np.matmul(left, right)
+    rounded = np.rint(product * (a_scale * b_scale / scale)) + zero
+    return np.clip(rounded, np.iinfo(zero.dtype).min, np.iinfo(zero.dtype).max).astype(zero.dtype)
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
+    "QLinearMatMul": _qlinear_matmul,
     "RNN": _recurrent("rnn"),
     "GRU": _recurrent("gru"),
     "LSTM": _recurrent("lstm"),

@@ -12,6 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
 from gslang.dialect.signature import REQUIRED
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.compare import (
     Finding,
     agree_at_a_glance,
@@ -300,7 +301,8 @@ def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[
     that means nothing. No finding either where the target does not fit."""
     dialect, seed = rule.dialect, settings.seed
     if instance.after is None:
-        return None, _misfit(instance) if can_be_computed(instance.before, dialect, seed) else ""
+        means = not _mixes_floats(instance.before) and can_be_computed(instance.before, dialect, seed)
+        return None, _misfit(instance) if means else ""
     finding = compare(instance.before, instance.after, dialect, rule.approximate, seed)
     if finding.numbers is None and not can_be_computed(instance.before, dialect, seed):
         return None, ""
@@ -329,6 +331,14 @@ def _note_effects(rule: CheckedRule, instance: Instance, settings: Settings, evi
 
 def _misfit(instance: Instance) -> str:
     return f"the target does not fit the source: {instance.failure}"
+
+
+def _mixes_floats(graph: Graph) -> bool:
+    """True if inputs and constants are of several types of floats: inference lets such operands pass for
+    operators that take them of one type only."""
+    leaves = [n for n in graph.nodes() if graph.op[n] in (INPUT, PARAM, CONST)]
+    types = {getattr(graph.types[leaf], "dtype", None) for leaf in leaves}
+    return sum(str(dtype).startswith("float") for dtype in types) > 1
 
 
 def integer_types(instance: Instance) -> frozenset[str]:

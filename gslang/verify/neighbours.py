@@ -124,8 +124,13 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     for change in islice(chain(_ranks(point), _coinciding(point, Random(seed))), attempts):
         dropped = [(leaf, "value") for leaf, _ in change]
         found = wished(rule, {k: v for k, v in base.items() if k not in dropped} | change, seed, Search())
-        if found is not None:
+        if found is not None and not _has_empty(found):  # those are drawn for the sake of `allowzero` alone
             yield found
+
+
+def _has_empty(instance: Instance) -> bool:
+    graph = instance.before
+    return any(0 in (getattr(graph.types[node], "shape", None) or ()) for node in graph.nodes())
 
 
 def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
