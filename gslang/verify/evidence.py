@@ -297,7 +297,7 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
 
 
 def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[Finding | None, str]:
-    """How the sides of an instance compare and why it refutes the rule, if it does; (None, "") of a graph
+    """The comparison of an instance's sides and why it refutes the rule, if it does; (None, "") of a graph
     that means nothing. No finding either where the target does not fit."""
     dialect, seed = rule.dialect, settings.seed
     if instance.after is None:
