@@ -1,7 +1,7 @@
 """One measurement in a process of its own: `python -m benchmarks.cell TOOL JOB NODES …` prints one line of
 JSON.
 
-Two modes. `inside`: rules and graph are made, the rules are run once on a small graph (so that nothing is
+Two modes. `inside`: rules and graph are made, the rules are run on a small graph (so that nothing is
 loaded or compiled for the first time on the clock), then each step is timed, and the result is counted.
 `whole`: the steps and no others; the process that starts it measures the time. The process ends without
 tearing down its graph.
@@ -21,6 +21,7 @@ from benchmarks.families import FAMILY_OF_JOB, family_of
 from benchmarks.tools import TOOLS, make_tool
 
 WARM_UP_NODES = 24
+WARM_UPS = 6  # gslang makes code for a rule when it has matched some times
 DEEP = 100_000  # levels of recursion: some tools walk their graphs recursively
 
 
@@ -36,7 +37,8 @@ def measure(
     rules = tool.rules(job)
     t2 = clock()
     if inside:
-        tool.rewrite(tool.load(small, job), rules)
+        for _ in range(WARM_UPS):
+            tool.rewrite(tool.load(small, job), rules)
         gc.collect()
     t3 = clock()
     graph = tool.load(path, job)

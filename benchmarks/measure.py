@@ -170,7 +170,9 @@ def spawn(command: Sequence[str], seconds: float) -> tuple[int, float, float, st
     """Run a command: its status (-9 if it was stopped), seconds, peak MB, and the end of what it wrote to
     standard error.
     """
-    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONPATH": str(ROOT)}
+    # tools may lie in a folder that only PYTHONPATH names
+    path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONPATH": path}
     # installed packages have their bytecode, so the checkout shall too
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     with tempfile.TemporaryFile() as errors:

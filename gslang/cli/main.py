@@ -17,6 +17,7 @@ from keyword import iskeyword
 from types import ModuleType
 from typing import NoReturn
 
+from gslang.base.one_run import expect_one_run
 from gslang.base.signals import Terminated, unwind_on_termination
 
 
@@ -98,6 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if arguments is None:
             unwind_on_termination()
+            expect_one_run()
             _write_any_text()
         code = int(_run(given))
         sys.stdout.flush()

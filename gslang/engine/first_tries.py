@@ -5,15 +5,17 @@ machine is done with them in a small part of the time that generating and compil
 patterns with further outputs where some tensor has many users: the machine looks for those among all of them,
 where the code looks at a group.
 
-Nor is the generator itself loaded for little: a run on a small model ends before it has paid for that.
+Nor does a command load the generator for little: a run on a small model ends before it has paid for that.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
+from gslang.base.one_run import is_one_run
 from gslang.engine import machine
 from gslang.engine.edits import Edits
 from gslang.engine.program import Grow, MatchProgram, Users
@@ -41,6 +43,8 @@ def lazy_rewriter(
     """A rewriter that hands the generated one to `ready` as soon as there is one. `crowded`: some tensor has
     many users.
     """
+    if not is_one_run():
+        import_module(_GENERATOR)  # a process that goes on will need it
     most = 0 if crowded and any(isinstance(step, (Users, Grow)) for step in plan.steps) else _MOST
 
     def rewrite(start: int, seeds: list[int]) -> Any:

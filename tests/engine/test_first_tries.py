@@ -102,7 +102,8 @@ def test_code_after_many_tries(compiled: list[object]) -> None:
 
 @pytest.fixture
 def not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process in which no code was generated so far."""
+    """A command in which no code was generated so far."""
+    monkeypatch.setattr(first_tries, "is_one_run", lambda: True)
     monkeypatch.setattr(first_tries, "_GENERATOR", "a module that nobody has loaded")
     monkeypatch.setattr(first_tries, "_tries", {})
 
@@ -124,7 +125,7 @@ def test_a_small_model_is_rewritten_without_the_generator(tmp_path: Path) -> Non
     (tmp_path / "chain.gsl").write_text(CHAIN, encoding="utf-8")
     program = (
         "import sys; from gslang.cli.main import main; "
-        "main(['chain.gsl', 'small.json', '-o', 'done.json']); "
+        "sys.argv[1:] = ['chain.gsl', 'small.json', '-o', 'done.json']; main(); "
         "print([m for m in sys.modules if m.startswith('gslang.engine.generate')])"
     )
     run = subprocess.run(
