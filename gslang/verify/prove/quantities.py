@@ -138,11 +138,30 @@ class Quantities(Inequalities):
         new = name not in self.order
         result = self._named(name)
         if new:
-            self.known += [rest - b * result, b * result + b - 1 - rest]
+            self.known += [rest - b * result, b * result + b - 1 - rest, *self._bounds(rest, b, result)]
         if not self._at_least_0(name) and self.proves(rest):
             (self.assumed[-1] if self.assumed else self.known).append(result)
             self._changed()
         return quotient + result
+
+    def _bounds(self, a: Number, b: Number, quotient: Size) -> list[Number]:
+        """Bounds of ⌊a / b⌋ that follow from those of a by whole multiples of b: of a < b·u, and of a ≥ b·u.
+
+        A number b is left out: there they follow from the inequalities of the quotient.
+        """
+        if isinstance(b, int) or not isinstance(a, Size):
+            return []
+        found: list[Number] = []
+        for fact in self.known:
+            if not isinstance(fact, Size) or not names_in(fact) & names_in(a):
+                continue
+            for bound, below in ((fact + a + 1, True), (a - fact, False)):
+                if names_in(bound) & names_in(a):
+                    continue
+                whole, rest = divide(self.normal(bound), b, self)
+                if type(rest) is int and rest == 0:
+                    found.append(whole - 1 - quotient if below else quotient - whole)
+        return found
 
     def clip(self, value: Number, size: Number, low: int) -> Number:
         """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1
