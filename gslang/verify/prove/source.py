@@ -39,6 +39,9 @@ KINDS = {
 }
 
 
+_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast"})
+
+
 class Source:
     """The source of a case."""
 
@@ -47,6 +50,8 @@ class Source:
             case, case.rule, case.world, case.graph, case.scope,
         )
         self.early = list(case.watched.early)  # conditions that were not asked yet
+        # (input, its instance) → the rank that a call demands of it, where the call is made first
+        self.demanded: dict[tuple[int, int | None], int] = {}
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -194,6 +199,8 @@ class Source:
             elif constraint.field == "ndim" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.rank = known if type(known) is int else None
+        if (rank := self.demanded.get(self.here(number_))) is not None:
+            _hold_to_rank(leaf, rank)
         read = self.case.watched.looked_into.get(number_, set())
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
@@ -232,15 +239,17 @@ class Source:
             if call.variable:
                 scope.variables[call.variable] = operator
         signature = self.rule.dialect.operators[operator]
+        for wanted, rank in zip(call.operands, RANKS_OF_OPERANDS.get(operator, ())):
+            if rank is not None and isinstance(wanted, int):
+                self.demand(wanted, rank)
         slots: list[int] = []
         for pattern in call.operands:
             if isinstance(pattern, ir.Splice):
                 raise NotProved("operands from a block")
             slots.append(ABSENT if pattern is None else self.node(pattern))
         for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
-            leaf = self.graph.values[slot] if slot != ABSENT else None
-            if rank is not None and isinstance(leaf, Leaf) and leaf.tensor is None and leaf.given is None:
-                leaf.demand(rank)
+            if rank is not None and slot != ABSENT:
+                _hold_to_rank(self.graph.values[slot], rank)
         for slot, most in zip(slots, LARGEST_RANKS.get(operator, ())):
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if most is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
@@ -259,6 +268,36 @@ class Source:
             return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
+
+    def demand(self, number_: int, rank: int) -> None:
+        """A node has this rank, and so has the input that it is computed from by what keeps the rank: known
+        before these are made, since a condition may ask for the type of an input, which would make cases of
+        its ranks. Raises `Impossible` where an input has another rank.
+        """
+        match self.rule.nodes[number_]:
+            case ir.LeafNode(block=block):
+                slot = self.bound(self.scope.slots_of(block), number_)
+                if slot == UNBOUND:
+                    self.demanded[self.here(number_)] = rank
+                elif slot != ABSENT:
+                    _hold_to_rank(self.graph.values[slot], rank)
+            case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
+                map(self.keeps_rank, operators)
+            ):
+                self.demand(first, rank)
+
+    def keeps_rank(self, operator: str) -> bool:
+        """True if the result of an operator has the rank of its first operand."""
+        signature = self.rule.dialect.operators[operator]
+        return operator in _KEEP_RANK or (
+            "elementwise" in signature.traits and len(signature.operands) == 1
+            and not signature.operands[0].variadic
+        )
+
+    def here(self, number_: int) -> tuple[int, int | None]:
+        """A pattern node, and the instance that it stands in at the moment."""
+        current = None if self.rule.nodes[number_].block is None else self.scope.current
+        return number_, None if current is None else current.index
 
     def attributes(
         self, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
@@ -399,6 +438,12 @@ class Source:
                 raise NotProved(f"a constraint that cannot be read: {error}") from error
             if not ok:
                 raise Impossible
+
+
+def _hold_to_rank(value: object, rank: int) -> None:
+    """An input whose shape is open has this rank."""
+    if isinstance(value, Leaf) and value.tensor is None and value.given is None:
+        value.demand(rank)
 
 
 def scope_index(scope: Scope) -> str:
