@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 import sys
 from collections.abc import Sequence
+from statistics import median
 from time import process_time
 
 import numpy as np
@@ -41,6 +42,7 @@ SETTINGS = {
     "eqsat": Settings("eqsat"),
 }
 VARIANTS = 30
+ROUNDS = 4  # of measurements
 
 
 def rules_of() -> tuple[Dialect, list[CheckedRule]]:
@@ -100,29 +102,48 @@ def runnable(graph: Graph, dialect: Dialect) -> Graph:
     return result
 
 
-def ranks(values: Sequence[float]) -> np.ndarray:
-    return np.argsort(np.argsort(values)).astype(float)
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Spearman's."""
+    ranks = [np.argsort(np.argsort(values)).astype(float) for values in (a, b)]
+    return float(np.corrcoef(*ranks)[0, 1])
+
+
+def interleaved(graphs: Sequence[Graph], dialect: Dialect, level: str, rounds: int) -> list[list[float]]:
+    """For each graph its seconds in each round; all graphs take their turn in a round, so that whatever else
+    the machine does meets all of them.
+    """
+    found: list[list[float]] = [[] for _ in graphs]
+    for _ in range(rounds):
+        for graph, seconds in zip(graphs, found):
+            seconds.append(seconds_of(runnable(graph, dialect), level))
+    return found
 
 
 def latency(names: Sequence[str]) -> None:
     dialect, rules = rules_of()
     table = table_of("ort-cpu")
     print(
-        "| graph | variants | predicted ms | measured ms | rank correlation | chosen / original, measured |"
+        "| graph | variants | predicted ms | measured ms | rank correlation | of measurements repeated |"
+        " chosen / original, measured (least and most of the rounds) |"
     )
     for name in names:
         graph = graph_of(name)
         prices = Prices(dialect, table, None)
-        found = variants(graph, dialect, rules, prices, VARIANTS)
-        predicted = [cost for variant in found if (cost := prices.total(variant)) is not None]
-        measured = [seconds_of(runnable(variant, dialect), "basic") * 1e6 for variant in found]
-        chosen = search(graph, dialect, rules, table).graph
-        pair = [min(seconds_of(runnable(g, dialect), "all") for _ in range(3)) for g in (chosen, graph)]
-        correlation = float(np.corrcoef(ranks(predicted), ranks(measured))[0, 1])
+        priced = [(prices.total(g), g) for g in variants(graph, dialect, rules, prices, VARIANTS)]
+        found = [(cost, g) for cost, g in priced if cost is not None]
+        predicted = [cost / 1e3 for cost, _ in found]
+        rounds = interleaved([g for _, g in found], dialect, "basic", ROUNDS)
+        measured = [median(seconds) * 1e3 for seconds in rounds]
+        half = [[median(seconds[k::2]) for seconds in rounds] for k in range(2)]
+        chosen, original = interleaved(
+            [search(graph, dialect, rules, table).graph, graph], dialect, "all", 2 * ROUNDS
+        )
+        ratios = [a / b for a, b in zip(chosen, original)]
         print(
-            f"| {name} | {len(found)} | {min(predicted) / 1e3:.2f} to {max(predicted) / 1e3:.2f} |"
-            f" {min(measured) / 1e3:.2f} to {max(measured) / 1e3:.2f} | {correlation:.2f} | "
-            f"{pair[0] / pair[1]:.3f} |",
+            f"| {name} | {len(found)} | {min(predicted):.2f} to {max(predicted):.2f} |"
+            f" {min(measured):.2f} to {max(measured):.2f} | {rank_correlation(predicted, measured):.2f} |"
+            f" {rank_correlation(*half):.2f} |"
+            f" {median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}) |",
             flush=True,
         )
 

@@ -187,7 +187,9 @@ class EGraph:
         return first
 
     def _repair(self, of: int) -> None:
-        """Let the readers of a class read its leader; readers that have become equal are united."""
+        """Let the readers of a class read its leader; of readers that have become equal the oldest stays,
+        which no cycle can take from its class.
+        """
         if of not in self.parents:
             return
         kept = []
@@ -200,14 +202,27 @@ class EGraph:
                 if self._memo.get(key := self._key(node)) == node:
                     del self._memo[key]
                 self.store.operands[node] = now
-                other = self._memo.setdefault(self._key(node), node)
-                if other != node:
-                    self.unite(other, node)
-                    self.members[self.find(node)].remove(node)
-                    self.dropped.add(node)
-                    continue
+                key = self._key(node)
+                other = self._memo.setdefault(key, node)
+                if other != node and self._are_one(other, node):
+                    older, younger = sorted((other, node))
+                    self._memo[key] = older
+                    self.members[self.find(younger)].remove(younger)
+                    self.dropped.add(younger)
+                    if younger == node:
+                        continue
             kept.append(node)
         self.parents[of] = kept
+
+    def _are_one(self, a: int, b: int) -> bool:
+        """Unite congruent e-nodes, of which the younger may go; False if their types contradict each other.
+        """
+        types = self.store.types
+        if why := contradiction(types[self.find(a)], types[self.find(b)]):
+            self.contradictions.append(why)
+            return False
+        self.unite(a, b)
+        return True
 
     # ── reading ──
 

@@ -119,6 +119,7 @@ def search(
     graph = prepared_copy(graph, dialect)
     if sizes is not None:
         graph = with_sizes(graph, dialect, sizes)
+    unpriced: UnknownCost | None = None
     try:
         before = graph_cost(graph, dialect, table, settings.weights).cost
     except UnknownSize:
@@ -146,6 +147,8 @@ def search(
                 graph, dialect, fitting, table, settings, progress, allowed, before, traced, sizes
             )
         except Infeasible:
+            if unpriced is None:
+                raise
             raise unpriced from None
         if found.cost < saturated.cost * (1 - 1e-12):
             saturated.graph, saturated.cost, saturated.led = found.graph, found.cost, found.led

@@ -389,6 +389,20 @@ def test_backtracking_forgets_no_match(block: int) -> None:
             assert found == expected
 
 
+def test_the_oldest_of_congruent_nodes_stays() -> None:
+    """Else what stays may be dropped because it closes a cycle, and nothing is left of its class."""
+    b = Builder(RELAY)
+    x = b.input("x", (4, 4))
+    egraph = EGraph(b.finish(b.call("negative", b.call("exp", x)), b.call("tanh", x)), RELAY)
+    (old, _), read = egraph.outputs, egraph.node_of[x]
+    (exp,) = (n for n, op in enumerate(egraph.store.op) if op == "exp")
+    young = egraph.intern(egraph.store.add("negative", (read,), {}, egraph.store.types[old]), {})
+    assert young > old
+    egraph.unite(exp, read)
+    egraph.rebuild()
+    assert old in egraph.members[egraph.find(young)] and young in egraph.dropped
+
+
 @pytest.mark.parametrize("table", ["flops", "bytes"])
 @pytest.mark.parametrize("weights", ["free", "charged"])
 def test_neighbours_are_assessed_by_what_changed(table: str, weights: str) -> None:
