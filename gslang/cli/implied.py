@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by", action="append", required=True, metavar="RULES",
-        help="what may imply them: a file, folder or module (may be repeated)",
+        help="what may imply them: a file with all that it imports, a folder or module (may be repeated)",
     )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
@@ -58,7 +58,7 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.FINDINGS
     from gslang.discover.implied import Settings, implied
 
-    by = [others.known[name] for name in others.own]
+    by = list(others.known.values())
     settings = Settings(options.instances, options.nodes, options.rounds, options.seed)
     answers = [(rule, implied(rule, by, settings)) for rule in asked]
     if options.format == "json":

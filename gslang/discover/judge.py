@@ -106,7 +106,7 @@ def _one_way(
         if wrong is not None:
             refuted.append(wrong.before)
             continue
-        verdict = _verdict(rule, program)
+        verdict = _verdict(rule, program, require)
         if verdict.counterexample is not None:
             refuted.append(read_json(verdict.counterexample.source, dialect=rule.dialect))
         if ORDER.index(verdict.verdict) >= least:
@@ -123,13 +123,14 @@ def _one_way(
     return None
 
 
-def _verdict(rule: CheckedRule, program: CheckedProgram) -> Verdict:
+def _verdict(rule: CheckedRule, program: CheckedProgram, require: str) -> Verdict:
     """The verdict on a rule with a test in `program`. A proof needs few instances beside it; without one,
-    more are looked at."""
+    more are looked at, unless that cannot be enough."""
     try:
         prove(rule, until=deadline(_SECONDS))
     except NotProved:
-        return verify_now(rule, Settings(_SECONDS, wanted=_WANTED, proof_steps=0), [program])
+        wanted = _FEW if require == "proved" else _WANTED
+        return verify_now(rule, Settings(_SECONDS, wanted=wanted, proof_steps=0), [program])
     return verify_now(rule, Settings(_SECONDS, wanted=_FEW), [program])
 
 
