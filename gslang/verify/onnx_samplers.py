@@ -301,7 +301,7 @@ def _cumsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 def _clip(rng: Random, known: Shapes, given: Attrs) -> Answer:
     low = rng.choice((-1.0, 0.0, 0.0, -0.5, 0.5))
-    return fill(known, data_shape(rng, known)), {"%1": low, "%2": low + rng.choice((1.0, 6.0, 0.5))}
+    return fill(known, data_shape(rng, known)), {"%1": low, "%2": low + rng.choice((1.0, 6.0, 0.5, -0.5))}
 
 
 def _blocks(to_space: bool) -> Sampler:
