@@ -52,7 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     parser.add_argument(
-        "--explain", action="store_true", help="list the laws that each proof used (text)"
+        "--explain", action="store_true",
+        help="list the laws that each proof used, or what stopped the proof (text)",
     )
     parser.add_argument(
         "--certificate", metavar="DIR",

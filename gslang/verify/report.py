@@ -41,6 +41,7 @@ def _entry(v: Verdict) -> dict[str, object]:
         "coverage": v.coverage,
         "reason": v.reason,
         "laws": list(v.laws),
+        "unproved": v.unproved or None,
         "counterexample": None if example is None
         else {
             "source": json.loads(example.source),

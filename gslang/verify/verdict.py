@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
 from pathlib import Path
+from textwrap import shorten
 from time import perf_counter
 
 from gslang.base.arrays import Array
@@ -42,6 +43,7 @@ from gslang.verify.prove.prove import prove
 from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
+_LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
@@ -66,7 +68,7 @@ class Verdict:
     `coverage`: feature → instances that have it.
 
     `laws`: the names of those that a proof used (`laws.LAWS`). `stopped`: the time for instances was over
-    before enough of them were seen.
+    before enough of them were seen. `unproved`: in one line, what stopped a proof that was tried.
     """
 
     rule: str
@@ -79,6 +81,7 @@ class Verdict:
     counterexample: Counterexample | None = None
     laws: tuple[str, ...] = ()
     stopped: bool = False
+    unproved: str = ""
 
 
 def verify(
@@ -170,6 +173,7 @@ def _judged(
     rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float
 ) -> Verdict:
     evidence = gather(rule, settings, programs)
+    unproved = ""
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
@@ -182,7 +186,7 @@ def _judged(
     ) -> Verdict:
         return Verdict(
             rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws,
-            evidence.stopped,
+            evidence.stopped, unproved,
         )
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
@@ -208,9 +212,9 @@ def _judged(
         try:
             proof = prove(rule, settings.proof_steps, until=deadline(settings.seconds))
         except OutOfTime:
-            evidence.stopped = True
-        except NotProved:
-            pass
+            evidence.stopped, unproved = True, "the time was over"
+        except NotProved as error:
+            unproved = _in_a_line(str(error))
         else:
             special = _SPECIAL if _SPECIAL in reason else ""
             return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
@@ -218,6 +222,13 @@ def _judged(
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
+
+
+def _in_a_line(text: str) -> str:
+    """The first line of a text, cut where it gets too long to read; terms that differ are called so."""
+    line = text.partition("\n")[0]
+    told = f"terms of an element that are not seen to be equal: {line}" if " ≠ " in line else line
+    return shorten(told, _LONGEST, placeholder=" …")
 
 
 def _integers(evidence: Evidence) -> str:

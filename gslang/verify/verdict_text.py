@@ -52,7 +52,7 @@ class Layout:
 
     def verdict(self, v: Verdict, rule: CheckedRule, explain: bool = False) -> str:
         """The line of a verdict and what is shown below it: a counterexample; with `explain`, the laws of a
-        proof as they are stated.
+        proof as they are stated, or what stopped it.
         """
         instances = f" ({v.instances} instance{'s' * (v.instances != 1)})" if v.verdict != "proved" else ""
         lines = []
@@ -60,6 +60,8 @@ class Layout:
             lines += ["  " + line for line in v.counterexample.test.splitlines()]
         if explain and v.verdict == "proved":
             lines += [f"  {line}" for line in _laws(v)]
+        if explain and v.unproved:
+            lines.append(f"  no proof: {v.unproved}")
         if v.verdict == "refuted":
             lines.append(
                 f"  help: `gslc generalize {relative_path(rule.span.source.name)} {v.rule}` finds conditions"

@@ -73,6 +73,21 @@ def test_laws_that_a_proof_used(
     assert "relu of whole numbers" in json.loads(capsys.readouterr().out)["rules"][0]["laws"]
 
 
+def test_what_stopped_a_proof_is_told_in_a_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("rules.gsl").write_text(
+        "rule t(x) { p = nn.avg_pool2d(negative(x)); p => negative(nn.avg_pool2d(x, p.*)) }"
+    )
+    assert main(["verify", "rules.gsl", "--explain", "--instances", "2"]) == 0
+    _, why, _ = capsys.readouterr().out.splitlines()
+    assert why.startswith("  no proof: ")
+    assert main(["verify", "rules.gsl", "--format", "json", "--instances", "2"]) == 0
+    (entry,) = json.loads(capsys.readouterr().out)["rules"]
+    assert why == f"  no proof: {entry['unproved']}" and entry["verdict"] == "tested"
+
+
 def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     text = report("json", monkeypatch, tmp_path)
     assert "NaN" not in text and "Infinity" not in text
@@ -86,6 +101,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "coverage": {"rank 1": 3},
             "reason": "the sides <differ>",
             "laws": [],
+            "unproved": None,
             "counterexample": {
                 "source": {"format": "gsl-graph"},
                 "target": None,
@@ -103,6 +119,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "coverage": {},
             "reason": "no instance was found",
             "laws": [],
+            "unproved": None,
             "counterexample": None,
         },
         {
@@ -114,6 +131,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "coverage": {"rank 0": 24},
             "reason": "for any a | b",
             "laws": [],
+            "unproved": None,
             "counterexample": None,
         },
     ]}
