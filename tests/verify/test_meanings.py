@@ -69,6 +69,15 @@ def calls() -> Iterator[Call]:
             [(1, 2, 4), (4, 1, 2)],
             {**attrs, "group": 2, "pads": (1, 0), "strides": (2,)},
         )
+    for attrs in (
+        {},
+        {"strides": (2, 3), "dilations": (2, 1)},
+        {"pads": (1, 0, 0, 1), "strides": (2, 1)},
+        {"output_padding": (1, 0), "strides": (2, 2), "kernel_shape": (2, 2)},
+    ):
+        for bias in (None, (2,)):
+            yield "ConvTranspose", [(1, 2, 2, 3), (2, 2, 2, 2), bias], attrs
+    yield "ConvTranspose", [(2, 1, 3), (1, 3, 2)], {"pads": (1, 1), "dilations": (2,)}
     for bias, shift in product((None, (3,)), (None, (3,))):
         yield (
             "com.microsoft.SkipLayerNormalization",

@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.dtypes import Dtype, compared
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import Budget, Choices, NotProved
 from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.prove.tensors import World
 
 DECLARED = """
 op my.scale(x: tensor, by: float) -> tensor { shape = x.shape, dtype = x.dtype, value = x * by };
@@ -96,6 +99,16 @@ def test_products_of_matrices(rule: str) -> None:
 )
 def test_wrong_products_of_matrices(rule: str) -> None:
     assert proof(rule) is None
+
+
+def test_types_are_joined_by_way_of_others() -> None:
+    """Without a case in which they differ."""
+    choices = Choices([], Budget(10))
+    world = World(Facts(choices), 2)
+    a, b, c, other = (Dtype(choices) for _ in range(4))
+    world.mostly_alike = [(a, a, "itself"), (b, a, "first"), (other, other, "apart"), (c, b, "second")]
+    assert world.same_dtype(c, a) and compared(a, b) and not choices.taken
+    assert world.notes == {"first", "second"} and not world.same_dtype(a, other)
 
 
 def test_the_types_of_factors_are_named() -> None:

@@ -16,13 +16,14 @@ from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
+from gslang.verify.prove.onnx_transposed import TRANSPOSED
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
-    **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **COMPOSED, **ATTENTION, **QUANTISED,
+    **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
@@ -30,6 +31,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "BatchNormalization": (None, 1, 1, 1, 1),
     "InstanceNormalization": (None, 1, 1),
     "Conv": (None, None, 1),
+    "ConvTranspose": (None, None, 1),
     "Slice": (None, 1, 1, 1, 1),
     "Pad": (None, 1, 0, 1),
     **dict.fromkeys(
@@ -84,6 +86,9 @@ def onnx_attribute(
         return ("none", "tanh")[choices.choose(2)]
     if operator in ATTENTION and (found := _of_attention(world, operator, name, operands)):
         return found[0]
+    if operator == "ConvTranspose" and name in ("auto_pad", "output_shape"):
+        world.notes.add("the padding of transposed convolutions is given, not their output's shape")
+        return "NOTSET" if name == "auto_pad" else None
     convolves = operator in _CONVOLUTIONS and name not in ("activation", "activation_params")
     if convolves and len(operands) > 1 and isinstance(operands[1], Tensor):
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
@@ -155,6 +160,8 @@ def _of_convolution(world: World, name: str, rank: int, operands: Operands, choi
     match name:
         case "strides" | "dilations":
             return written(tuple(facts.size(name) for _ in range(rank)), 1)
+        case "output_padding":
+            return written(tuple(facts.size(name, 0) for _ in range(rank)), 0)
         case "pads":
             return written(tuple(facts.size(name, 0) for _ in range(2 * rank)), 0)
         case "group":

@@ -129,14 +129,14 @@ class World:
         they are not connected.
         """
         reached: list[tuple[str | Dtype, tuple[_Alike, ...]]] = [(a, ())]
-        left = list(self.mostly_alike)
+        taken: set[int] = set()
         for here, path in reached:
             if path and compared(here, b):
                 return path
-            for pair in list(left):
+            for number, pair in enumerate(self.mostly_alike):
                 c, d, _ = pair
-                if compared(here, c) or compared(here, d):
-                    left.remove(pair)
+                if number not in taken and (compared(here, c) or compared(here, d)):
+                    taken.add(number)
                     reached.append((d if compared(here, c) else c, (*path, pair)))
         return ()
 
