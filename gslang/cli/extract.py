@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "greedy: with local improvement",
     )
     parser.add_argument(
-        "--seconds", type=_seconds, default=60.0, metavar="S", help="the most time for exact extraction (60)"
+        "--seconds", type=_seconds, metavar="S", help="the most processor time for exact extraction (7)"
     )
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="json: the chosen e-nodes too"
@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from time import perf_counter
 
     from gslang.search.egraph_file import read_egraph
-    from gslang.search.extract.exact import exact, require_solver, solver_is_installed
+    from gslang.search.extract.exact import SECONDS, exact, require_solver, solver_is_installed
     from gslang.search.extract.greedy import cheapest_below
     from gslang.search.extract.improve import improve
     from gslang.search.extract.problem import Infeasible
@@ -68,7 +68,7 @@ def run(options: argparse.Namespace) -> int:
     began = perf_counter()
     try:
         if options.method == "exact":
-            result = exact(file.problem, options.seconds)
+            result = exact(file.problem, options.seconds or SECONDS)
         else:
             result = in_parts(file.problem, lambda part: improve(part, cheapest_below(part)))
     except Infeasible as error:

@@ -8,6 +8,7 @@ import json
 import random
 from itertools import product
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -159,6 +160,19 @@ def test_independent_parts_are_solved_apart() -> None:
         costs += [1.0, 3.5, 1.0, 2.0, 1.0, 1.0]
     result = exact(make_problem(owner, children, costs, [0], 1200))
     assert result.cost == pytest.approx(300 * 4.0) and result.bound == pytest.approx(result.cost)
+
+
+def test_processor_time_is_limited() -> None:
+    """Of a problem that takes minutes: 600 classes that read one another anyhow."""
+    rng = random.Random(1)
+    owner = [k % 600 for k in range(3000)]
+    sizes = [0] * 20 + [1] * 580 + [3] * 2400
+    children = [[rng.randrange(600) for _ in range(size)] for size in sizes]
+    costs = [1000.0 + k if k < 20 else float(rng.randrange(1, 100)) for k in range(3000)]
+    began = process_time()
+    result = exact(make_problem(owner, children, costs, [598, 599], 600), 0.5)
+    assert process_time() - began < 5
+    assert result.bound is not None and result.bound <= result.cost
 
 
 @pytest.mark.parametrize(

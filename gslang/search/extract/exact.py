@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import field
 from importlib.util import find_spec
-from time import monotonic
+from time import process_time
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
@@ -24,6 +24,7 @@ from gslang.search.extract.problem import Problem, Solution, needed, solution
 from gslang.search.extract.reduce import Reduced, reduce_problem
 from gslang.search.extract.split import in_parts
 
+SECONDS: Final = 7.0  # of processor time, so that what else the machine does decides nothing
 _SCALE: Final = 1000.0  # the best known cost in the solver's units: its tolerances are absolute
 _ROUNDS: Final = 20  # of cutting off cycles
 _WORTHWHILE: Final = 0.01  # of the gap that a round has to close, so that another follows
@@ -42,13 +43,13 @@ def solver_is_installed() -> bool:
     return find_spec("highspy") is not None
 
 
-def exact(problem: Problem, seconds: float = 60.0) -> Solution:
-    """A cheapest solution, as far as `seconds` allow, and what none can cost less than.
+def exact(problem: Problem, seconds: float = SECONDS) -> Solution:
+    """A cheapest solution, as far as `seconds` of processor time allow, and what none can cost less than.
 
     Raises `Infeasible` for a root without a finite solution, `InputError` if HiGHS is not installed.
     """
     require_solver()
-    deadline = monotonic() + seconds
+    deadline = process_time() + seconds
     return in_parts(problem, lambda part: _exact(part, deadline))
 
 
@@ -64,7 +65,7 @@ def _exact(problem: Problem, deadline: float) -> Solution:
     reduced, bound = _fixed_by_costs(problem, reduced, best, deadline)
     model = make_model(problem, reduced)
     best, bound = _cut_cycles(problem, reduced, model, best, bound, deadline)
-    if best.cost - bound > 1e-9 * best.cost and monotonic() < deadline:
+    if best.cost - bound > 1e-9 * best.cost and process_time() < deadline:
         best = _within_order(problem, best, deadline)
     return Solution(best.choice, best.cost, min(bound, best.cost))
 
@@ -76,7 +77,7 @@ def _fixed_by_costs(
     bound.
     """
     bound, apart = 0.0, False  # the rows against cycles are many at first
-    while monotonic() < deadline:
+    while process_time() < deadline:
         model = make_model(problem, reduced, apart)
         relaxed = _solve(
             problem, model, range(len(model.nodes)), model.rows, _SCALE / best.cost, False, deadline
@@ -167,8 +168,7 @@ def _solve(
 
     if not rows:
         return _Solved([], 0.0)
-    left = deadline - monotonic()
-    if left <= 0:
+    if process_time() >= deadline:
         return None
     local = {variable: k for k, variable in enumerate(part)}
     linear = highspy.HighsLp()
@@ -185,10 +185,16 @@ def _solve(
         linear.integrality_ = [highspy.HighsVarType.kInteger] * len(local)
     solver = highspy.Highs()
     for option, value in (
-        ("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0),
-        ("time_limit", left),
+        ("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0)
     ):
         solver.setOptionValue(option, value)
+
+    def stop_in_time(event: Any) -> None:
+        if process_time() >= deadline:
+            event.interrupt()
+
+    for callback in (solver.cbSimplexInterrupt, solver.cbIpmInterrupt, solver.cbMipInterrupt):
+        callback.subscribe(stop_in_time)
     solver.passModel(linear)
     if start is not None:
         given = highspy.HighsSolution()
@@ -197,7 +203,7 @@ def _solve(
         solver.setSolution(given)
     solver.run()
     status, info = solver.getModelStatus(), solver.getInfo()
-    if status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
+    if status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kInterrupt):
         return None
     if not integer and status != highspy.HighsModelStatus.kOptimal or info.primal_solution_status != 2:
         return None
