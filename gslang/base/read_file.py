@@ -35,12 +35,15 @@ def open_file(path: str | Path) -> BinaryIO:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
     except ValueError as error:  # a NUL in the name
         raise OSError(errno.EINVAL, str(error), str(path)) from None
-    mode, first = os.fstat(handle).st_mode, b""
+    state, first = os.fstat(handle), b""
+    mode = state.st_mode
     try:
         if stat.S_ISDIR(mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if stat.S_ISFIFO(mode) and hasattr(select, "poll"):
             first = _awaited(handle, path)
+        if stat.S_ISREG(mode) and state.st_size == 0:  # the kernel says so of its own, and some wait for news
+            first = _all_of(handle, path)
         if hasattr(os, "set_blocking"):
             os.set_blocking(handle, True)
         file = os.fdopen(handle, "rb")
@@ -48,14 +51,29 @@ def open_file(path: str | Path) -> BinaryIO:
         os.close(handle)
         raise
     if stat.S_ISREG(mode):
-        return file
+        return BytesIO(first) if first else file
     with file:
         if not stat.S_ISCHR(mode) or file.isatty():
             return BytesIO(first + file.read())
         data = file.read(_MOST_OF_DEVICE + 1)
         if len(data) > _MOST_OF_DEVICE:
-            raise OSError(errno.EFBIG, "this device does not end", str(path))
+            raise _endless(path)
         return BytesIO(data)
+
+
+def _endless(path: str | Path) -> OSError:
+    return OSError(errno.EFBIG, "this device does not end", str(path))
+
+
+def _all_of(handle: int, path: str | Path) -> bytes:
+    """What can be read without waiting. Raises `OSError` if more may come."""
+    parts, size = [], 0
+    while part := os.read(handle, 1 << 16):
+        parts.append(part)
+        size += len(part)
+        if size > _MOST_OF_DEVICE:
+            raise _endless(path)
+    return b"".join(parts)
 
 
 def _awaited(handle: int, path: str | Path) -> bytes:

@@ -24,6 +24,7 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, Graph
 
 _DEPTHS = (0, 1, 2, 3, 5, 8)  # steps below the output of a region that no end of it may be nearer than
 _MOST_VALUES = 2**27  # numbers of all values of a graph together, in all draws
+_ARRAY = (np.ndarray, np.generic)
 _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}  # relative to the largest magnitude
 
 
@@ -70,7 +71,7 @@ def classes_of(
             runs = [evaluate(watched, dialect, inputs) for inputs in draws]
         except EvaluationError:
             return None
-        if sum(int(np.size(v)) for run in runs for v in run if not isinstance(v, tuple)) > _MOST_VALUES:
+        if sum(int(np.size(v)) for run in runs for v in run if isinstance(v, _ARRAY)) > _MOST_VALUES:
             return None
         outputs.append([run[order.index(node)] for run in runs for node in graph.outputs])
         classes: dict[int, int] = {}
@@ -104,10 +105,10 @@ def _same_array(
     arrays: dict[Hashable, list[tuple[Any, int]]], values: Sequence[Any], new: int
 ) -> int:
     """The class of arrays that are equal in each draw; a new one if there is none, or if the arrays are not
-    telling: whole numbers, one element, or the same number everywhere.
+    telling: whole numbers, one element, or the same number everywhere; of tuples and sequences, too.
     """
     first = values[0]
-    if isinstance(first, tuple) or first.dtype.name not in _TOLERANCE or first.size < 2:
+    if not isinstance(first, _ARRAY) or first.dtype.name not in _TOLERANCE or first.size < 2:
         return new
     wide = np.concatenate([np.asarray(value, np.float64).ravel() for value in values])
     if not np.isfinite(wide).all() or wide.min() == wide.max():

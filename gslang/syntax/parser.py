@@ -182,13 +182,7 @@ def _nodes(
         except Malformed as error:
             return [], Diagnostic("E0102", error.message, Label(error.span), help=error.hint), region
         except BadString as error:
-            return (
-                [],
-                Diagnostic(
-                    "E0104", "a bad escape in a string", Label(error.span), help=r"write `\\` for a backslash"
-                ),
-                region,
-            )
+            return [], Diagnostic("E0104", error.message, Label(error.span), help=error.hint), region
     return items, None, None
 
 

@@ -42,9 +42,11 @@ class Malformed(Exception):
 
 
 class BadString(Exception):
-    def __init__(self, span: Span) -> None:
-        super().__init__("bad escape")
-        self.span = span
+    """A string whose escapes have no meaning, or that no file can hold."""
+
+    def __init__(self, span: Span, message: str, hint: str) -> None:
+        super().__init__(message)
+        self.span, self.message, self.hint = span, message, hint
 
 
 class ExpressionBuilder:
@@ -230,7 +232,11 @@ class ExpressionBuilder:
         try:
             value = ast.literal_eval(str(token))
         except (ValueError, SyntaxError):
-            raise BadString(self.at(token)) from None
+            hint = r"write `\\` for a backslash"
+            raise BadString(self.at(token), "a bad escape in a string", hint) from None
+        if half := next((c for c in value if "\ud800" <= c <= "\udfff"), None):
+            message = f"`\\u{ord(half):04x}` is half of a character"
+            raise BadString(self.at(token), message, r"write all of it, as in `\U0001f600`")
         assert isinstance(value, str)
         return value
 
