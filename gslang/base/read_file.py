@@ -66,7 +66,7 @@ def _endless(path: str | Path) -> OSError:
 
 
 def _all_of(handle: int, path: str | Path) -> bytes:
-    """What can be read without waiting. Raises `OSError` if more may come."""
+    """All that can be read without waiting. Raises `OSError` if more may come."""
     parts, size = [], 0
     while part := os.read(handle, 1 << 16):
         parts.append(part)

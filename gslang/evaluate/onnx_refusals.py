@@ -105,10 +105,14 @@ def _goes_on(body: Any) -> bool:
 
 
 def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
-    """Raises `EvaluationError` for the least integer divided by what may be -1: onnxruntime ends the process
-    there.
+    """Raises `EvaluationError` for the least integer divided by what may be -1, and a split into parts of no
+    elements: onnxruntime ends the process there.
     """
     for node in nodes:
+        if node.op_type == "SplitToSequence" and len(node.input) > 1:
+            size = known.get(node.input[1])
+            if size is not None and size.ndim == 0 and not size:
+                raise EvaluationError("`SplitToSequence` splits into parts of size 0")
         if node.op_type in ("Div", "Mod") and len(node.input) == 2:
             left, right = (known.get(name) for name in node.input)
             if (

@@ -13,6 +13,7 @@ _RESULTS = {"t": [("t", 1)], "a": [("a", 7)], "o": [("n", 9), ("o", 1)], "z": [(
 
 def chained() -> Iterator[tuple[str, bytes]]:
     yield from _operators()
+    yield from _divisions()
     yield from _bodies()
     yield from _functions()
 
@@ -46,6 +47,16 @@ def _operators() -> Iterator[tuple[str, bytes]]:
             [_node("Expand", "o n", "s"), _node("Expand", "x s", "y")], [_info("x")], {"o": [1], "n": [FAR]}
         ),
     )
+
+
+def _divisions() -> Iterator[tuple[str, bytes]]:
+    """Divisions by zero in the compiled code of an operator."""
+    from onnx import helper
+
+    nodes = [_node("SplitToSequence", "w b", "s"), _node("ConcatFromSequence", "s", "y", axis=0)]
+    scalar = helper.make_tensor("b", 7, [], [0])
+    yield "chained_split_zero.onnx", _model(nodes, [], {"w": [1, 2, 3]}, tensors=[scalar])
+    yield "chained_split_zero_input.onnx", _model(nodes, [_info("w", (4,))], tensors=[scalar])
 
 
 def _bodies() -> Iterator[tuple[str, bytes]]:
@@ -131,11 +142,11 @@ def _node(operator: str, operands: str, results: str, **attrs: Any) -> Any:
     return helper.make_node(operator, operands.split(" "), results.split(" "), **attrs)
 
 
-def _model(nodes: Any, inputs: Any, weights: Any = (), functions: Any = ()) -> bytes:
+def _model(nodes: Any, inputs: Any, weights: Any = (), functions: Any = (), tensors: Any = ()) -> bytes:
     from onnx import helper
 
-    tensors = [helper.make_tensor(name, 7, [len(v)], v) for name, v in dict(weights).items()]
-    graph = helper.make_graph(nodes, "g", inputs, [_info("y", None)], tensors)
+    made = [helper.make_tensor(name, 7, [len(v)], v) for name, v in dict(weights).items()]
+    graph = helper.make_graph(nodes, "g", inputs, [_info("y", None)], [*made, *tensors])
     opsets = [helper.make_opsetid("", 21), helper.make_opsetid("local", 1)]
-    made = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=10)
-    return bytes(made.SerializeToString(deterministic=True))
+    model = helper.make_model(graph, opset_imports=opsets, functions=list(functions), ir_version=10)
+    return bytes(model.SerializeToString(deterministic=True))
