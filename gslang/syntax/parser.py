@@ -15,6 +15,7 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
+from gslang.syntax import lalr
 from gslang.syntax import nodes as n
 from gslang.syntax.grammar import grammar
 
@@ -105,7 +106,7 @@ def _attempt(
     from lark import UnexpectedInput
 
     try:
-        return grammar().parse(text), None, None
+        return lalr.parse(grammar(), text), None, None
     except UnexpectedInput as error:
         at = getattr(error, "pos_in_stream", None)
         token = getattr(error, "token", None)
