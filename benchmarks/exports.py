@@ -316,7 +316,7 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
         ),
         (
             "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise "
-            "(`gslc bench`)."
+            "(`gslc bench`). The machine had other work beside: a few per cent may be due to that."
         ),
         "", f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
         (
