@@ -73,6 +73,11 @@ class PatternNode:
         return None
 
     @property
+    def optional(self) -> bool:
+        """True if its slot may be absent."""
+        return False
+
+    @property
     def below(self) -> tuple[int, ...]:
         """The pattern nodes right below it, in matching order."""
         return tuple([p.node if isinstance(p, Splice) else p for p in self.parts if p is not None])
@@ -270,6 +275,13 @@ class SeveralNodes(TargetPart):
     __slots__ = ()
 
 
+class MatchedNodes(TargetPart):
+    """Nodes of the graph that stay as they are: those that pattern node `node` matched."""
+
+    __slots__ = ()
+    node: int
+
+
 class ChosenTarget(TargetPart):
     """One of its parts, by what was matched."""
 
@@ -277,7 +289,7 @@ class ChosenTarget(TargetPart):
 
 
 @dataclass(frozen=True, slots=True)
-class SourceNode(NodeReference, TargetPart):
+class SourceNode(NodeReference, MatchedNodes):
     """A matched node (or an input) stands here as itself; an absent optional input passes on its absence."""
 
     place: Place
@@ -369,7 +381,7 @@ class Repeat(SeveralNodes):
 
 
 @dataclass(frozen=True, slots=True)
-class SpliceInstances(SeveralNodes):
+class SpliceInstances(SeveralNodes, MatchedNodes):
     """`*f.item` in a target: the nodes that instances of a block matched, in order."""
 
     block: int
@@ -503,6 +515,11 @@ class CheckedRule(_WithFootprint):
     def calls(self) -> dict[int, CallNode]:
         """The calls of the source by their number."""
         return {k: node for k, node in enumerate(self.nodes) if isinstance(node, CallNode)}
+
+    @property
+    def leaves(self) -> dict[int, LeafNode]:
+        """The leaves of the source by their number."""
+        return {k: node for k, node in enumerate(self.nodes) if isinstance(node, LeafNode)}
 
     @property
     def has_alternatives(self) -> bool:

@@ -22,8 +22,14 @@ class Own:
     """The node itself; inside a template, that of the instance being matched or tested."""
 
 
+class AnotherInstance:
+    """Inside a template: of another instance than the one being matched or tested."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
-class First:
+class First(AnotherInstance):
     """Inside a template: the first instance's (`first.NAME`; on the first instance, that instance itself)."""
 
     block: int
@@ -38,7 +44,7 @@ class At:
 
 
 @dataclass(frozen=True, slots=True)
-class Prev:
+class Prev(AnotherInstance):
     """Inside a chain: that of the instance before. What reads it is not asked of the first instance."""
 
     block: int
@@ -479,6 +485,12 @@ class Constraint:
     def equal_to(self) -> Value | None:
         """The value that the field must have; None where it is asked for something else."""
         return self.test.value if isinstance(self.test, Equals) else None
+
+    @property
+    def copied(self) -> NodeAttr | None:
+        """The same, if it is that field of another node."""
+        value = self.equal_to
+        return value if isinstance(value, NodeAttr) and value.name == self.field else None
 
     @property
     def literal(self) -> Const | None:

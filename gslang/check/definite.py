@@ -162,12 +162,10 @@ class Reads:
                         ]
                 case ir.TypeOf(number, _):
                     below = [(_Target(number), known, span)]
-                case ir.NodeReference():
+                case ir.NodeReference() | ir.MatchedNodes():
                     read = (item.node,)
                     if isinstance(item, ir.Uses):
                         below = [((item.operators, item.attributes), known, span)]
-                case ir.SpliceInstances(_, node):
-                    read = (node,)
                 case ir.SameNode((_, left), (_, right)):
                     read = (left, right)
                 case ir.Captured(_, by):

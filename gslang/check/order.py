@@ -105,9 +105,9 @@ def _first_of_own(lowering: Lowering, node: int, constraint: object, read: int) 
         return False
     places = [
         p.place
-        for p in walk(constraint) if isinstance(p, (ir.NodeAttr, ir.SameAttributes)) and p.node == read
+        for p in walk(constraint) if isinstance(p, ir.NodeReference) and p.node == read
     ]
-    return bool(places) and all(isinstance(place, (ir.First, ir.Prev)) for place in places)
+    return bool(places) and all(isinstance(place, ir.AnotherInstance) for place in places)
 
 
 def shown(lowering: Lowering, node: int) -> str:

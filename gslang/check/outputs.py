@@ -151,7 +151,7 @@ def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = F
         )  # fmt: skip
 
 
-def _numbers(value: Value) -> Iterator[int | float]:
+def _numbers(value: object) -> Iterator[int | float]:
     """The numbers that are written out in a value."""
     match value:
         case ir.Const(int() | float() as number):
@@ -160,8 +160,7 @@ def _numbers(value: Value) -> Iterator[int | float]:
             yield from (item for item in items if isinstance(item, int | float))
         case ir.TupleValue(items):
             for item in items:
-                if not isinstance(item, ir.SpreadValue):
-                    yield from _numbers(item)
+                yield from _numbers(item)
 
 
 def _constants(lowering: Lowering, target: int) -> Iterator[int]:
@@ -204,7 +203,7 @@ def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tupl
                 yield span, None
             case ir.SourceNode(_, node):
                 pattern = lowering.patterns[node]
-                if isinstance(pattern, ir.LeafNode) and pattern.optional and node not in known:
+                if pattern.optional and node not in known:
                     yield span, pattern.name
             case ir.MakeTuple(fields):
                 stack += [(field, known) for field in reversed(fields)]

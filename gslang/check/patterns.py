@@ -108,26 +108,21 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> NodeOf:
     ))
 
 
+_NO_OPERAND = {
+    ir.Prev: "this node of the previous instance can be used in constraints only, not as an operand",
+    ir.At: "a node of one instance cannot be part of the source outside `each`",
+    ir.First: "`first` can be used in constraints only, not as an operand",
+}
+
+
 def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
     """The pattern node that an operand is; a value becomes a constant that equals it."""
     match what:
         case NodeOf(place, node):
             if (end := links.end(lowering, expr, what)) is not None:
                 return end
-            if isinstance(place, ir.Prev):
-                lowering.stop(
-                    "E0607",
-                    "this node of the previous instance can be used in constraints only, not as an operand",
-                    expr.span,
-                )
-            if isinstance(place, ir.At):
-                lowering.stop(
-                    "E0607", "a node of one instance cannot be part of the source outside `each`", expr.span
-                )
-            if isinstance(place, ir.First):
-                lowering.stop(
-                    "E0607", "`first` can be used in constraints only, not as an operand", expr.span
-                )
+            if place != ir.OWN:
+                lowering.stop("E0607", _NO_OPERAND[type(place)], expr.span)
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):

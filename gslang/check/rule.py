@@ -374,9 +374,9 @@ def _interior(
     if output_block is not None:
         used.add(blocks[output_block].root)
     for number in _needed_targets(lowering, target_outputs):
-        match lowering.targets[number]:
-            case ir.SourceNode(_, node) | ir.SpliceInstances(_, node):
-                used.update((node, *lowering.without_alternatives(node)))
+        target = lowering.targets[number]
+        if isinstance(target, ir.MatchedNodes):
+            used.update((target.node, *lowering.without_alternatives(target.node)))
     inner = reached(lowering, outputs, output_block)
     return frozenset(
         k

@@ -78,14 +78,30 @@ def readings(item: object, lets: Sequence[ir.Value]) -> Iterator[ir.Reading]:
     """All that a value, test or constraint reads of the match, its lets and what these read included; what is
     shared, once.
     """
+    return (part for part in walk_lets(item, lets) if isinstance(part, ir.Reading))
+
+
+def walk_lets(item: object, lets: Sequence[ir.Value]) -> Iterator[Any]:
+    """A value, test or constraint and all its parts, and those of the lets that it reads, each let once."""
     stack, met = [item], set[int]()
     while stack:
         for part in walk(stack.pop()):
-            if isinstance(part, ir.Reading):
-                yield part
+            yield part
             if isinstance(part, ir.Let) and part.let not in met:
                 met.add(part.let)
                 stack.append(lets[part.let])
+
+
+def values_below(value: object) -> Iterator[Any]:
+    """The values, tests and places right below one."""
+    kind: type = type(value)
+    stack = [getattr(value, name) for name in _names_below(kind)]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, tuple):
+            stack.extend(reversed(part))
+        elif is_dataclass(part):
+            yield part
 
 
 def field_of(value: object) -> str | None:

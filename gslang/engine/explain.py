@@ -266,7 +266,7 @@ class Attempt(Machine):
         """
         if self._quiet:
             return FAILED
-        if isinstance(step, (mp.IsKind, mp.Distinct, mp.IsOp)):
+        if isinstance(step, mp.NodeStep):
             slot = self._release(step.register)
         else:
             slot = ABSENT
@@ -293,8 +293,8 @@ class Attempt(Machine):
                 yield _behind_register(register, rest)
             case mp.IsOp(register) if slot != ABSENT:
                 yield from self._despite_operator(register, slot, rest, miss)
-            case mp.IsKind(register) | mp.Distinct(register) | mp.IsOp(register):
-                yield self._over_gap(miss, _behind_register(register, rest))
+            case mp.NodeStep():
+                yield self._over_gap(miss, _behind_register(step.register, rest))
             case mp.Operands(register) | mp.Absent(register):
                 self._pass_over(miss)
                 given = self.graph.operands[self.held(register)]
@@ -308,7 +308,7 @@ class Attempt(Machine):
             case mp.Users(register):
                 if self.scope.slots[register] != ABSENT:
                     yield self._over_gap(miss, rest)
-            case mp.Late() | mp.Apart() | mp.Private() | mp.Convex() | mp.Guard():
+            case mp.WholeStep():
                 self._pass_over(miss)
                 self.set(self, "_is_complete", True)
                 yield rest
@@ -332,7 +332,7 @@ class Attempt(Machine):
                 for s in steps
             ]
             yield before(
-                [s for s in below if isinstance(s, (mp.Operands, mp.Operand, mp.Absent, mp.Fields))],
+                [s for s in below if isinstance(s, mp.OperandStep)],
                 _behind_register(register, rest),
             )
         yield self._over_gap(miss, _behind_register(register, rest))

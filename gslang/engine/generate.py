@@ -217,9 +217,7 @@ def _finding(step: mp.Step) -> list[Step]:
             return [_further_output(register), _early_conditions]
         case mp.Grow(block):
             return [output_block_step(block)]
-        case mp.Valid() | mp.Extend() | mp.Bounds():  # parts of growing
-            return []
-        case mp.Late() | mp.Apart() | mp.Private() | mp.Convex() | mp.Guard():
+        case mp.Valid() | mp.Extend() | mp.Bounds() | mp.WholeStep():  # parts of growing, and `finish`
             return []
     raise NotCompiled(type(step).__name__)
 

@@ -174,24 +174,14 @@ def _copied_from(writer: Writer, node: int, constraint: ir.Constraint | ir.SameA
     """The slot of the other call, where a constraint says that an attribute is that of another call of the
     same operator (`c.*`).
     """
-    nodes = writer.plan.rule.nodes
-    match constraint:
-        case ir.Constraint(field, ir.Equals(ir.NodeAttr(ir.Own() | ir.First() as place, other, name))) if (
-            field == name
-        ):
-            mine, theirs = nodes[node], nodes[other]
-            if (
-                isinstance(mine, ir.CallNode) and isinstance(theirs, ir.CallNode)
-                and mine.operators == theirs.operators
-            ):
-                signature = writer.plan.rule.dialect.get(mine.operators[0])
-                plain = signature is not None and all(o.name != field for o in signature.operands)
-                return (
-                    writer.names.slot(place, other)
-                    if plain and len(mine.operators) == 1 and writer.names.is_there(other)
-                    else None
-                )
-    return None
+    rule, names = writer.plan.rule, writer.names
+    read = constraint.copied if isinstance(constraint, ir.Constraint) else None
+    if read is None or not (read.place == ir.OWN or isinstance(read.place, ir.First)):
+        return None
+    mine, theirs = rule.nodes[node].operators, rule.nodes[read.node].operators
+    signature = rule.dialect.get(mine[0]) if len(mine) == 1 and mine == theirs else None
+    plain = signature is not None and all(o.name != read.name for o in signature.operands)
+    return names.slot(read.place, read.node) if plain and names.is_there(read.node) else None
 
 
 # ── the node itself ─────────────────────────────────────────────────────────────────────────────────────────
@@ -388,7 +378,5 @@ def _absent(writer: Writer, place: Place, operand: str, rest: Rest) -> None:
 
 def _reads_only_itself(constraint: ir.Constraint | ir.SameAttributes) -> bool:
     """Constraints that read nothing but the node itself; they can be tested before its operands."""
-    if isinstance(constraint, ir.SameAttributes):
-        return False
-    test = constraint.test
+    test = getattr(constraint, "test", None)
     return test == ir.Anything() or isinstance(test, ir.AgainstValue) and isinstance(test.value, ir.Const)

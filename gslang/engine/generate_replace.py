@@ -348,7 +348,7 @@ def _is_input(writer: Writer) -> bool:
         or not isinstance(rule.nodes[target.node], ir.LeafNode)
     ):
         return False
-    return isinstance(target.place, ir.Own) and all(writer.names.is_there(k) for k in range(len(rule.nodes)))
+    return target.place == ir.OWN and all(writer.names.is_there(k) for k in range(len(rule.nodes)))
 
 
 def _only_inside(rule: ir.CheckedRule) -> list[int]:
@@ -406,8 +406,7 @@ def _greatest_label(writer: Writer) -> str:
         match rule.target.targets[number]:
             case ir.SourceNode(_, node):
                 pattern = rule.nodes[node]
-                optional = isinstance(pattern, ir.LeafNode) and pattern.optional
-                if pattern.block is not None or optional or not writer.names.is_there(node):
+                if pattern.block is not None or pattern.optional or not writer.names.is_there(node):
                     return "None"
                 nodes.add(node)
             case ir.SpliceInstances() | ir.Repeat() | ir.ChosenTarget():

@@ -13,6 +13,7 @@ from dataclasses import field
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import values_below
 from gslang.dialect.tensor_type import Type
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.edits import Edits
@@ -257,29 +258,10 @@ def _note_value(laying: _Laying, value: ir.Value) -> None:
         case ir.Let(ir.Own(), number):
             _note_value(laying, laying.rule.lets[number])
         case _:
-            for part in _parts(value):
+            if isinstance(value, (ir.Reading, ir.Opset, ir.Extern)):
+                raise _NotFixed
+            for part in values_below(value):
                 _note_value(laying, part)
-
-
-def _parts(value: ir.Value) -> list[ir.Value]:
-    match value:
-        case ir.UnaryValue(_, operand):
-            return [operand]
-        case ir.BinaryValue(_, left, right) | ir.CompareValue(_, left, right) | ir.RangeValue(left, right):
-            return [left, right]
-        case ir.AllOf(items) | ir.AnyOf(items) | ir.Builtin(_, items):
-            return list(items)
-        case ir.IfValue(condition, then, otherwise):
-            return [condition, then, otherwise]
-        case ir.TupleValue(items):
-            return [item.value if isinstance(item, ir.SpreadValue) else item for item in items]
-        case ir.ItemValue(base, index):
-            return [base, index]
-        case ir.SliceValue(base, lower, upper, step):
-            return [base, *[part for part in (lower, upper, step) if part is not None]]
-        case ir.Comprehension(element, _, source, condition):
-            return [element, source] if condition is None else [element, source, condition]
-    raise _NotFixed
 
 
 # ── code ────────────────────────────────────────────────────────────────────────────────────────────────────

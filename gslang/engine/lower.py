@@ -12,7 +12,7 @@ from functools import cache
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
 from gslang.check.footprint import footprint, operators_at
-from gslang.check.walks import reverse_post_order, walk
+from gslang.check.walks import reverse_post_order, walk, walk_lets
 from gslang.engine.program import (
     Absent,
     Apart,
@@ -43,7 +43,6 @@ from gslang.engine.program import (
     Users,
     Valid,
 )
-from gslang.graph.graph import PROJ, TUPLE
 
 
 @cache
@@ -111,17 +110,11 @@ def _steps_of(
             yield IsKind(number, kind, optional)
         case ir.AltNode(branches=branches):
             yield Choice(number, branches)
-        case ir.CallNode(operators=operators, variable=variable, operands=operands, swappable=swappable):
-            yield IsOp(number, operators, variable)
-            yield from _operand_steps(rule, number, operands, swappable)
-        case ir.TupleNode(fields=fields):
-            yield IsOp(number, (TUPLE,))
-            yield from _operand_steps(rule, number, fields, frozenset())
         case ir.ChainNode():
             yield _run_step(rule, number, node)
-        case ir.ProjNode(base=base):
-            yield IsOp(number, (PROJ,))
-            yield from _operand_steps(rule, number, (base,), frozenset())
+        case ir.OpNode():
+            yield IsOp(number, node.operators, node.variable)
+            yield from _operand_steps(rule, number, node.parts, node.swappable)
     for constraint in node.constraints:
         yield Attr(number, constraint, constraint in waiting)
     yield Done(number)
@@ -165,7 +158,7 @@ def may_be_absent(rule: ir.CheckedRule, part: int | None | ir.Splice) -> bool:
     pattern = rule.nodes[part]
     if isinstance(pattern, ir.AltNode):
         return any(may_be_absent(rule, branch) for branch in pattern.branches)
-    return isinstance(pattern, ir.LeafNode) and pattern.optional
+    return pattern.optional
 
 
 def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
@@ -276,15 +269,7 @@ def mentions_another(item: object, lets: tuple[ir.Value, ...], captures: Collect
     """True if a constraint or value reads another instance of its own block, the first or the one before, or
     one of `captures`.
     """
-    stack, seen = [item], set()
-    while stack:
-        for part in walk(stack.pop()):
-            if (
-                isinstance(part, (ir.First, ir.Prev)) or isinstance(part, ir.Captured)
-                and part.capture in captures
-            ):
-                return True
-            if isinstance(part, ir.Let) and part.let not in seen:
-                seen.add(part.let)
-                stack.append(lets[part.let])
-    return False
+    return any(
+        isinstance(part, ir.AnotherInstance) or isinstance(part, ir.Captured) and part.capture in captures
+        for part in walk_lets(item, lets)
+    )

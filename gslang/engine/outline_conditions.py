@@ -14,19 +14,15 @@ from gslang.check.walks import reverse_post_order, walk
 def reads_kinds(rule: ir.CheckedRule) -> bool:
     """True if a rule asks of what may be an input what kind of node it is, other than by its declaration, or
     counts users."""
+    if any(node.asked(name) for node in rule.nodes if not node.operators for name in ("op", "kind")):
+        return True
     groups = (rule.nodes, rule.where, rule.blocks, rule.lets, rule.target.targets)
-    for part in (part for group in groups for item in group for part in walk(item)):
-        match part:
-            case ir.NodeAttr(_, node, "op" | "kind") if isinstance(
-                rule.nodes[node], (ir.LeafNode, ir.AltNode)
-            ):
-                return True
-            case ir.Uses():
-                return True
-            case ir.LeafNode(constraints=constraints) | ir.AltNode(constraints=constraints):
-                if any(isinstance(c, ir.Constraint) and c.field in ("op", "kind") for c in constraints):
-                    return True
-    return False
+    return any(
+        isinstance(part, ir.Uses)
+        or isinstance(part, ir.NodeAttr) and part.name in ("op", "kind")
+        and not rule.nodes[part.node].operators
+        for group in groups for item in group for part in walk(item)
+    )
 
 
 @cache

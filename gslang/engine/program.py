@@ -21,11 +21,31 @@ from gslang.check.checked import Constraint as AttributeTest
 
 Constraint = Union[AttributeTest, SameAttributes]
 
+
+class NodeStep:
+    """Says which graph nodes a register may hold."""
+
+    __slots__ = ()
+    register: int
+
+
+class OperandStep:
+    """About the operands of what a register holds."""
+
+    __slots__ = ()
+
+
+class WholeStep:
+    """A condition on the whole match."""
+
+    __slots__ = ()
+
+
 # ── steps on one register ───────────────────────────────────────────────────────────────────────────────────
 
 
 @dataclass(frozen=True, slots=True)
-class IsKind:
+class IsKind(NodeStep):
     """A leaf: a node of this kind ("any" "var" "input" "param" "const" "fixed"), or, if `optional`, an
     operand that is left out.
     """
@@ -36,14 +56,14 @@ class IsKind:
 
 
 @dataclass(frozen=True, slots=True)
-class Distinct:
+class Distinct(NodeStep):
     """A node that no other register with this step holds."""
 
     register: int
 
 
 @dataclass(frozen=True, slots=True)
-class IsOp:
+class IsOp(NodeStep):
     """A node with one of these operators; all registers with the same operator `variable` have the same one.
     """
 
@@ -53,7 +73,7 @@ class IsOp:
 
 
 @dataclass(frozen=True, slots=True)
-class Operands:
+class Operands(OperandStep):
     """The node's operands are at least `least`, and `count` or, with `more`, any number; missing ones are
     absent, further ones must be.
 
@@ -68,7 +88,7 @@ class Operands:
 
 
 @dataclass(frozen=True, slots=True)
-class Operand:
+class Operand(OperandStep):
     """Register `register` is operand `index` of what `of` holds (negative: from the end): the same as it
     holds already, or else from now on, and then its own steps follow.
     """
@@ -79,7 +99,7 @@ class Operand:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class Absent(OperandStep):
     """Operand `index` of `register` is left out."""
 
     register: int
@@ -87,7 +107,7 @@ class Absent:
 
 
 @dataclass(frozen=True, slots=True)
-class Fields:
+class Fields(OperandStep):
     """The operands of `of` from `index` on, all but the last `behind`, are what `register` holds in the
     instances of `block`, in order.
 
@@ -231,7 +251,7 @@ class Valid:
 
 
 @dataclass(frozen=True, slots=True)
-class Late:
+class Late(WholeStep):
     """`Holds` of all instances of the blocks that can be judged only on the whole match."""
 
     blocks: tuple[int, ...]
@@ -249,24 +269,24 @@ class MaybeOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart:
+class Apart(WholeStep):
     """Nodes that are outputs by what was chosen hold graph nodes of their own (condition 3)."""
 
     nodes: tuple[MaybeOutput, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Private:
+class Private(WholeStep):
     """No interior node has a user outside the match or is an output of the graph (condition 4)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Convex:
+class Convex(WholeStep):
     """No input is an output or depends on one (condition 5)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Guard:
+class Guard(WholeStep):
     """Condition number `number` of the rule's `where` is known to be true."""
 
     number: int

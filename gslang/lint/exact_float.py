@@ -39,8 +39,8 @@ def exact_float(file: LintedFile) -> Iterator[Finding]:
                         )
                         break
         for pattern in rule.checked.nodes:
-            for constraint in pattern.constraints:
-                if isinstance(constraint, ir.Constraint) and _computes_fraction(constraint.test):
+            for constraint in pattern.tests:
+                if _computes_fraction(constraint.equal_to):
                     hint = "capture the attribute, and test it with `close(a, b, 1e-6)` in `where`"
                     yield finding(
                         "L0105", "a number computed from others hardly ever equals an attribute exactly",
@@ -63,10 +63,10 @@ def _is_computed(expr: n.Expr) -> bool:
     return arithmetic and any(isinstance(part, (n.Name, n.Attribute)) for part in walk(expr))
 
 
-def _computes_fraction(test: ir.Test) -> bool:
+def _computes_fraction(value: ir.Value | None) -> bool:
     """`== x.alpha * 0.1`: arithmetic of what was matched with a fraction."""
-    match test:
-        case ir.Equals(ir.BinaryValue(operator, left, right)) if operator in _ARITHMETIC:
+    match value:
+        case ir.BinaryValue(operator, left, right) if operator in _ARITHMETIC:
             return any(
                 isinstance(a, ir.Const) and isinstance(a.value, float) and a.value != int(a.value)
                 and not isinstance(b, ir.Const)

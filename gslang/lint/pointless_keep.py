@@ -13,7 +13,7 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 def pointless_keep(file: LintedFile) -> Iterator[Finding]:
     for rule in file.rules:
         checked = rule.checked
-        used = {t.node for t in checked.target.targets if isinstance(t, (ir.SourceNode, ir.SpliceInstances))}
+        used = {t.node for t in checked.target.targets if isinstance(t, ir.MatchedNodes)}
         for k, node in enumerate(checked.nodes):
             if not node.keep:
                 continue

@@ -59,7 +59,7 @@ def constant_tests(program: MatchProgram, register: int) -> dict[mp.Step, ir.Con
         step: step.constraint
         for step in program.registers[register].steps
         if isinstance(step, mp.Attr) and not step.waits and isinstance(step.constraint, ir.Constraint)
-        and isinstance(step.constraint.test, ir.Equals) and isinstance(step.constraint.test.value, ir.Const)
+        and step.constraint.literal is not None
     }
 
 

@@ -79,15 +79,9 @@ def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
 def _below(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
     """The ways of a condition that always comes out as `wanted`: of interest is what it is made of."""
     match condition:
-        case ir.AllOf(items) if wanted:
-            for item in items:
-                yield from _below(item, True, rule)
-        case ir.AnyOf(items) if not wanted:
-            for item in items:
-                yield from _below(item, False, rule)
-        case ir.AllOf(items) | ir.AnyOf(items):
-            for item in items:
-                yield from _ways(item, wanted, rule)
+        case ir.Connective():
+            for item in condition.items:
+                yield from (_ways if condition.deciding is wanted else _below)(item, wanted, rule)
         case ir.UnaryValue("not", operand):
             yield from _below(operand, not wanted, rule)
         case ir.Builtin("all", (ir.Comprehension(element),)) if wanted:
@@ -101,12 +95,9 @@ def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[t
     match condition:
         case ir.Const():
             return
-        case ir.AllOf(items) if not wanted:
-            for item in items:
-                yield from _ways(item, False, rule)
-        case ir.AnyOf(items) if wanted:
-            for item in items:
-                yield from _ways(item, True, rule)
+        case ir.Connective() if condition.deciding is wanted:
+            for item in condition.items:
+                yield from _ways(item, wanted, rule)
         case ir.UnaryValue("not", operand):
             yield from _ways(operand, not wanted, rule)
         case ir.Let(ir.Own(), number):
@@ -118,15 +109,11 @@ def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[t
 
 def _is_condition(value: ir.Value) -> bool:
     match value:
-        case (
-            ir.CompareValue() | ir.AllOf() | ir.AnyOf() | ir.UnaryValue("not") | ir.IsAbsent() | ir.SameNode()
-        ):
-            return True
         case ir.Uses(what):
             return USES[what][0] == "bool"
         case ir.Builtin(name):
             return name in ("all", "any", "close")
-    return False
+    return ir.is_true_or_false(value)
 
 
 def _parts(item: object) -> Iterator[Any]:

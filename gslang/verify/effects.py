@@ -80,26 +80,20 @@ def unread(rule: ir.CheckedRule) -> set[Attribute]:
     nowhere: its target cannot depend on them.
     """
     found: set[Attribute] = set()
-    for number, node in enumerate(rule.nodes):
-        if isinstance(node, ir.CallNode):
-            looked_at = _read(rule, number) | {
-                c.field
-                for c in node.constraints
-                if isinstance(c, ir.Constraint) and not isinstance(c.test, ir.Anything)
-            }
-            for operator in node.operators:
-                names = rule.dialect.operators[operator].attributes
-                found |= {(operator, name) for name in names if name not in looked_at}
+    for number, call in rule.calls.items():
+        looked_at = _read(rule, number, call)
+        looked_at |= {c.field for c in call.tests if not isinstance(c.test, ir.Anything)}
+        for operator in call.operators:
+            names = rule.dialect.operators[operator].attributes
+            found |= {(operator, name) for name in names if name not in looked_at}
     return found
 
 
-def _read(rule: ir.CheckedRule, number: int) -> set[str]:
+def _read(rule: ir.CheckedRule, number: int, call: ir.CallNode) -> set[str]:
     """The attributes of a node that any value, constraint or target reads; all of them where it is built
     again."""
-    node, names = rule.nodes[number], set[str]()
-    assert isinstance(node, ir.CallNode)
-    everything = {name for o in node.operators for name in rule.dialect.operators[o].attributes}
-    copied = [(number, c) for c in node.constraints if isinstance(c, ir.SameAttributes)]
+    names = set[str]()
+    everything = {name for o in call.operators for name in rule.dialect.operators[o].attributes}
     for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
         match part:
             case ir.NodeAttr(_, read, name) if _stands_for(rule, read, number):
@@ -108,7 +102,7 @@ def _read(rule: ir.CheckedRule, number: int) -> set[str]:
                 names |= everything - set(without)
             case ir.SourceNode(_, read) if read == number:
                 names |= everything
-    for _, constraint in copied:  # they are those of a node that may be read instead
+    for constraint in call.copies:  # they are those of a node that may be read instead
         names |= everything - set(constraint.without)
     return names
 

@@ -208,14 +208,12 @@ class Leaves:
 
         value: Any = None
         stated = (
-            any(isinstance(c, ir.Constraint) and c.field == "shape" for c in leaf.constraints)
-            or (number, "shape") in self.wishes
+            bool(leaf.asked("shape")) or (number, "shape") in self.wishes
         )
         splat = False
-        for constraint in leaf.constraints:
-            if isinstance(constraint, ir.Constraint) and constraint.field == "value":
-                splat = isinstance(constraint.test, ir.SplatEquals)
-                value = self.concrete(constraint.test, None)
+        for test in leaf.asked("value"):
+            splat = isinstance(test, ir.SplatEquals)
+            value = self.concrete(test, None)
         if (number, "value") in self.wishes:
             value = self.wishes[number, "value"]
         if value is None and hint is not None:
@@ -253,8 +251,8 @@ class Leaves:
         """The value that the constraints on `field` of a node demand; `default` where they leave it open."""
         if (number, field) in self.wishes:
             default = self.wishes[number, field]
-        for constraint in self.rule.nodes[number].constraints:
-            if isinstance(constraint, ir.Constraint) and constraint.field == field:
+        for constraint in self.rule.nodes[number].tests:
+            if constraint.field == field:
                 if not reads_itself(self.rule, number, constraint, self.scope):
                     default = self.concrete(constraint.test, default)
                 elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
@@ -269,8 +267,8 @@ class Leaves:
         Captures are bound. Raises what evaluations may fail with.
         """
         match test:
-            case ir.Equals(value) | ir.ConstantEquals(value) | ir.SplatEquals(value):
-                return evaluate(value, self.scope)
+            case ir.AgainstValue():
+                return evaluate(test.value, self.scope)
             case ir.Capture(capture, inner):
                 found = self.concrete(inner, default)
                 if found is None and isinstance(inner, ir.Anything) and default is None:

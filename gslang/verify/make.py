@@ -340,9 +340,7 @@ class Making(CallAttributes):
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
         """True if an operand is a leaf whose value the rule constrains."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
-        return isinstance(node, ir.LeafNode) and any(
-            isinstance(c, ir.Constraint) and c.field == "value" for c in node.constraints
-        )
+        return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
 
     def state_shape(self, slot: int) -> None:
         """Where an operand is computed, inference may not know the result's shape; a model would state it, so

@@ -8,6 +8,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
+from gslang.check.walks import within_captures
 from gslang.dialect.domain import Interval, ListOf
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
@@ -128,67 +129,64 @@ class CallAttributes(Leaves):
         for constraint in call.constraints:
             if isinstance(constraint, ir.SameAttributes):
                 other = self.scope.slot(constraint.place, constraint.node)
-                if other >= 0:
-                    own = declared.complete(self.graph.attrs[other])
-                    given.update(
-                        {name: value for name, value in own.items() if name not in constraint.without}
-                    )
-            elif constraint.field in declared.attributes:
-                spec = declared.attributes[constraint.field]
-                default = proposed.get(
-                    constraint.field, spec.default if constraint.field in declared.defaults else None
-                )
-                if isinstance(constraint.test, ir.Anything):
-                    continue
-                if (
-                    constraint.field not in proposed and isinstance(constraint.test, ir.Capture)
-                    and isinstance(constraint.test.test, ir.Anything)
-                ):
-                    continue
-                if _is_open_tuple(constraint.test):
-                    if constraint.field not in proposed and not settle:
-                        continue
-                    if proposed.get(constraint.field, ()) is None:
-                        raise Misfit(f"`{constraint.field}` is proposed to be absent")
-                first = reads_itself(self.rule, number, constraint, self.scope)
-                if first:
-                    continue  # `first.conv.*` on the first instance: anything
-                try:
-                    given[constraint.field] = self.concrete(constraint.test, default)
-                except FAILURES:
-                    later.append(constraint.field)
-        places = {
-            operand.name: k for k, operand in enumerate(declared.operands) if operand.attribute is not None
-        }
-        for constraint in call.constraints:  # on an operand that was an attribute in earlier versions
-            if (
-                isinstance(constraint, ir.Constraint) and constraint.field in places
-                and not isinstance(constraint.test, ir.Anything)
+                own = declared.complete(self.graph.attrs[other]) if other >= 0 else {}
+                given |= {name: value for name, value in own.items() if name not in constraint.without}
+            elif constraint.field in declared.attributes and not (
+                _leaves_open(constraint, proposed, settle)
+                # `first.conv.*` on the first instance: anything
+                or reads_itself(self.rule, number, constraint, self.scope)
             ):
-                place = f"%{places[constraint.field]}"
+                name = constraint.field
+                default = declared.attributes[name].default if name in declared.defaults else None
+                try:
+                    given[name] = self.concrete(constraint.test, proposed.get(name, default))
+                except FAILURES:
+                    later.append(name)
+        given |= self._former_attributes(number, call, declared, proposed)
+        given |= {
+            name: self.wishes[number, name] for name in declared.attributes if (number, name) in self.wishes
+        }
+        return given, later
+
+    def _former_attributes(
+        self, number: int, call: ir.CallNode, declared: Signature, proposed: Attrs
+    ) -> dict[str, object]:
+        """Values of operands that were attributes in earlier versions, by place, as far as constraints and
+        wishes fix them.
+        """
+        given: dict[str, object] = {}
+        places = {
+            operand.name: f"%{k}" for k, operand in enumerate(declared.operands)
+            if operand.attribute is not None
+        }
+        for constraint in call.tests:
+            if constraint.field in places and not isinstance(constraint.test, ir.Anything):
+                place = places[constraint.field]
                 try:
                     given[place] = self.concrete(constraint.test, proposed.get(place))
                 except FAILURES:
                     continue
-        for name in declared.attributes:
+        for name, place in places.items():
             if (number, name) in self.wishes:
-                given[name] = self.wishes[number, name]
-        for name, k in places.items():
-            if (number, name) in self.wishes:
-                given[f"%{k}"] = self.wishes[number, name]
-        return given, later
+                given[place] = self.wishes[number, name]
+        return given
 
 
-def _is_open_tuple(test: ir.Test) -> bool:
-    while isinstance(test, ir.Capture):
-        test = test.test
-    if not isinstance(test, ir.TupleTest):
+def _leaves_open(constraint: ir.Constraint, proposed: Attrs, settle: bool) -> bool:
+    """True if a constraint says no more of an attribute than that it is captured, or has some items.
+
+    Raises `Misfit` if it must have items, and is proposed to be absent.
+    """
+    name, test = constraint.field, within_captures(constraint.test)
+    if test == ir.Anything():
+        return test is constraint.test or name not in proposed
+    items = test.items if isinstance(test, ir.TupleTest) else ()
+    rest = ir.Rest()
+    if rest not in items or any(within_captures(item) not in (rest, ir.Anything()) for item in items):
         return False
-    return any(isinstance(item, ir.Rest) for item in test.items) and all(
-        isinstance(item, (ir.Rest, ir.Anything))
-        or isinstance(item, ir.Capture) and isinstance(item.test, ir.Anything)
-        for item in test.items
-    )
+    if name in proposed and proposed[name] is None:
+        raise Misfit(f"`{name}` is proposed to be absent")
+    return name not in proposed and not settle
 
 
 def _some_value(rng: Random, type_: AttributeType) -> Any:

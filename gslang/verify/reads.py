@@ -17,34 +17,29 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     """
     found: list[int] = []
     for item in parts(rule.nodes[number].constraints):
-        match item:
-            case ir.NodeAttr(ir.Own(), node, _):
-                found.append(node)
-            case ir.Captured(capture=capture):
-                found += [
-                    k
-                    for k, node in enumerate(rule.nodes)
-                    if any(
-                        isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints)
-                    )
-                ]
+        if isinstance(item, ir.NodeAttr) and item.place == ir.OWN:
+            found.append(item.node)
+        elif isinstance(item, ir.Captured):
+            found += _capturing(rule, item.capture)
+    leaves = rule.leaves
+    return [k for k in dict.fromkeys(found) if k != number and k in leaves and leaves[k].block is None]
+
+
+def _capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
+    """The nodes whose constraints bind a capture."""
     return [
         k
-        for k in dict.fromkeys(found)
-        if k != number and isinstance(rule.nodes[k], ir.LeafNode) and rule.nodes[k].block is None
+        for k, node in enumerate(rule.nodes)
+        if any(isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints))
     ]
 
 
 def has_open(rule: ir.CheckedRule, name: str) -> bool:
     """True if a call of the source may have the attribute at any value."""
     return any(
-        isinstance(node, ir.CallNode)
-        and any(name in rule.dialect.operators[o].attributes for o in node.operators)
-        and all(
-            isinstance(c.test, ir.Anything)
-            for c in node.constraints if isinstance(c, ir.Constraint) and c.field == name
-        )
-        for node in rule.nodes
+        any(name in rule.dialect.operators[o].attributes for o in call.operators)
+        and all(isinstance(test, ir.Anything) for test in call.asked(name))
+        for call in rule.calls.values()
     )
 
 

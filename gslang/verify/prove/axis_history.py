@@ -302,17 +302,12 @@ class AxisHistory:
 
     def again(self, node: int) -> Label | None:
         """The label of a node of the source that the target uses; what it reads is read once more."""
-        match self.rule.nodes[node]:
-            case ir.LeafNode():
-                self.reads[node] += 1
-            case ir.CallNode(operands=operands):
-                for operand in operands:
-                    if isinstance(operand, int):
-                        self.again(operand)
-            case ir.TupleNode(fields=fields) | ir.AltNode(branches=fields):
-                for operand in fields:
-                    if isinstance(operand, int):
-                        self.again(operand)
+        pattern = self.rule.nodes[node]
+        if isinstance(pattern, ir.LeafNode):
+            self.reads[node] += 1
+        for operand in pattern.parts or pattern.below:
+            if isinstance(operand, int):
+                self.again(operand)
         return self.labels[node]
 
     def said(self, name: str, test: object) -> object:

@@ -26,14 +26,13 @@ def asked_to_be_single(rule: ir.CheckedRule) -> frozenset[int]:
     single: set[int] = set()
     other: set[int] = set()
     for node in rule.nodes:
-        match node:
-            case ir.CallNode(operators=operators, operands=operands):
-                for k, operand_ in enumerate(operands):
-                    if isinstance(operand_, int):
-                        alone = all(k in SINGLE_OPERANDS.get(name, ()) for name in operators)
-                        (single if alone else other).add(operand_)
-            case ir.TupleNode(fields=fields) | ir.AltNode(branches=fields):
-                other |= {field for field in fields if isinstance(field, int)}
+        if isinstance(node, ir.CallNode):
+            for k, operand_ in enumerate(node.operands):
+                if isinstance(operand_, int):
+                    alone = all(k in SINGLE_OPERANDS.get(name, ()) for name in node.operators)
+                    (single if alone else other).add(operand_)
+        else:
+            other.update(node.below)
     return frozenset(single - other)
 
 

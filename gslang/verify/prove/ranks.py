@@ -62,11 +62,7 @@ def _bound(rule: ir.CheckedRule) -> int:
 
 def _have_one_rank(sides: AxisHistory) -> bool:
     """True if all inputs that are no scalars have one rank by what the rule says."""
-    leaves = [
-        k
-        for k, node in enumerate(sides.rule.nodes)
-        if isinstance(node, ir.LeafNode) and sides.labels.get(k) is not None
-    ]
+    leaves = [k for k in sides.rule.leaves if sides.labels.get(k) is not None]
     groups = {k: {k} for k in leaves}
 
     def join(a: int, b: int) -> None:
@@ -75,18 +71,14 @@ def _have_one_rank(sides: AxisHistory) -> bool:
             groups.update(dict.fromkeys(union, union))
 
     for k in leaves:
-        for constraint in sides.rule.nodes[k].constraints:
-            match constraint:
-                case ir.Constraint("shape", ir.Equals(ir.NodeAttr(_, other, "shape"))):
-                    join(k, other)
-    for node in sides.rule.nodes:
-        match node:
-            case ir.CallNode(operators=operators, operands=operands) if set(operators) <= {
-                "concatenate", "Concat",
-            }:
-                joined = [f for o in operands if isinstance(o, int) for f in _fields(sides.rule, o)]
-                for a, b in zip(joined, joined[1:]):
-                    join(a, b)
+        for constraint in sides.rule.nodes[k].tests:
+            if constraint.copied is not None and constraint.field == "shape":
+                join(k, constraint.copied.node)
+    for call in sides.rule.calls.values():
+        if set(call.operators) <= {"concatenate", "Concat"}:
+            joined = [f for o in call.operands if isinstance(o, int) for f in _fields(sides.rule, o)]
+            for a, b in zip(joined, joined[1:]):
+                join(a, b)
     return len({frozenset(group) for group in groups.values()}) <= 1
 
 
@@ -200,7 +192,7 @@ def _numbers_read(value: ir.Value) -> set[int]:
 
 def _of_items(value: ir.Value) -> bool:
     """True if a value is made of the items at hand and constants."""
-    return not any(isinstance(part, (ir.NodeAttr, ir.Let, ir.Captured, ir.Uses)) for part in parts(value))
+    return not any(isinstance(part, (ir.InPlace, ir.Uses)) for part in parts(value))
 
 
 def _reads_axes(value: ir.Value) -> bool:

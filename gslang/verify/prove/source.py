@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import within_captures
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.constraints import passes
@@ -163,13 +164,9 @@ class Source:
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank = said.single, said.rank
         leaf.least = 0 if number_ in self.case.watched.vectors else 1
-        for constraint in pattern.constraints:
-            if not isinstance(constraint, ir.Constraint):
-                continue
-            test = constraint.test
-            while isinstance(test, ir.Capture):
-                test = test.test
-            if constraint.field == "value" and isinstance(test, (ir.ConstantEquals, ir.SplatEquals)):
+        for constraint in pattern.tests:
+            test = within_captures(constraint.test)
+            if constraint.field == "value" and isinstance(test, ir.ElementsTest):
                 value = self.case.value(test.value)
                 if (
                     isinstance(value, tuple) and isinstance(test, ir.ConstantEquals)
@@ -413,17 +410,12 @@ class Source:
         """Hold a node to its constraints."""
         scope = self.scope
         slot = scope.slots_of(pattern.block)[number_]
-        for constraint in pattern.constraints:
-            if isinstance(constraint, ir.SameAttributes):
-                continue  # copied
+        for constraint in pattern.tests:  # the others are copied
             if constraint.field == "value":
                 continue  # built in
-            if (
-                isinstance(constraint.test, ir.Equals) and isinstance(constraint.test.value, ir.NodeAttr)
-                and isinstance(pattern, ir.CallNode)
-            ):
-                other = scope.slot(constraint.test.value.place, constraint.test.value.node)
-                given = self.graph.attrs[other].get(constraint.test.value.name) if other >= 0 else None
+            if isinstance(read := constraint.equal_to, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
+                other = scope.slot(read.place, read.node)
+                given = self.graph.attrs[other].get(read.name) if other >= 0 else None
                 if isinstance(given, Written) and self.graph.attrs[slot].get(constraint.field) is given:
                     continue  # copied
             try:

@@ -4,11 +4,11 @@ which sides its cases took.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import conjuncts, readings
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
@@ -127,53 +127,37 @@ def _early(
 
     `single`: constants whose number may be read before an operator has said what it is.
     """
-    found = [c for whole in rule.where for c in _conjuncts(whole) if not _asks_for_results(rule, c, single)]
+    found = [c for c in conjuncts(rule.where) if not _asks_for_results(rule, c, single)]
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
 
 
 def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     """The shapes of inputs, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
-    for whole in rule.where:
-        for condition in _conjuncts(whole):
-            match condition:
-                case ir.CompareValue(
-                    "==", ir.Builtin("numel", (ir.NodeAttr(ir.Own(), node, "shape"),)), ir.Const(1)
-                ):
-                    said = Said(single=True)
-                case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
-                    said = Said(rank=rank)
-                case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "shape"), ir.Const(tuple(shape))):
-                    said = Said(rank=len(shape), single=all(size == 1 for size in shape))
-                case _:
-                    continue
-            if isinstance(rule.nodes[node], ir.LeafNode):
-                before = found.get(node, Said())
-                found[node] = Said(
-                    said.rank if before.rank is None else before.rank, before.single or said.single
-                )
+    leaves = rule.leaves
+    for condition in conjuncts(rule.where):
+        match condition:
+            case ir.CompareValue(
+                "==", ir.Builtin("numel", (ir.NodeAttr(ir.Own(), node, "shape"),)), ir.Const(1)
+            ):
+                said = Said(single=True)
+            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
+                said = Said(rank=rank)
+            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "shape"), ir.Const(tuple(shape))):
+                said = Said(rank=len(shape), single=all(size == 1 for size in shape))
+            case _:
+                continue
+        if node in leaves:
+            before = found.get(node, Said())
+            found[node] = Said(
+                said.rank if before.rank is None else before.rank, before.single or said.single
+            )
     return found
-
-
-def _conjuncts(condition: ir.Value) -> Iterator[ir.Value]:
-    match condition:
-        case ir.AllOf(items):
-            for item in items:
-                yield from _conjuncts(item)
-        case _:
-            yield condition
 
 
 def _nodes(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
     """The nodes that a condition looks at."""
-    found: set[int] = set()
-    for part in parts(condition):
-        match part:
-            case ir.NodeAttr(_, node, _):
-                found.add(node)
-            case ir.Let(_, number):
-                found |= _nodes(rule, rule.lets[number])
-    return found
+    return {part.node for part in readings(condition, rule.lets) if isinstance(part, ir.NodeAttr)}
 
 
 def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
@@ -214,16 +198,12 @@ def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
 def _asks_for_results(rule: ir.CheckedRule, condition: ir.Value, single: frozenset[int]) -> bool:
     """True if a condition looks at the type of what a call of the source makes, at what is around it, or at
     the numbers of a constant that is none of these with a `single` one."""
-    for part in parts(condition):
-        match part:
-            case ir.NodeAttr(_, node, name) if name in ("shape", "dtype", "ndim") and not isinstance(
-                rule.nodes[node], ir.LeafNode
-            ):
-                return True
-            case ir.Let(_, number) if _asks_for_results(rule, rule.lets[number], single):
-                return True
-            case ir.NodeAttr(_, node, "value") if node not in single:
-                return True
-            case ir.Uses():
-                return True
-    return False
+    leaves = rule.leaves
+    return any(
+        isinstance(part, ir.Uses)
+        or isinstance(part, ir.NodeAttr) and (
+            part.name in ("shape", "dtype", "ndim") and part.node not in leaves
+            or part.name == "value" and part.node not in single
+        )
+        for part in readings(condition, rule.lets)
+    )
