@@ -16,7 +16,10 @@ from pathlib import Path
 
 MANY = 3  # classes of the representation that a function tells apart, from which on it counts
 LONG = 60  # lines of a function
-REPRESENTATION = ("check/checked.py", "check/checked_values.py", "engine/program.py")
+REPRESENTATION = (
+    "check/checked.py", "check/checked_pattern.py", "check/checked_tests.py", "check/checked_target.py",
+    "check/checked_values.py", "engine/program.py",
+)
 """Files whose classes are the checked rule and its match program."""
 SAMPLES = ("Splice", "SameAttributes", "AltNode")
 """Kinds of things that a match demands: how many files mention each is what a new one would touch."""

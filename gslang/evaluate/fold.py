@@ -79,12 +79,7 @@ def _compute(
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.run import node_evaluator
 
-    todo = worth_computing(graph, _computable(graph, dialect, given), limit_bytes)
-    if limit_bytes is not None:
-        todo, refused = within_work(graph, todo)
-        if refused:
-            todo = worth_computing(graph, todo, limit_bytes)
-            _note(graph, refused)
+    todo = _to_compute(graph, dialect, limit_bytes, given)
     # leaves as they are kept, then what is computed
     known: dict[int, object] = {ABSENT: None, **graph.values, **given} if todo else {}
     values = dict(given)
@@ -130,6 +125,19 @@ def _compute(
                     if any([ops[operand] is PARAM or operand in variable for operand in operands]):
                         variable.add(node)
     return values, variable, _read(graph, values, large)
+
+
+def _to_compute(
+    graph: Graph, dialect: Dialect, limit_bytes: int | None, given: Mapping[int, object]
+) -> list[int]:
+    """The nodes that can be computed and are worth it, in order; those refused for their work are noted."""
+    todo = worth_computing(graph, _computable(graph, dialect, given), limit_bytes)
+    if limit_bytes is not None:
+        todo, refused = within_work(graph, todo)
+        if refused:
+            todo = worth_computing(graph, todo, limit_bytes)
+            _note(graph, refused)
+    return todo
 
 
 def _read(graph: Graph, values: dict[int, object], large: Collection[int]) -> list[int]:

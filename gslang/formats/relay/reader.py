@@ -90,10 +90,7 @@ def read_relay(
     wanted = definitions[chosen]
     assert wanted.function is not None
     graph = graphs[wanted.name]
-    texts = [
-        "" if d is wanted else tokens.source[tokens.starts[d.start] : tokens.end_of(d.end - 1)]
-        for d in definitions
-    ]
+    texts = ["" if d is wanted else _text_of(d, tokens) for d in definitions]
     if inline and len(order) > 1:
         parameters = {d.name: d.function.parameters for d in definitions if d.function is not None}
         graph = inlined(wanted.name, graphs, parameters, order, path)
@@ -109,6 +106,11 @@ def read_relay(
     if problems.warnings:
         graph.meta["warnings"] = list(problems.warnings)
     return graph
+
+
+def _text_of(definition: _Definition, tokens: Tokens) -> str:
+    """A definition as it is written."""
+    return tokens.source[tokens.starts[definition.start] : tokens.end_of(definition.end - 1)]
 
 
 def _parts(text: str, path: str) -> tuple[str, Metadata | None, bool, bool]:

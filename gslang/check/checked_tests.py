@@ -1,0 +1,155 @@
+"""Constraints of a checked rule's source: what it demands of one value, and of all attributes of a node.
+
+Part of `checked`, through which the other stages see them. Testing them: `engine.constraints`, and as code
+`engine.constraint_code`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field as dataclass_field
+from typing import Union
+
+from gslang.base.quick_dataclass import dataclass
+from gslang.base.source import Span
+from gslang.check.checked_values import Const, NodeAttr, NodeReference, Place, Selection, Value
+
+
+class AgainstValue:
+    """A comparison with `value`."""
+
+    __slots__ = ()
+    value: Value
+
+
+class ElementsTest(AgainstValue):
+    """On field `value`: of the elements of a constant, which are rounded to its dtype."""
+
+    __slots__ = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Anything:
+    """`_`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Equals(AgainstValue):
+    """Equal to a value, floats as float32."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantEquals(ElementsTest):
+    """On field `value`: a one-element constant equal to `value` rounded to the constant's dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class SplatEquals(ElementsTest):
+    """On field `value`: a constant of any shape whose elements all equal `value` rounded to its dtype."""
+
+    value: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Capture:
+    """`(name := test)`: the value found goes into capture number `capture`."""
+
+    capture: int
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class Rest:
+    """`*_`: any number of items, at most one in a `TupleTest`."""
+
+
+@dataclass(frozen=True, slots=True)
+class TupleTest:
+    """A tuple whose items pass."""
+
+    items: tuple[Test | Rest, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EachItem:
+    """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum`
+    bound the length.
+    """
+
+    test: Test
+    local: int
+    minimum: int = 0
+    maximum: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf:
+    """`a | b`"""
+
+    tests: tuple[Test, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class IfTest:
+    """One of two tests, by a condition."""
+
+    condition: Value
+    then: Test
+    otherwise: Test
+
+
+@dataclass(frozen=True, slots=True)
+class SelectTest(Selection):
+    """The test of the branch of alternation `node` that matched; None: none can pass."""
+
+    place: Place
+    node: int
+    arms: tuple[Test | None, ...]
+
+
+Test = Union[
+    Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Constraint:
+    """A test of `field` of a node: an attribute, or shape, dtype, ndim, value, index."""
+
+    field: str
+    test: Test
+    span: Span = dataclass_field(compare=False, repr=False)
+
+    @property
+    def equal_to(self) -> Value | None:
+        """The value that the field must have; None where it is asked for something else."""
+        return self.test.value if isinstance(self.test, Equals) else None
+
+    @property
+    def copied(self) -> NodeAttr | None:
+        """The same, if it is that field of another node."""
+        value = self.equal_to
+        return value if isinstance(value, NodeAttr) and value.name == self.field else None
+
+    @property
+    def literal(self) -> Const | None:
+        """The same, if it is written out."""
+        return literal_of(self.test)
+
+
+def literal_of(test: object) -> Const | None:
+    """The value that a test compares with, if that is written out."""
+    return test.value if isinstance(test, Equals) and isinstance(test.value, Const) else None
+
+
+@dataclass(frozen=True, slots=True)
+class SameAttributes(NodeReference):
+    """`f(x, a.*)` with an operator variable: all attributes equal those of `node`, but those in `without`."""
+
+    place: Place
+    node: int
+    without: tuple[str, ...]
+    span: Span = dataclass_field(compare=False, repr=False)
