@@ -62,11 +62,8 @@ def _choices() -> Iterator[tuple[int, int]]:
 def fitting_inputs(graph: Graph, path: str) -> WeightsFile:
     """A file whose arrays have each the name and type of an input. Raises `InputError`."""
     from gslang.base.suggest import did_you_mean
-    from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
-    from gslang.dialect.tensor_type import TensorType
-    from gslang.formats.weights import open_weights
+    from gslang.formats.weights import fitting_type, open_weights
     from gslang.graph.graph import LEAVES
-    from gslang.graph.inference import contradiction
 
     arrays = open_weights(path)
     named = {
@@ -79,16 +76,7 @@ def fitting_inputs(graph: Graph, path: str) -> WeightsFile:
             guess = did_you_mean(name, named)
             help = f"did you mean `{guess}`?" if guess else f"inputs: {', '.join(named) or 'none'}"
             raise InputError(f"the graph has no input `{name}`", path=path, help=help)
-        found, declared = arrays.type_of(name), graph.types[named[name]]
-        if (
-            isinstance(declared, TensorType) and declared.dtype is not None
-            and numpy_dtype_exists(declared.dtype)
-        ):
-            # a type such as bfloat16 is held in a larger one
-            if numpy_dtype(declared.dtype).name == found.dtype:
-                found = TensorType(found.shape, declared.dtype)
-        if why := contradiction(declared, found):
-            raise InputError(f"`{name}`: {why} (the graph against this file)", path=path)
+        fitting_type(arrays, name, graph.types[named[name]], path)
     return arrays
 
 

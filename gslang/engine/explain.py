@@ -21,8 +21,9 @@ from gslang.engine.backtracking import FAILED, Outcome, Todo, before
 from gslang.engine.build import build
 from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
-from gslang.engine.machine import At, Inside, Link, Machine, Whole
+from gslang.engine.machine import Machine
 from gslang.engine.match_failures import also_used, described, path_between
+from gslang.engine.own_steps import At, Inside, Link, Whole
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance
 from gslang.engine.step_words import KNOWN, Words, first_output, words_for

@@ -14,7 +14,7 @@ from gslang.check import checked as ir
 from gslang.check.footprint import operators_at
 from gslang.engine import program as mp
 from gslang.engine.conditions import bound_slots, input_slots, late_contradiction, output_slots, shared_output
-from gslang.engine.machine import At, Link, Linked, Machine, Whole
+from gslang.engine.machine import Machine
 from gslang.engine.match_failures import (
     also_used,
     constraint_obstacle,
@@ -25,6 +25,7 @@ from gslang.engine.match_failures import (
     shown_operators,
     where_obstacle,
 )
+from gslang.engine.own_steps import At, Link, Linked, Whole
 from gslang.engine.scope import Instance, holds
 from gslang.graph.graph import ABSENT
 

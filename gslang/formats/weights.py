@@ -20,7 +20,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import open_file
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
-from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.dialect.tensor_type import TensorType, Type, is_static
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inference import contradiction, refine
 
@@ -253,6 +253,23 @@ def param_values(graph: Graph) -> dict[str, object]:
     }
 
 
+def fitting_type(arrays: WeightsFile, name: str, declared: Type | None, path: str | Path) -> TensorType:
+    """The type of an array for an input that is declared as `declared`. Raises `InputError` if it does not
+    fit.
+    """
+    found = arrays.type_of(name)
+    if (
+        isinstance(declared, TensorType) and declared.dtype is not None
+        and numpy_dtype_exists(declared.dtype)
+        # a type such as bfloat16 is held in a larger one
+        and numpy_dtype(declared.dtype).name == found.dtype
+    ):
+        found = TensorType(found.shape, declared.dtype)
+    if why := contradiction(declared, found):
+        raise InputError(f"`{name}`: {why} (the graph against this file)", path=str(path))
+    return found
+
+
 def attach_params(graph: Graph, path: str | Path) -> None:
     """Give parameters their values by name; arrays stay in the file until they are needed.
 
@@ -273,16 +290,8 @@ def attach_params(graph: Graph, path: str | Path) -> None:
                 f"the graph has no parameter `{name}`", path=str(path),
                 help=f"did you mean `{guess}`?" if guess else "",
             )
-        found, declared = arrays.type_of(name), graph.types[node]
-        if (
-            isinstance(declared, TensorType) and declared.dtype is not None
-            and numpy_dtype_exists(declared.dtype)
-        ):
-            # a type such as bfloat16 is held in a larger one
-            if numpy_dtype(declared.dtype).name == found.dtype:
-                found = TensorType(found.shape, declared.dtype)
-        if why := contradiction(declared, found):
-            raise InputError(f"`{name}`: {why} (the graph against this file)", path=str(path))
+        declared = graph.types[node]
+        found = fitting_type(arrays, name, declared, path)
         if not (isinstance(declared, TensorType) and is_static(declared.shape) and declared.dtype):
             graph.types[node] = refine(found, declared)
         graph.op[node] = PARAM

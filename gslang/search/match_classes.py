@@ -14,7 +14,8 @@ from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.backtracking import FAILED, Outcome, Todo, before
 from gslang.engine.constraints import satisfied
-from gslang.engine.machine import At, Machine
+from gslang.engine.machine import Machine
+from gslang.engine.own_steps import At
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT

@@ -192,22 +192,11 @@ def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen
                     _look_at_target(repeat.element, rule, scope, found, set())
             except FAILURES:
                 return
-        case ir.MakeCall(_, operands, attributes):
-            for operand in operands:
-                _look_at_target(operand, rule, scope, found, done)
-            for _, given in attributes:
-                _look(given, rule, scope, found, done)
-        case ir.MakeConst(value, dtype, _, shape):
-            for part in (value, dtype, shape):
-                _look(part, rule, scope, found, done)
-        case ir.MakeTuple(inner):
-            for number_ in inner:
-                _look_at_target(number_, rule, scope, found, done)
-        case ir.MakeProj(base, field):
-            _look_at_target(base, rule, scope, found, done)
-            _look(field, rule, scope, found, done)
-        case ir.Projections(base):
-            _look_at_target(base, rule, scope, found, done)
+        case _:
+            for part in target.parts:
+                _look_at_target(part, rule, scope, found, done)
+            for read in _values(target.reads):
+                _look(read, rule, scope, found, done)
 
 
 def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
