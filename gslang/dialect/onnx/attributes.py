@@ -292,3 +292,22 @@ def _message(name: str, value: object) -> Any:
 
 def _bytes(value: object) -> object:
     return value.encode("utf-8", "surrogateescape") if isinstance(value, str) else value
+
+
+def with_bodies(message: Any, now: Any, before: Any) -> Any:
+    """The message with other bodies; None if more has changed than these."""
+    other = {name: value for name, value in now.items() if value != before.get(name)}
+    if set(now) != set(before) or not all(
+        isinstance(part, Body) for v in other.values() for part in (v if isinstance(v, tuple) else (v,))
+    ):
+        return None
+    changed = type(message)()
+    changed.CopyFrom(message)
+    for attribute in changed.attribute:
+        value = other.get(attribute.name)
+        if isinstance(value, Body):
+            attribute.g.ParseFromString(value.data)
+        elif isinstance(value, tuple):
+            for place, body in enumerate(value):
+                attribute.graphs[place].ParseFromString(body.data)
+    return changed

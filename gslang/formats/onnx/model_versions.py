@@ -14,15 +14,32 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx.messages import operator_set
 
 _INITIALIZERS_ALONE: Final = 4  # the first IR version in which an initializer need not be an input
 _OPERATOR_SETS: Final = 3  # the first IR version in which a model imports operator sets
 
 
+def plain_domain(domain: str) -> str:
+    """The one name of a domain: the default one has two."""
+    return "" if domain == "ai.onnx" else domain
+
+
+def imported_sets(model: ModelProto, path: str) -> dict[str, int]:
+    """Domain → version of the operator sets that a model imports. Raises `InputError` if it says none."""
+    found = {plain_domain(entry.domain): entry.version for entry in model.opset_import}
+    if not found:
+        if model.ir_version >= _OPERATOR_SETS:
+            help = "the version of its operators is unknown; `onnx.checker` reports the same"
+            raise InputError("the model imports no operator set", path=path, help=help)
+        found[""] = 1
+    return found
+
+
 def import_operator_sets(model: ModelProto, opsets: Mapping[str, int]) -> None:
     """Import what `opsets` has and the model has not (domain → version, the default domain is "")."""
-    known = {"" if entry.domain == "ai.onnx" else entry.domain for entry in model.opset_import}
+    known = {plain_domain(entry.domain) for entry in model.opset_import}
     missing = {domain: version for domain, version in opsets.items() if domain not in known}
     if _implies_operator_set(model) and missing == {"": 1}:
         return

@@ -5,11 +5,10 @@ Not here: writing (`writer`), what operators mean (`gslang.dialect.onnx`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from struct import calcsize, unpack
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final
 
@@ -20,7 +19,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import attribute_value, captures_of
-from gslang.dialect.onnx.dtypes import element_type, type_of
+from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.schemas import operator_name
@@ -30,6 +29,8 @@ from gslang.dialect.onnx.versions import VECTORS, history
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate.known_types import refiner
+from gslang.formats.onnx.constants import held_value, number_of, stated_tensor
+from gslang.formats.onnx.model_versions import imported_sets, plain_domain
 from gslang.formats.onnx.normal_form import (
     changed_defaults,
     drop_meaningless,
@@ -47,10 +48,9 @@ from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
 from gslang.graph.known_calls import opaque_name, unknown_parts, warning
-from gslang.graph.scalar import Scalar
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto
+    from onnx import ModelProto, NodeProto
 
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
@@ -157,7 +157,7 @@ class _Reader:
         self.checks_texts = data is not None  # of a message in memory they are texts
         self.may_be_external = data is None or b"location" in data  # a key of what says where data are
         self.may_be_ours = data is None or PREFIX.encode() in data  # so begin the keys of what gslang notes
-        self.opsets = _opsets(model, path)
+        self.opsets = imported_sets(model, path)
         self.graph = Graph("onnx", model.graph.name or "main")
         self.values: dict[str, int] = {}  # value name → node
         self.opaque: dict[str, None] = {}  # warnings about calls that say more than is declared
@@ -179,9 +179,9 @@ class _Reader:
             self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
         refiner(dialect)(self.graph)
         read = self.graph.output_uses.keys() | {node for node, users in enumerate(self.graph.users) if users}
-        unused = frozenset(
-            [name for name in _initializer_names(model.graph) if self.values[name] not in read]
-        )
+        initializers = [t.name for t in model.graph.initializer]
+        initializers += [s.values.name for s in model.graph.sparse_initializer]
+        unused = frozenset([name for name in initializers if self.values[name] not in read])
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path, self.may_be_external)
 
@@ -207,11 +207,12 @@ class _Reader:
                 node = graph.add_input(value.name, type_of(value.type))
             else:
                 tensor = given.pop(value.name)
-                node = graph.add_param(value.name, TensorType(tensor.shape, tensor.element), _held(tensor))
+                type_ = TensorType(tensor.shape, tensor.element)
+                node = graph.add_param(value.name, type_, held_value(tensor))
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, tensor)}
             self.values[value.name] = node
         for name, tensor in given.items():
-            held = _number(tensor) or _held(tensor)
+            held = number_of(tensor) or held_value(tensor)
             self.values[name] = node = graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
             graph.extras[node] = {KEY: NodeRecord(-1, None, None, held or tensor)}
         for sparse in proto.sparse_initializer:
@@ -324,7 +325,7 @@ class _Reader:
             [a.type in _PLAIN_ATTRIBUTES and not a.ref_attr_name for a in node.attribute]
         )
         unknown: list[str] = []
-        opset = self.opsets.get(_domain(domain), 0)
+        opset = self.opsets.get(plain_domain(domain), 0)
         if not node.overload:
             unknown = unknown_at(operator, opset, attrs, len(operands))
             recurs = recurs and is_current(operator, opset)
@@ -379,26 +380,13 @@ class _Reader:
 
     def _constant(self, position: int, node: NodeProto) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
-        if len(node.attribute) != 1 or not node.output[0]:
+        tensor = stated_tensor(node, self.folder)
+        if tensor is None or not node.output[0]:
             return False
-        attribute = node.attribute[0]
-        match attribute.name:
-            case "value" if attribute.HasField("t"):
-                tensor = OnnxTensor(attribute.t, self.folder)
-                if tensor.external:
-                    self._check_place(tensor)
-            case "value_float":
-                tensor = _stated("float32", (), float_data=[attribute.f])
-            case "value_floats":
-                tensor = _stated("float32", (len(attribute.floats),), float_data=attribute.floats)
-            case "value_int":
-                tensor = _stated("int64", (), int64_data=[attribute.i])
-            case "value_ints":
-                tensor = _stated("int64", (len(attribute.ints),), int64_data=attribute.ints)
-            case _:
-                return False
+        if tensor.external:
+            self._check_place(tensor)
         name = node.output[0]
-        held = _number(tensor) or _held(tensor)
+        held = number_of(tensor) or held_value(tensor)
         self.values[name] = made = self.graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
         self.graph.extras[made] = {KEY: NodeRecord(position, node, None, held or tensor)}
         return True
@@ -409,7 +397,7 @@ class _Reader:
         """The operator's name; attributes that are operands today become constants, defaults that have
         changed are stated.
         """
-        graph, opset = self.graph, self.opsets.get(_domain(node.domain), 0)
+        graph, opset = self.graph, self.opsets.get(plain_domain(node.domain), 0)
 
         def type_of_operand(k: int) -> Type | None:
             return graph.types[operands[k]] if k < len(operands) and operands[k] >= 0 else None
@@ -460,47 +448,3 @@ def _padded(types: tuple[Type | None, ...], signature: Signature | None) -> tupl
     if signature is None or isinstance(signature.results, str):
         return types
     return types + (None,) * (len(signature.results) - len(types))
-
-
-def _stated(dtype: str, shape: tuple[int, ...], **data: Sequence[float]) -> OnnxTensor:
-    """A tensor of numbers that stand in an attribute; `data`: the field of the message that they go to."""
-    return OnnxTensor(messages().TensorProto(dims=shape, data_type=element_type(dtype), **data))
-
-
-def _held(tensor: OnnxTensor) -> OnnxTensor | None:
-    """The value that the graph keeps: None for types for which NumPy has no numbers."""
-    return tensor if tensor.is_held else None
-
-
-_FORMS: Final = {"float32": "<f", "float64": "<d", "int32": "<i", "int64": "<q"}  # of `struct`
-
-
-def _number(tensor: OnnxTensor) -> Scalar | None:
-    """The element of a tensor of shape (), for which NumPy need not be loaded; None for what is not stored as
-    it is, or as one of these.
-    """
-    form = None if tensor.shape or tensor.external else _FORMS.get(tensor.element or "")
-    data = tensor.message.raw_data if form is not None else b""
-    return (
-        Scalar(unpack(form, data)[0], tensor.element or "")
-        if form is not None and len(data) == calcsize(form)
-        else None
-    )
-
-
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
-
-
-def _opsets(model: ModelProto, path: str) -> dict[str, int]:
-    found = {_domain(entry.domain): entry.version for entry in model.opset_import}
-    if not found:
-        if model.ir_version >= 3:
-            help = "the version of its operators is unknown; `onnx.checker` reports the same"
-            raise InputError("the model imports no operator set", path=path, help=help)
-        found[""] = 1
-    return found
-
-
-def _initializer_names(graph: GraphProto) -> list[str]:
-    return [t.name for t in graph.initializer] + [s.values.name for s in graph.sparse_initializer]

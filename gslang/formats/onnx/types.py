@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any, Final
 
+from gslang.base.diagnostics import InputError
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.onnx.harmful import harmful_nodes
@@ -143,3 +144,15 @@ def without_weights(model: ModelProto) -> Any:
     if not light.opset_import:
         light.opset_import.append(operator_set("", 1))
     return light
+
+
+def refuse_unknown_type(name: str, type: object) -> None:
+    """Raises `InputError` if an input's element type is not known, or it is no tensor: a model without it
+    cannot be loaded.
+    """
+    if not isinstance(type, TensorType) or type.dtype is None:
+        raise InputError(
+            f"the type of the input `{name}` is not known, and an ONNX model has to state it",
+            help="state its `dtype` where the graph was read; sequences, optionals and maps are only in ONNX "
+            "models",
+        )

@@ -19,19 +19,19 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import (
-    Body,
     attribute_message,
     captures_of,
     free_names,
     graphs_of,
     rename_in_bodies,
+    with_bodies,
 )
 from gslang.dialect.onnx.dtypes import element_type, type_message
-from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.formats.onnx.constants import dtype_of_new
 from gslang.formats.onnx.external import Pending, placed
 from gslang.formats.onnx.model_versions import import_operator_sets, raise_ir_version
 from gslang.formats.onnx.names import Names
@@ -39,6 +39,7 @@ from gslang.formats.onnx.new_node import NodeMaker
 from gslang.formats.onnx.provenance import state_origin
 from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_record
 from gslang.formats.onnx.texts import encoded_text
+from gslang.formats.onnx.types import refuse_unknown_type
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
 
@@ -257,7 +258,7 @@ class _Writer:
         message = record.message
         attrs = graph.attrs[node]
         if attrs is not record.attrs and attrs != record.attrs:
-            message = _with_bodies(message, attrs, record.attrs)
+            message = with_bodies(message, attrs, record.attrs)
             if message is None:
                 self._made(node, record.message.output[:])
                 return
@@ -350,7 +351,7 @@ class _Writer:
             )
             if tensor is None:
                 value = graph.value(node)
-                tensor = tensor_message(value, self._dtype(node, value), name)
+                tensor = tensor_message(value, dtype_of_new(graph, node, value), name)
         if node in graph.extras and node_record(graph, node) is None:
             state_origin(tensor, graph, node)
         if as_node:
@@ -368,22 +369,6 @@ class _Writer:
             return None
         self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
         return messages().TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
-
-    def _dtype(self, node: int, value: Any) -> str | None:
-        """The type of a new constant: that of the graph, or what its users' operators want (see
-        `fitting_dtype`).
-        """
-        graph, type_ = self.graph, self.graph.types[node]
-        dtype = type_.dtype if isinstance(type_, TensorType) else None
-        if (
-            node_record(graph, node) is None and dtype is not None
-            and bool((value == value.round()).all() if value.dtype.kind == "f" else True)
-        ):
-            for user in graph.users[node]:
-                for k, operand in enumerate(graph.operands[user]):
-                    if operand == node and (wanted := fitting_dtype(graph.op[user], k, dtype)) != dtype:
-                        return wanted
-        return dtype
 
     # ── the graph around them ───────────────────────────────────────────────────────────────────────────────
 
@@ -439,7 +424,7 @@ class _Writer:
         graph, written, of = self.graph, self.model.graph, self.names.of
         for node in graph.nodes():  # as the graph states them: callers of a model may go by place
             if graph.op[node] in (INPUT, PARAM):
-                _refuse_unknown_type(of[node], graph.types[node])
+                refuse_unknown_type(of[node], graph.types[node])
                 self._state(written.input, of[node], graph.types[node])
                 if graph.op[node] is PARAM and node in graph.values:
                     self._new_tensor(node, of[node])
@@ -454,41 +439,10 @@ class _Writer:
         added.type.CopyFrom(type_message(type))
 
 
-def _refuse_unknown_type(name: str, type: object) -> None:
-    """Raises `InputError` if an input's element type is not known, or it is no tensor: a model without it
-    cannot be loaded.
-    """
-    if not isinstance(type, TensorType) or type.dtype is None:
-        raise InputError(
-            f"the type of the input `{name}` is not known, and an ONNX model has to state it",
-            help="state its `dtype` where the graph was read; sequences, optionals and maps are only in ONNX "
-            "models",
-        )
-
-
 def _own_names(graph: GraphProto) -> set[str]:
     """The values that a graph defines."""
     made = {name for node in graph.node[:] for name in node.output[:]}
     return made | {v.name for v in graph.input} | {t.name for t in graph.initializer}
-
-
-def _with_bodies(message: Any, now: Any, before: Any) -> Any:
-    """The message with other bodies; None if more has changed than these."""
-    other = {name: value for name, value in now.items() if value != before.get(name)}
-    if set(now) != set(before) or not all(
-        isinstance(part, Body) for v in other.values() for part in (v if isinstance(v, tuple) else (v,))
-    ):
-        return None
-    changed = type(message)()
-    changed.CopyFrom(message)
-    for attribute in changed.attribute:
-        value = other.get(attribute.name)
-        if isinstance(value, Body):
-            attribute.g.ParseFromString(value.data)
-        elif isinstance(value, tuple):
-            for place, body in enumerate(value):
-                attribute.graphs[place].ParseFromString(body.data)
-    return changed
 
 
 def _is_attribute(graph: Graph, node: int) -> bool:
