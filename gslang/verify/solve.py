@@ -167,13 +167,7 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
         ) and isinstance(value, int):
             return _some_size(value, making)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
-            try:
-                found, k = evaluate(side.base, making.scope), evaluate(index, making.scope)
-            except FAILURES:
-                return {}
-            if isinstance(found, tuple) and isinstance(k, int) and -len(found) <= k < len(found):
-                k %= len(found)
-                return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
+            return _with_item(node, name, side.base, index, value, making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
             return _assign(inner, making.rng.choice(((), (1,))) if value == 1 else (value,), making, levels)
         case ir.Builtin("prod", (inner,)) if isinstance(value, int):
@@ -203,6 +197,20 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
         case ir.IfValue(condition, then, otherwise):
             return _assign(then if holds(condition, making.scope) else otherwise, value, making, levels)
     return {}
+
+
+def _with_item(
+    node: int, name: str, attribute: ir.Value, index: ir.Value, value: object, making: Making
+) -> Wish:
+    """The wishes under which an item of an attribute of a node becomes `value`."""
+    try:
+        found, k = evaluate(attribute, making.scope), evaluate(index, making.scope)
+    except FAILURES:
+        return {}
+    if not (isinstance(found, tuple) and isinstance(k, int) and -len(found) <= k < len(found)):
+        return {}
+    k %= len(found)
+    return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
 
 
 def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making, levels: int) -> Wish:

@@ -98,7 +98,7 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
     `holds`: it has to hold, so that it does without an axis, too: equal shapes stay equal, and a number
     of elements that is 1 stays 1.
     """
-    # flat: a form of condition after the other, and what it says of axes
+    # Long on purpose: flat, a form of condition after the other, and what it says of axes.
     match value:
         case ir.AllOf(items) | ir.AnyOf(items):
             for item in items:
