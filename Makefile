@@ -14,6 +14,7 @@ $(STAMP): pyproject.toml
 	@echo "setting up $(VENV) …"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	@$(BIN)/python -m compileall -q gslang  # as pip does for packages that are not edited
 	@touch $@
 
 demo: $(STAMP)  ## rewrite a real network (Inception-v3) and compare numbers
