@@ -204,7 +204,10 @@ class EGraph:
                 self.store.operands[node] = now
                 key = self._key(node)
                 other = self._memo.setdefault(key, node)
-                if other != node and self._are_one(other, node):
+                if other in self.dropped:  # it closed a cycle
+                    self._memo[key] = node
+                    self.unite(other, node)
+                elif other != node and self._are_one(other, node):
                     older, younger = sorted((other, node))
                     self._memo[key] = older
                     self.members[self.find(younger)].remove(younger)

@@ -403,6 +403,22 @@ def test_the_oldest_of_congruent_nodes_stays() -> None:
     assert old in egraph.members[egraph.find(young)] and young in egraph.dropped
 
 
+def test_a_node_takes_the_place_of_an_equal_one_that_closed_a_cycle() -> None:
+    b = Builder(RELAY)
+    x = b.input("x", (4, 4))
+    egraph = EGraph(b.finish(b.call("tanh", x), b.call("negative", b.call("exp", x))), RELAY)
+    (tanh, old), read = egraph.outputs, egraph.node_of[x]
+    (exp,) = (n for n, op in enumerate(egraph.store.op) if op == "exp")
+    young = egraph.intern(egraph.store.add("negative", (tanh,), {}, egraph.store.types[old]), {})
+    egraph.unite(young, tanh)
+    egraph.rebuild()
+    assert young in egraph.dropped
+    egraph.unite(exp, tanh)
+    egraph.rebuild()
+    assert all(egraph.members.values()) and egraph.find(old) == egraph.find(young) == egraph.find(tanh)
+    assert read in egraph.members[egraph.find(read)]
+
+
 @pytest.mark.parametrize("table", ["flops", "bytes"])
 @pytest.mark.parametrize("weights", ["free", "charged"])
 def test_neighbours_are_assessed_by_what_changed(table: str, weights: str) -> None:
