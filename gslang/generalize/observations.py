@@ -13,11 +13,11 @@ from gslang.engine.scope import holds
 from gslang.formats.json_reader import read_json
 from gslang.generalize.candidates import candidates
 from gslang.generalize.draft import Condition, Draft, NoDraft
+from gslang.verify.neighbours import neighbours, point_of
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
 from gslang.verify.instances import Search, instances_on
-from gslang.verify.neighbours import neighbours, point_of
 from gslang.verify.verdict import Verdict
 
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
@@ -172,17 +172,10 @@ class Observations:
         return None
 
     def _telling(self, numbers: Sequence[int]) -> set[int]:
-        """Good samples; of those in which a call has the same attributes, not many more than of others, and
-        first those that look least like the rest. Otherwise what is drawn most often, such as defaults or
-        equal sizes, would seem to be most general.
+        """Good samples; of those in which a call has the same attributes, not many more than of others.
+        Otherwise what is drawn most often, such as defaults, would seem to be most general.
         """
-        good = [k for k in numbers if not self.samples[k].bad]
-        unlike = dict.fromkeys(good, 0)  # how many others say something else, over all candidates
-        for row in self._truth:
-            true = sum(row[k] for k in good)
-            for k in good:
-                unlike[k] += len(good) - true if row[k] else true
-        left = sorted(good, key=lambda k: (-unlike[k], k))
+        left = [k for k in numbers if not self.samples[k].bad]
         points = {k: point_of(self.samples[k].scope).attributes for k in left}
         for call in dict.fromkeys(number for point in points.values() for number, _ in point):
             groups: dict[str, list[int]] = {}
@@ -190,7 +183,7 @@ class Observations:
                 own = [item for item in points[k].items() if item[0][0] == call]
                 groups.setdefault(repr(own), []).append(k)
             most = max(_ALIKE, 2 * len(left) // len(groups))
-            left = sorted((k for own in groups.values() for k in own[:most]), key=lambda k: (-unlike[k], k))
+            left = sorted(k for own in groups.values() for k in own[:most])
         return set(left)
 
     def candidates_of(self, ties: Sequence[Condition]) -> list[Condition]:

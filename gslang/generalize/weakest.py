@@ -13,7 +13,6 @@ from itertools import combinations
 from gslang.base.quick_dataclass import dataclass
 
 _LOSS = 12.0  # the price of losing all good samples, against 1 for an ordinary condition
-_CLEARLY = 3  # good samples more, for which two other conditions are taken
 _ANCHORS = 12  # good samples that a conjunction is built around
 
 
@@ -116,29 +115,7 @@ def _improved(
         )
         if one is not None and set(pair) <= set(chosen):
             chosen = [*rest, one]
-    return _weaker_pair(columns, usable, chosen, good, bad)
-
-
-def _weaker_pair(
-    columns: Sequence[Column], usable: Sequence[int], chosen: Sequence[int], good: int, bad: int
-) -> tuple[int, ...]:
-    """Two conditions replaced by two others that exclude as much together and keep clearly more: equal shapes
-    and equal groups, say, by equal parts of shapes and as many outputs for each group.
-    """
-    now = _kept(columns, chosen, good).bit_count()
-    best = (now + max(_CLEARLY, now // 50), 0.0), tuple(chosen)
-    for pair in combinations(chosen, 2):
-        rest = [j for j in chosen if j not in pair]
-        needed, others = _excluded_by_none(columns, rest, bad), _kept(columns, rest, good)
-        weaker = [j for j in usable if (others & columns[j].good).bit_count() >= best[0][0]]
-        for a, b in combinations(weaker, 2):
-            if needed & columns[a].bad & columns[b].bad:
-                continue
-            kept = (others & columns[a].good & columns[b].good).bit_count()
-            key = kept, -columns[a].price - columns[b].price
-            if key > best[0]:
-                best = key, (*rest, a, b)
-    return best[1]
+    return tuple(chosen)
 
 
 def _excluded_by_none(columns: Sequence[Column], chosen: Sequence[int], bad: int) -> int:
