@@ -13,11 +13,11 @@ from gslang.engine.scope import holds
 from gslang.formats.json_reader import read_json
 from gslang.generalize.candidates import candidates
 from gslang.generalize.draft import Condition, Draft, NoDraft
-from gslang.verify.neighbours import neighbours, point_of
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
 from gslang.verify.instances import Search, instances_on
+from gslang.verify.neighbours import neighbours, point_of
 from gslang.verify.verdict import Verdict
 
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
