@@ -10,8 +10,6 @@ from random import Random
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes
 
-_REPEATS = 0.12
-
 
 def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
     return tuple(sizes.get(letter, 1) for letter in layout)
@@ -71,21 +69,9 @@ def _convolution(rank: int) -> Sampler:
         attrs.setdefault(
             "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
         )
-        if known[1] is not None:  # then it is what the call gets
-            _repeat_the_weight(rng, attrs, weight, letters)
         return shapes, attrs
 
     return sample
-
-
-def _repeat_the_weight(
-    rng: Random, attrs: dict[str, object], weight: Mapping[str, int], letters: str
-) -> None:
-    """Now and then state the attributes that say once more what shape a weight has: no other value fits."""
-    if rng.random() < _REPEATS:
-        attrs.setdefault("channels", weight.get("O", 1))
-    if rng.random() < _REPEATS:
-        attrs.setdefault("kernel_size", tuple([weight.get(s, 1) for s in letters]))
 
 
 def _quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
