@@ -101,6 +101,14 @@ def test_wrong_products_of_matrices(rule: str) -> None:
     assert proof(rule) is None
 
 
+@pytest.mark.parametrize(("dtype", "holds"), [("int32", True), ("float32", False)])
+def test_a_number_is_converted_when_a_tensor_is_filled(dtype: str, holds: bool) -> None:
+    """Twice a half that became 0 is no 1."""
+    rule = f'rule r(v: const(shape = (), dtype = "{dtype}")) {{ f = full(v, dtype = "int32"); f + f '
+    found = proof(rule + '=> full(v + v, shape = f.shape, dtype = "int32") }')
+    assert (found is not None) is holds
+
+
 def test_types_are_joined_by_way_of_others() -> None:
     """Without a case in which they differ."""
     choices = Choices([], Budget(10))

@@ -27,8 +27,11 @@ def cast(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Tensor:
     """The conversion to an element type: nothing where it is the same, the number itself for truth values and
     whole numbers that become real ones, else an unknown function of the value.
     """
-    if dtype == x.dtype:
-        return x
+    return x if dtype == x.dtype else converted(world, x, dtype, how)
+
+
+def converted(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Tensor:
+    """The same without a case for equal types."""
 
     def at(index: Index) -> Term:
         origin = _origin(x) if compared(dtype, "string") is False else x

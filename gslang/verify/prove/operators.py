@@ -15,7 +15,7 @@ from gslang.verify.prove.domains import Attributes, attribute
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family, Sums, joined_family, split_family
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
-from gslang.verify.prove.onnx_quantised import cast
+from gslang.verify.prove.onnx_quantised import cast, converted
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Number, as_term
 from gslang.verify.prove.relay_arithmetic import ARITHMETIC, collapse, elementwise
@@ -71,6 +71,10 @@ def meaning_of(
         raise NotProved(f"`{operator}` has no meaning for all shapes")
     if dialect.name != "relay":
         raise NotProved(f"operators of {dialect.name}")
+    if operator == "full":
+        return filled(world, attrs["shape"], operands[0], attrs["dtype"] or operands[0].dtype)
+    if operator == "full_like":
+        return filled(world, operands[0].shape, operands[1], operands[0].dtype)
     if operator in MOVEMENT:
         return MOVEMENT[operator](world, operands, attrs)
     if operator in ARITHMETIC:
@@ -89,6 +93,17 @@ def meaning_of(
     if "elementwise" in signature.traits and "stateful" not in signature.traits and operator != "nn.prelu":
         return unknown_function(world, operator, operands, attrs)
     raise NotProved(f"`{operator}` has no meaning for all shapes")
+
+
+def filled(world: World, shape: Sequence[Size | int], fill: Tensor, dtype: str | Dtype) -> Tensor:
+    """A tensor of one number, which is converted to its type: 0 and 1 are the same in each."""
+    for size in shape:
+        world.need(size, "a size of a new tensor")
+    world.need_true(len(fill.shape) == 0, "a tensor is filled with a scalar")
+    if fill.splat is not None and fill.splat.constant in (0, 1):
+        return constant(fill.splat, shape, dtype)
+    scalar = converted(world, fill, dtype)
+    return Tensor(tuple(shape), dtype, lambda index: scalar.at(()))
 
 
 def over_instances(world: World, operator: str, operands: Sequence[Value], attrs: Attrs) -> Value:

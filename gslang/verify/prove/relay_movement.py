@@ -354,12 +354,9 @@ def _matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor(x.shape, x.dtype, at)
 
 
-def _filled(world: World, shape: Sequence[Number], value: Any, dtype: str | Dtype) -> Tensor:
+def _filled(world: World, shape: Sequence[Number], value: Term, dtype: str | Dtype) -> Tensor:
     for size in shape:
         world.need(size, "a size of a new tensor")
-    if isinstance(value, Tensor):
-        world.need_true(len(value.shape) == 0, "a tensor is filled with a scalar")
-        value = value.splat if value.splat is not None else value.at(())
     return constant(value, shape, dtype)
 
 
@@ -383,8 +380,6 @@ MOVEMENT: dict[str, Meaning] = {
     "nn.batch_flatten": lambda w, o, a: reshaped(w, o[0], (o[0].shape[0], product(o[0].shape[1:]))),
     "zeros": lambda w, o, a: _filled(w, a["shape"], ZERO, a["dtype"]),
     "ones": lambda w, o, a: _filled(w, a["shape"], ONE, a["dtype"]),
-    "full": lambda w, o, a: _filled(w, a["shape"], o[0], a["dtype"] or o[0].dtype),
     "zeros_like": lambda w, o, a: _filled(w, o[0].shape, ZERO, o[0].dtype),
     "ones_like": lambda w, o, a: _filled(w, o[0].shape, ONE, o[0].dtype),
-    "full_like": lambda w, o, a: _filled(w, o[0].shape, o[1], o[0].dtype),
 }
