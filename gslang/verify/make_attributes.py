@@ -72,7 +72,8 @@ class CallAttributes(Leaves):
         """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
         think of them.
         """
-        names = [name for name in signature.attributes if name not in given]
+        # `units` repeats the size of a weight: samplers state it, any other value would not fit
+        names = [name for name in signature.attributes if name not in given and name != "units"]
         told = signature.call(
             tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
             known,

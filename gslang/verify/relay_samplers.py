@@ -13,10 +13,15 @@ from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some
 
 def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
-    return [
-        known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner),
-        known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner),
-    ], {}
+    weight = known[1] or (attrs.get("units") or rng.choice((2, 5, 7)), inner)
+    return [known[0] or (*rng.choice(((2,), (5,), (1,), (2, 5))), inner), weight], {
+        "units": _now_and_then(rng, weight[0])
+    }
+
+
+def _now_and_then(rng: Random, columns: int) -> int | None:
+    """`units` of a product, which has to be the size that its weight has, or nothing."""
+    return columns if rng.random() < 0.12 else None
 
 
 def _matmul(batched: bool) -> Sampler:
@@ -31,7 +36,10 @@ def _matmul(batched: bool) -> Sampler:
             a = (*batch, inner, rows) if ta else (*batch, rows, inner)
         if b is None:
             b = (*batch, columns, inner) if tb else (*batch, inner, columns)
-        return [a, b], {"transpose_a": ta, "transpose_b": tb}
+        answer: dict[str, object] = {"transpose_a": ta, "transpose_b": tb}
+        return [a, b], answer if batched else {
+            **answer, "units": _now_and_then(rng, b[-2] if tb else b[-1])
+        }
 
     return sample
 
