@@ -13,7 +13,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import islice
 from typing import Any
 
 import pytest
@@ -212,8 +211,8 @@ def test_conditions_that_read_what_was_changed_name_it(step: int) -> None:
     assert named > len(conditions) * (0.5 if step == 1 else 0.3), (named, len(conditions))
 
 
-def changed_rule(case: Broken, miss: Miss) -> CheckedRule | None:
-    """The rule with the miss's hint carried out on its text, if the hint is such a change."""
+def changed_text(case: Broken, miss: Miss) -> Source | None:
+    """The file of the rule with the miss's hint carried out, if the hint is such a change."""
     text, source = miss.span.text, miss.span.source
     match miss.reason:
         case "operator" if (
@@ -228,10 +227,7 @@ def changed_rule(case: Broken, miss: Miss) -> CheckedRule | None:
             new = re.sub(r": ?\w+\??", ": any", text) if ":" in text else "any"
         case _:
             return None
-    program = check_source(
-        Source(source.name, source.text[: miss.span.start] + new + source.text[miss.span.end :])
-    )
-    return program.rules.get(case.rule) if program.ok else None
+    return Source(source.name, source.text[: miss.span.start] + new + source.text[miss.span.end :])
 
 
 @STEPS
@@ -241,8 +237,14 @@ def changed_rule(case: Broken, miss: Miss) -> CheckedRule | None:
 def test_the_hint_mends_it(change: str, cases: int, step: int) -> None:
     mended: list[str] = []
     not_mended: list[object] = []
-    for case, miss in islice(first_misses(change, step), 0, None, EACH[change]):
-        rule = changed_rule(case, miss) if miss.matched == miss.of - 1 and names(miss, case) else None
+    changes = [
+        (case, miss, text)
+        for case, miss in first_misses(change, step)
+        if miss.matched == miss.of - 1 and names(miss, case) and (text := changed_text(case, miss))
+    ]
+    for case, miss, text in changes[:: EACH[change]]:
+        program = check_source(text)
+        rule = program.rules.get(case.rule) if program.ok else None
         if rule is None:
             continue
         if matches_somewhere(program_of(rule), case.graph):

@@ -127,7 +127,7 @@ def test_operators_without_a_meaning_are_unknown_functions() -> None:
 
 
 CHANGING = """@changes("weights are rounded")
-rule rounds(x, w: param): nn.dense(x, w) => nn.dense(x, round(w * 16) * 0.0625);
+rule rounds(x, w: param): (y := nn.dense(x, w)) => nn.dense(x, round(w * 16) * 0.0625, y.*);
 @changes("nothing, in truth")
 rule same(x): -(-x) => x;
 @changes("another shape")
