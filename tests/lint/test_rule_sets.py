@@ -198,7 +198,7 @@ def test_many_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         f"rule r{k}(x, y, w: var) {{\n    c = nn.conv2d(x, w, groups = {k + 1});\n"
         f"    {names[k % 10]}({names[k // 10 % 10]}(c) + {names[k // 100 % 10]}(y))\n  =>\n"
         f"    {names[k // 10 % 10]}(c)\n}}\n"
-        for k in range(400)
+        for k in range(240)
     ]
 
     def effort(count: int) -> tuple[int, int]:
@@ -213,6 +213,6 @@ def test_many_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         return cold, warm
 
     effort(1)  # what is made once
-    (few, _), (many, again) = effort(100), effort(400)
+    (few, _), (many, again) = effort(60), effort(240)
     assert many < 5 * few and again < many / 10
     cache_folder.cache_clear()
