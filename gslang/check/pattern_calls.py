@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
@@ -334,7 +336,7 @@ def _spread(
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
     if wanted is None:
         names = spread_names(lowering, what.node)
-        if names is None or len(signatures) > 1:
+        if names is None or is_copied_whole(names, lowering, what.node, signatures):
             return [ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), spread.span)]
         own = {*signatures[0].attributes, *movable(signatures[0])}
         wanted = [(name, spread.span) for name in names if name in own]
@@ -350,6 +352,19 @@ def _spread(
                 continue
         found.append(ir.Constraint(name, ir.Equals(ir.NodeAttr(what.place, what.node, name)), spread.span))
     return found
+
+
+def is_copied_whole(
+    names: Iterable[str], lowering: Lowering, node: int, signatures: Sequence[Signature]
+) -> bool:
+    """True where attributes cannot be read one by one: the copy may be of several operators, or one is called
+    as what any node has (`topk(…, dtype = …)`: `t.dtype` is the element type of the result).
+    """
+    pattern = lowering.patterns[node]
+    return len(signatures) > 1 or (
+        isinstance(pattern, ir.CallNode) and pattern.operators == (signatures[0].name,)
+        and any(name in attributes.FACTS for name in names)
+    )
 
 
 def spread_names(lowering: Lowering, node: int) -> list[str] | None:

@@ -227,7 +227,7 @@ def _spread(
         lowering.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:
         names = pattern_calls.spread_names(lowering, what.node)
-        if names is None or len(signatures) > 1:
+        if names is None or pattern_calls.is_copied_whole(names, lowering, what.node, signatures):
             wholes.append(spread)
             names = pattern_calls.movable(signatures[0])
         own = {*signatures[0].attributes, *pattern_calls.movable(signatures[0])}
