@@ -28,6 +28,7 @@ from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
 from gslang.graph.graph import PROJ, Graph
+from gslang.graph.known_calls import is_opaque
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -44,6 +45,8 @@ def _contrib(operator: str) -> Callable[[list[Array | None], Attrs], object] | N
 
 def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) -> Any:
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
+    if is_opaque(graph.op[node]):
+        raise NoEvaluatorError(graph, node)
     known = _contrib(graph.op[node])
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:

@@ -17,7 +17,7 @@ from gslang.dialect.tensor_type import (
 from gslang.formats.json_values import plain_value, value_entry
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.graph.known_calls import true_name
+from gslang.graph.known_calls import name_elsewhere
 from gslang.graph.scalar import Scalar
 
 FORMAT: Final = "gsl-graph"
@@ -85,7 +85,7 @@ def _entry(graph: Graph, node: int, ids: Mapping[int, str]) -> dict[str, object]
     kind, type = graph.kind(node), graph.types[node]
     entry: dict[str, object] = {"id": ids[node], "kind": kind}
     if kind == "call":
-        entry["op"] = true_name(graph.op[node])
+        entry["op"] = name_elsewhere(graph.op[node])
     if kind in ("call", "tuple", "proj"):
         entry["inputs"] = [ids[operand] if operand >= 0 else None for operand in graph.operands[node]]
     if kind == "call" and graph.attrs[node]:

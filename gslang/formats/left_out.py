@@ -36,10 +36,11 @@ def _of_relay(graph: Graph) -> Iterator[str]:
 
 
 def _of_onnx(graph: Graph) -> Iterator[str]:
+    from gslang.dialect.onnx.schemas import operator_name
     from gslang.formats.onnx.records import model_record, node_record
 
     record = model_record(graph)
-    functions = [] if record is None else [f"{f.domain}.{f.name}" for f in record.local_functions()]
+    functions = [] if record is None else [operator_name(f.domain, f.name) for f in record.local_functions()]
     if functions:
         yield f"only ONNX models have local functions: {_listed(functions)}"
     # tensors of the model whose values NumPy has no numbers for

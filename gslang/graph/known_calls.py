@@ -19,11 +19,25 @@ from gslang.graph.graph import ABSENT, CONST, Graph
 
 # in `extras` of a constant: the value of the attribute that it stands for
 FROM_ATTRIBUTE: Final = "attribute"
+# the part of a call that has the name of an operator, but may be one of a function that the model defines
+LOCAL_FUNCTION: Final = "local function"
 
 
 def true_name(op: str) -> str:
     """The operator of a call, also of an opaque one."""
-    return op.partition("{")[0] if op.endswith("}") else op
+    return op.partition("{")[0] if is_opaque(op) else op
+
+
+def is_opaque(op: str) -> bool:
+    """True for the name of a call that says more than its operator's declaration knows."""
+    return op.endswith("}")
+
+
+def name_elsewhere(op: str) -> str:
+    """The name of a call's operator in a file of another format: where its local function does not go along,
+    it is no operator's name.
+    """
+    return f"local.{true_name(op)}" if op.endswith(f"{{{LOCAL_FUNCTION}}}") else true_name(op)
 
 
 def opaque_name(op: str, unknown: Iterable[str]) -> str:

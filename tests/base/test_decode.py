@@ -11,6 +11,7 @@ from gslang.syntax.parser import source_of
 
 CASES = {
     "utf-16": ("rule".encode("utf-16"), "1:1", "this is UTF-16"),
+    "utf-32": ("rule".encode("utf-32"), "1:1", "this is UTF-32"),
     "latin-1": ("x\n# straße".encode("latin-1"), "2:7", "in Latin-1 it would be `ß`"),
     "binary": (b"\0\1\2\x80", "1:4", "is this a text file?"),
     "cut off in a letter": ("ä".encode()[:1], "1:1", "in Latin-1 it would be `Ã`"),

@@ -27,11 +27,12 @@ class OnnxTensor:
     are.
     """
 
-    __slots__ = ("_key", "_small", "element", "folder", "is_held", "message", "shape")
+    __slots__ = ("_key", "_small", "element", "folder", "is_held", "message", "path", "shape")
 
-    def __init__(self, message: TensorProto, folder: str = "") -> None:
+    def __init__(self, message: TensorProto, folder: str = "", path: str = "") -> None:
         self.message = message
         self.folder = folder
+        self.path = path  # of the model, for messages
         self.shape = tuple(message.dims)
         self.element = dtype_name(message.data_type)
         # NumPy has numbers for its elements
@@ -85,7 +86,9 @@ class OnnxTensor:
 
                 array = numpy_helper.to_array(self.message)
         except Exception as error:  # whatever the package raises for data that does not fit its shape
-            raise InputError(f"the tensor `{self.message.name}` cannot be read: {error}") from None
+            raise InputError(
+                f"the tensor `{self.message.name}` cannot be read: {error}", path=self.path
+            ) from None
         if self.dtype is not None and array.dtype != self.dtype:
             array = array.astype(self.dtype)
         if array.size <= _SMALL:
@@ -99,16 +102,18 @@ class OnnxTensor:
         Raises `InputError` for a path outside.
         """
         entries = {entry.key: entry.value for entry in self.message.external_data}
-        path = inside(self.folder, entries.get("location", ""), self.message.name)
+        path = inside(self.folder, entries.get("location", ""), self.message.name, self.path)
         try:
             offset = int(entries.get("offset") or 0)
             length = int(entries["length"]) if entries.get("length") else None
         except ValueError:
             raise InputError(
-                f"offset or length of the tensor `{self.message.name}` is not a number"
+                f"offset or length of the tensor `{self.message.name}` is not a number", path=self.path
             ) from None
         if offset < 0 or (length is not None and length < 0):
-            raise InputError(f"offset or length of the tensor `{self.message.name}` is negative")
+            raise InputError(
+                f"offset or length of the tensor `{self.message.name}` is negative", path=self.path
+            )
         return path, offset, length
 
     def extent(self) -> tuple[Path, int, int]:
@@ -154,14 +159,18 @@ class OnnxTensor:
             if raw.size != count * self.dtype.itemsize:
                 wanted = count * self.dtype.itemsize
                 raise InputError(
-                    f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs {wanted}"
+                    f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs "
+                    f"{wanted}",
+                    path=self.path,
                 )
             return raw.view(self.dtype.newbyteorder("<")).reshape(self.shape)
         whole = TensorProto(data_type=self.message.data_type, dims=self.message.dims, raw_data=raw.tobytes())
-        return OnnxTensor(whole).load() if self.dtype is not None else numpy_helper.to_array(whole)
+        if self.dtype is None:
+            return numpy_helper.to_array(whole)
+        return OnnxTensor(whole, path=self.path).load()
 
 
-def inside(folder: str, location: str, name: str) -> Path:
+def inside(folder: str, location: str, name: str, model: str = "") -> Path:
     """The file that external data lies in.
 
     Raises `InputError` if that is not in the model's folder or below.
@@ -179,7 +188,8 @@ def inside(folder: str, location: str, name: str) -> Path:
             "there"
         )
         raise InputError(
-            f"the tensor `{name}` has its data in `{location}`, outside the model's folder", help=help
+            f"the tensor `{name}` has its data in `{location}`, outside the model's folder", path=model,
+            help=help
         )
     return path
 

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
 _FORMS: Final = {"float32": "<f", "float64": "<d", "int32": "<i", "int64": "<q"}  # of `struct`
 
 
-def stated_tensor(node: NodeProto, folder: str) -> OnnxTensor | None:
-    """The tensor that a `Constant` node states; None where it states something else."""
+def stated_tensor(node: NodeProto, folder: str, path: str) -> OnnxTensor | None:
+    """The tensor that a `Constant` node states; None where it states something else.
+
+    `folder` and `path` of the model."""
     if len(node.attribute) != 1:
         return None
     attribute = node.attribute[0]
     match attribute.name:
         case "value" if attribute.HasField("t"):
-            return OnnxTensor(attribute.t, folder)
+            return OnnxTensor(attribute.t, folder, path)
         case "value_float":
             return _of_numbers("float32", (), float_data=[attribute.f])
         case "value_floats":

@@ -47,7 +47,7 @@ from gslang.formats.onnx.types import inferred_types, is_complete, merged, state
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
-from gslang.graph.known_calls import opaque_name, unknown_parts, warning
+from gslang.graph.known_calls import LOCAL_FUNCTION, opaque_name, unknown_parts, warning
 
 if TYPE_CHECKING:
     from onnx import ModelProto, NodeProto
@@ -163,6 +163,7 @@ class _Reader:
         self.opaque: dict[str, None] = {}  # warnings about calls that say more than is declared
         self.parts: dict[str, tuple[int, int]] = {}  # result that nothing used yet → call, index
         self.heads: dict[tuple[object, ...], _Head] = {}
+        self.functions = {(plain_domain(f.domain), f.name, f.overload) for f in model.functions}
         self.own = StaticTypes() if own_types and not model.functions else None
         self.types = stated_types(model) if self.own is not None else self._types()
         self.foreign = False
@@ -196,10 +197,10 @@ class _Reader:
 
     def _leaves(self) -> None:
         graph, proto = self.graph, self.model.graph
-        given = {tensor.name: OnnxTensor(tensor, self.folder) for tensor in proto.initializer}
+        given = {tensor.name: OnnxTensor(tensor, self.folder, self.path) for tensor in proto.initializer}
         for tensor in given.values():
             if tensor.external:
-                self._check_place(tensor)
+                tensor.data_file()
         for value in proto.input:
             if value.name in self.values:
                 raise self.fail(f"duplicate input `{value.name}`")
@@ -223,12 +224,6 @@ class _Reader:
                     None, TensorType(tuple(sparse.dims), element), name
                 )
                 graph.extras[node] = {KEY: NodeRecord(-1, None, None, sparse)}
-
-    def _check_place(self, tensor: OnnxTensor) -> None:
-        try:
-            tensor.data_file()
-        except InputError as error:
-            raise InputError(error.message, path=self.path, help=error.help) from None
 
     def _value(self, name: str, reader: Callable[[], str]) -> int:
         """The node that makes a value; a result that is used for the first time gets its projection."""
@@ -273,6 +268,7 @@ class _Reader:
             and domain in ("", "ai.onnx")
             and len(outputs) == 1
             and not operands
+            and ("", operator, node.overload) not in self.functions
             and self._constant(position, node)
         ):
             return
@@ -319,14 +315,16 @@ class _Reader:
         if self.checks_texts:
             refuse_bytes_in_attributes(node, self.path)
         type, domain = node.op_type, node.domain
+        unknown: list[str] = []
         operator = operator_name(domain, type)
         attrs: dict[str, object] = {a.name: attribute_value(a, type) for a in node.attribute}
         recurs = domain in ("", "ai.onnx") and all(
             [a.type in _PLAIN_ATTRIBUTES and not a.ref_attr_name for a in node.attribute]
         )
-        unknown: list[str] = []
         opset = self.opsets.get(plain_domain(domain), 0)
-        if not node.overload:
+        if self._is_ambiguous(operator, node):
+            operator = opaque_name(operator, [LOCAL_FUNCTION])
+        elif not node.overload:
             unknown = unknown_at(operator, opset, attrs, len(operands))
             recurs = recurs and is_current(operator, opset)
             operator = self._in_todays_terms(operator, node, attrs, operands)
@@ -336,6 +334,24 @@ class _Reader:
         if signature is not None and (domain not in ("", "ai.onnx") or operator not in history().operators):
             unknown = unknown_parts(signature, tuple(operands), attrs)
         return _Head(intern(operator), attrs or NO_ATTRS, tuple(unknown), signature, recurs)
+
+    def _is_ambiguous(self, operator: str, node: NodeProto) -> bool:
+        """True for a call of an operator that is a local function too: which of them is meant is left to the
+        runtimes (`ModelProto.functions` of the specification).
+
+        An operator that the user declares is the function.
+        """
+        if not node.overload and (plain_domain(node.domain), node.op_type, "") not in self.functions:
+            return False
+        if self.dialect.get(operator) is None and operator not in history().operators:
+            return False
+        if any([signature.name == operator for signature in self.dialect.added]):
+            return False
+        self.opaque[
+            f"`{operator}` is an operator, and the model has a local function of this name: which of them is "
+            "called depends on the runtime; such calls are left as they are"
+        ] = None
+        return True
 
     def _call(
         self,
@@ -380,11 +396,11 @@ class _Reader:
 
     def _constant(self, position: int, node: NodeProto) -> bool:
         """A `Constant` node as a constant; False for one that is not understood (it stays a call)."""
-        tensor = stated_tensor(node, self.folder)
+        tensor = stated_tensor(node, self.folder, self.path)
         if tensor is None or not node.output[0]:
             return False
         if tensor.external:
-            self._check_place(tensor)
+            tensor.data_file()
         name = node.output[0]
         held = number_of(tensor) or held_value(tensor)
         self.values[name] = made = self.graph.add_const(held, TensorType(tensor.shape, tensor.element), name)
