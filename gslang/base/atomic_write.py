@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from dataclasses import field
-from io import BytesIO
+from io import BytesIO, FileIO
 from pathlib import Path
 from typing import BinaryIO
 
@@ -143,7 +143,7 @@ def _prepared(
         with _opened(path, mode) as stream:
             content = BytesIO()
             write(content)
-            yield lambda: _pour(content, stream)
+            yield lambda: _pour(content, stream, path)
         return
     try:
         target = Path(path).resolve()
@@ -166,12 +166,13 @@ def _prepared(
             os.unlink(name)
 
 
-def _opened(path: str | Path, mode: int) -> BinaryIO:
-    """A pipe or a device, open for writing. Raises `OSError`, for a pipe that nobody reads after some
-    seconds.
+def _opened(path: str | Path, mode: int) -> FileIO:
+    """A pipe or a device, open for writing without a buffer: closing it writes nothing.
+
+    Raises `OSError`, for a pipe that nobody reads after some seconds.
     """
     if not stat.S_ISFIFO(mode):
-        return open(path, "wb")
+        return open(path, "wb", buffering=0)
     for _ in range(round(_PATIENCE / _PAUSE)):
         try:
             handle = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
@@ -181,7 +182,7 @@ def _opened(path: str | Path, mode: int) -> BinaryIO:
             time.sleep(_PAUSE)
             continue
         os.set_blocking(handle, True)
-        return os.fdopen(handle, "wb")
+        return os.fdopen(handle, "wb", buffering=0)
     raise OSError(errno.ENXIO, "this is a pipe that nobody reads", str(path))
 
 
@@ -201,9 +202,11 @@ def _replace(name: str, target: Path, path: str | Path) -> None:
         os.replace(name, target)
 
 
-def _pour(content: BytesIO, stream: BinaryIO) -> None:
-    stream.write(content.getbuffer())
-    stream.flush()
+def _pour(content: BytesIO, stream: FileIO, path: str | Path) -> None:
+    rest = content.getbuffer()
+    with _told_as(path, ""):
+        while rest:
+            rest = rest[stream.write(rest) :]
 
 
 @contextmanager

@@ -229,7 +229,7 @@ def format_of(path: str | Path, given: str | None = None) -> str:
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     guess = did_you_mean(suffix, SUFFIXES)
-    help = f"did you mean `{guess}`?" if guess else "use .json or .relay, or say which format it is"
+    help = f"did you mean `{guess}`?" if guess else "use .json, .relay or .onnx, or say which format it is"
     raise InputError("cannot infer the format from the file name", path=str(path), help=help)
 
 

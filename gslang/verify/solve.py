@@ -184,9 +184,10 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
                 items = list(evaluate(base, making.scope))
                 bounds = (lower, upper, step)
                 some = slice(*[b if b is None else evaluate(b, making.scope) for b in bounds])
+                count = len(items[some])  # a step may be 0
             except FAILURES:
                 return {}
-            if len(items[some]) != len(value):
+            if count != len(value):
                 return {}
             items[some] = value
             return _assign(base, tuple(items), making, levels)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -37,6 +38,13 @@ def test_a_pipe_is_written_to(tmp_path: Path) -> None:
     write_text(pipe, "through")
     reader.join()
     assert found == ["through"] and stat.S_ISFIFO(pipe.stat().st_mode)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_a_full_device_is_named() -> None:
+    with pytest.raises(OSError) as error:
+        write_text("/dev/full", "text")
+    assert (error.value.errno, error.value.filename) == (errno.ENOSPC, "/dev/full")
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:

@@ -45,7 +45,7 @@ CASES = {
         "r.gsl g.json -o no/o.json", 3, "no/o.json: cannot be written: there is no folder `no`",
     ),
     "output is a folder": ("r.gsl g.json -o d", 3, "d: cannot be written: is a directory"),
-    "unknown suffix": ("r.gsl g.json -o o.xyz", 3, "use .json or .relay"),
+    "unknown suffix": ("r.gsl g.json -o o.xyz", 3, "use .json, .relay or .onnx"),
     "unknown output format": ("r.gsl g.json --output-format yaml", 3, "there is no format `yaml`"),
     "empty output": ("r.gsl g.json -o ''", 3, "the name of the output is empty"),
     "empty graph": ("r.gsl ''", 3, "the name of the graph's file is empty"),

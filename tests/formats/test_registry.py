@@ -61,7 +61,10 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
     ("name", "message", "help"),
     [
         ("g.jsn", "cannot infer the format from the file name", "did you mean `.json`?"),
-        ("g", "cannot infer the format from the file name", "use .json or .relay, or say which format it is"),
+        (
+            "g", "cannot infer the format from the file name",
+            "use .json, .relay or .onnx, or say which format it is",
+        ),
         ("g.onnx", "this is not an ONNX model: it has no graph", "is the file complete?"),
         ("g.dot", "`dot` files can be written, but not read", "formats: json, relay, onnx"),
     ],

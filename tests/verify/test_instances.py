@@ -72,6 +72,10 @@ def test_conditions_are_solved(rule: str) -> None:
     assert found(rule).found >= 5
 
 
+def test_a_slice_that_cannot_be_is_no_error() -> None:
+    assert found("rule r(a): nn.relu(a) where a.shape[::0] == (1,) => a;", 20).found == 0
+
+
 def test_sizes_that_constraints_share_are_computed_before_they_are_read() -> None:
     rule = (
         "rule r(a: any(shape = ((n := _), n)), b: any(shape = (n, (m := _))), c: any(shape = (m, _))): "
