@@ -333,12 +333,14 @@ class _Refinement:
         return chosen
 
     def _verdict(self, rule: ir.CheckedRule) -> Verdict:
-        """The verifier's verdict; where it rests on instances, a refutation by many more of them instead."""
-        verdict = verify(rule, _judging(self.settings, self.until))
+        """The verifier's verdict, refuted by integers too; where it rests on instances, a refutation by many
+        more of them instead.
+        """
+        verdict = verify(rule, replace(_judging(self.settings, self.until), whole=True))
         if verdict.verdict not in ("exact", "tested"):
             return verdict
         usual = _judging(self.settings, self.until)
-        more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, proof_steps=0)
+        more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, whole=True, proof_steps=0)
         second = verify(rule, more)
         return second if second.verdict == "refuted" else verdict
 

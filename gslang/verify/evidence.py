@@ -52,13 +52,15 @@ class Settings:
     """`seconds`: the most processor time for the instances of one rule, and again for its proof;
     `proof_steps`: of a search for a proof (0: none).
 
-    `wanted`: how many instances to look at. `special`: NaN and infinities refute too.
+    `wanted`: how many instances to look at. `special`: NaN and infinities refute too; `whole`: so do integers
+    where floats do not, though the rule names no types.
     """
 
     seconds: float = 6.0
     seed: int = 0
     wanted: int = 24
     special: bool = False
+    whole: bool = False
     proof_steps: int = STEPS
 
 
@@ -278,7 +280,7 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
         evidence.seen |= instance.seen
         evidence.attributes |= instance.attributes
     whole = integer_types(instance)
-    if why and whole and not names_types(rule):
+    if why and whole and not settings.whole and not names_types(rule):
         twin = instance.in_floats()
         twins, why_in_floats = (
             (None, "") if twin is None or integer_types(twin) else _judged(rule, twin, settings)
