@@ -126,7 +126,7 @@ def generalize_in(
             own = until.within(_SHARE_OF_FORM * until.left) if lift.names or unread else until
             found = _Refinement(
                 draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
-                own,
+                own, until,
             ).run()
         if lift.drop and (
             found.verdict is None or found.verdict.verdict != "proved" or not gains(lift, found.conditions)
@@ -140,7 +140,7 @@ def generalize_in(
     if (best.text is None or unread and _rank(best) < ORDER.index("exact")) and not until.passed:
         others = (
             _Refinement(
-                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until
+                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until, until
             ).run()
             for lift in sorted(constants(source, name, rule), key=lambda lift: not lift.opened & unread)
         )
@@ -181,9 +181,11 @@ class _Refinement:
         written: ir.CheckedRule,
         places: Sequence[Place],
         until: Deadline,
+        last: Deadline,
     ) -> None:
+        """`until`: for the search; `last`: for verdicts on what it finds, which later forms wait for."""
         self.draft, self.lift, self.settings, self.before, self.tried = draft, lift, settings, before, tried
-        self.written, self.places, self.until = written, places, until
+        self.written, self.places, self.until, self.last = written, places, until, last
         self.seen = Observations(
             draft.without_added_names(), places, settings.seed, settings.seconds, until
         )
@@ -336,13 +338,16 @@ class _Refinement:
         """The verifier's verdict, refuted by integers too; where it rests on instances, a refutation by many
         more of them instead.
         """
-        verdict = verify(rule, replace(_judging(self.settings, self.until), whole=True))
+        verdict = verify(rule, replace(_judging(self.settings, self.last), whole=True))
         if verdict.verdict not in ("exact", "tested"):
             return verdict
-        usual = _judging(self.settings, self.until)
+        usual = _judging(self.settings, self.last)
         more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, whole=True, proof_steps=0)
         second = verify(rule, more)
-        return second if second.verdict == "refuted" else verdict
+        if second.verdict == "refuted" or not verdict.stopped:
+            return second if second.verdict == "refuted" else verdict
+        longer = min(VerifySettings().seconds, self.last.left)
+        return verify(rule, replace(usual, seconds=longer, whole=True)) if longer > usual.seconds else verdict
 
     def _one_by_one(self, ties: Sequence[Condition]) -> list[Condition]:
         """Ties in which each attribute has a condition of its own."""
