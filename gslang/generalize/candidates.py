@@ -156,9 +156,22 @@ def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sa
             rule.dialect.operators[call.operator or ""].attributes
         ):
             yield Condition(f"{call.name}.dtype in {value_text(FLOATS)}", 1.8)
+    for call, leaf in _side_by_side(rule, others, leaves):
+        yield Condition(f"broadcast({call.name}.shape, {leaf.name}.shape) == {call.name}.shape", 1.3)
     for a, b in combinations(others, 2):
         yield replace(_equal(a, b, "dtype", 1.2), plain=False)
         yield replace(_equal(a, b, "shape", 1.2), plain=False)
+
+
+def _side_by_side(
+    rule: ir.CheckedRule, calls: Sequence[Named], leaves: Sequence[Named]
+) -> Iterator[tuple[Named, Named]]:
+    """Calls and leaves that are operands of the same call, as a product and its bias are."""
+    together = [set(node.operands) for node in rule.nodes if isinstance(node, ir.CallNode)]
+    for call in calls:
+        for leaf in leaves:
+            if any({call.number, leaf.number} <= operands for operands in together):
+                yield call, leaf
 
 
 def _about_one(
@@ -249,6 +262,7 @@ def _about_attributes(
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == {b.name}.ndim - 1", 1.4)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 1", 1.8)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 0", 1.8)
+        yield Condition(f"{b.name}.shape[{a.name}.{name}] == 1", 2.0)
 
 
 def _per_group(rule: ir.CheckedRule, calls: Sequence[Named]) -> Iterator[Condition]:
