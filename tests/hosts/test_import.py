@@ -20,13 +20,13 @@ HEAD = '<domain: "r", opset_import: ["" : 18]>\n'
 # Names of the wrong pairs, and a condition that is part of the repair; None: no conditions make a useful rule
 # of it.
 REPAIRS: dict[str, str | None] = {
-    "two_transposes": "n2.perm == n1.perm",
+    "two_transposes": "[n1.perm[i] for i in n2.perm] ==",
     "add_zero": "c.value == 0",
     "mul_one": "c.value == 1",
-    "matmul_add": "a.ndim == 2",
+    "matmul_add": "broadcast(n1.shape, c.shape) == n1.shape",
     "cast_cast": "n2.to == n1.to",
     "relu_clip": "low.value == 0",
-    "softmax_softmax": "x.shape[-1] == 1",
+    "softmax_softmax": "x.shape[n1.axis] == 1",
     "concat_concat": "",
     "mul_div": "x.dtype in",
     "sub_swap": None,
@@ -34,7 +34,7 @@ REPAIRS: dict[str, str | None] = {
     "relu_add": "",
     "flatten_flatten": "n2.axis == 1",
     "sqrt_square": None,
-    "leaky_leaky": None,
+    "leaky_leaky": "n2.alpha == 1.0",
 }
 
 
