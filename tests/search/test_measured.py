@@ -57,6 +57,14 @@ def network() -> Graph:
         b.call("nn.global_avg_pool2d", c), b.call("exp", b.call("negative", b.call("abs", product))),
         b.call("nn.relu", product), x,
     ]
+    widths = ((0, 0), (2, 1), (0, 1), (1, 0))
+    ends += [b.call("nn.pad", x, b.const(0.5), pad_width=widths)]
+    ends += [b.call("nn.pad", x, pad_width=widths, pad_mode=mode) for mode in ("edge", "reflect")]
+    ends += [
+        b.call("strided_slice", x, begin=(1,), end=(3,), axes=(-3,)),
+        b.call("strided_slice", x, begin=(0, 3, 7), end=(1, -9, 2), strides=(1, -2, -1)),
+        b.call("strided_slice", x, begin=(0, 1, 2), end=(-1, 2, 3), slice_mode="size"),
+    ]
     return b.finish(*ends)
 
 

@@ -111,7 +111,7 @@ def true_pair(seed: int) -> tuple[CheckedRule, str, Graph, str] | None:
         if program.ok:
             break
     plan, checked = program_of(program.rules[name_in(rule)]), program.rules[name_in(rule)]
-    for _ in range(60):
+    for _ in range(20):
         data, ends = random_graph(random, rule)
         graph = as_graph(data, ends, TensorType((2, 2), "float32"))
         if infer_all(graph, RELAY) and any(

@@ -13,6 +13,7 @@ from typing import Final
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
+from gslang.dialect.relay.joins import slice_bounds
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.graph.builder import Builder
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
@@ -188,6 +189,26 @@ def _dropout(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[i
     return [_one(operands[0])]
 
 
+def _slice(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
+    data = _one(operands[0])
+    given, sizes = attrs["axes"], b.shape(data)
+    axes = [axis % len(sizes) for axis in (range(len(attrs["begin"])) if given is None else given)]
+    bounds = [slice_bounds(attrs, k, sizes[axis]) for k, axis in enumerate(axes)]
+    starts, ends, steps = zip(*bounds)
+    # an end of -1, before the first element, would count from the last
+    ends = tuple(end if end >= 0 else -sizes[axis] - 1 for end, axis in zip(ends, axes))
+    return b.call("Slice", data, *[b.const(part, "int64") for part in (starts, ends, axes, steps)])
+
+
+def _padded(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
+    before, after = zip(*attrs["pad_width"])
+    data, *filling = map(_one, operands)
+    # Relay's fill may have any type and one element
+    filling = [b.call("Reshape", b.call("CastLike", o, data), b.const((), "int64")) for o in filling]
+    widths = b.const((*before, *after), "int64")
+    return b.call("Pad", data, widths, *filling, mode=attrs["pad_mode"])
+
+
 def _batch_norm(b: Builder, operands: Sequence[Value], attrs: Attrs, shape: tuple[int, ...]) -> Value:
     if attrs["axis"] % len(shape) != 1 or not attrs["center"] or not attrs["scale"]:
         raise NotInOnnx("`nn.batch_norm` of another axis than 1, or without scale or shift")
@@ -257,6 +278,8 @@ _MADE: Final[dict[str, Make]] = {
     "squeeze": _reshaped,
     "expand_dims": _reshaped,
     "nn.batch_flatten": _reshaped,
+    "strided_slice": _slice,
+    "nn.pad": _padded,
     "nn.dropout": _dropout,
     "nn.batch_norm": _batch_norm,
     "nn.softmax": _softmax,
