@@ -191,7 +191,7 @@ def _run(given: list[str]) -> int:
 
         print(f"gslc {__version__} (language {LANGUAGE_VERSION})")
         return ExitCode.FINE
-    if given[0] in VERBS and not os.path.exists(given[0]):
+    if given[0] in VERBS and not os.path.isfile(given[0]):
         verb, rest = given[0], given[1:]
     else:
         from gslang.base.suggest import did_you_mean

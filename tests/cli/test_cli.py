@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import gslang
+from gslang.cli.main import main
 from gslang.syntax.language_version import LANGUAGE_VERSION
 
 ROOT = Path(__file__).parent.parent.parent
@@ -167,3 +168,12 @@ def test_text_that_the_terminal_cannot_show(settings: dict[str, str], shown: byt
         capture_output=True, check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"") and b"## " + shown + b"\n" in done.stdout
+
+
+def test_a_folder_named_like_a_verb_does_not_hide_the_verb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "ops").mkdir()
+    monkeypatch.chdir(tmp_path)
+    assert main(["ops", "conv2d"]) == 0
+    assert "nn.conv2d" in capsys.readouterr().out
