@@ -1,8 +1,8 @@
 """Searches with random rules of the whole language that are true: what is found computes the same numbers.
 
 The sources and graphs are those that the matchers are compared with the oracle on. A target is the source
-again, as an expression that differs from it by laws of arithmetic, in parts or as a whole. `make test` tries
-100 pairs of rule and graph, `make test-long` 10,000.
+again, as an expression that differs from it by laws of arithmetic, in parts or as a whole. `make test` takes
+100 seeds, `make test-long` 23,000: 10,000 of them give a rule and a graph whose numbers can be compared.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from gslang.api.folding import folder
+from gslang.base.arrays import Array
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule
@@ -163,8 +164,17 @@ def try_pair(seed: int) -> str:
     assert found.cost <= found.before * (1 + 1e-12), case
     assert write_json(_replayed(graph, rule, found)) == write_json(found.graph), case
     agreement = compare_values(expected, evaluate(found.graph, RELAY, inputs))
-    assert agreement.equal, f"{agreement.reason}\n{case}"
+    if not agreement.equal:  # a difference of equal numbers may be one that rounding leaves
+        assert agreement.max_abs <= 1e-6 * _largest(graph, inputs), f"{agreement.reason}\n{case}"
     return "another graph" if found.led else "rules applied" if found.applications else "no match"
+
+
+def _largest(graph: Graph, inputs: dict[str, Array]) -> float:
+    """The largest finite magnitude that any node of the graph computes."""
+    whole = graph.copy()
+    whole.set_outputs(graph.reverse_post_order())
+    values = [value for value in evaluate(whole, RELAY, inputs) if isinstance(value, np.ndarray)]
+    return max((float(np.abs(value[np.isfinite(value)]).max(initial=0)) for value in values), default=0.0)
 
 
 def _replayed(graph: Graph, rule: CheckedRule, found: Found) -> Graph:
@@ -185,7 +195,7 @@ def test_random_pairs(block: int) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("block", range(100))
+@pytest.mark.parametrize("block", range(230))
 def test_many_random_pairs(block: int) -> None:
     outcomes = Counter(try_pair(seed) for seed in range(1000 + block * 100, 1100 + block * 100))
     assert outcomes["another graph"] + outcomes["rules applied"] >= 15, outcomes
