@@ -18,7 +18,7 @@ E0101 the file cannot be read as text
 E0102 a syntax error
 E0103 a `;` is missing
 E0104 a malformed or unterminated string
-E0105 an unclosed bracket
+E0105 brackets that do not pair up
 E0106 syntax of another language
 E0107 nested too deeply
 E0108 reserved for a later version

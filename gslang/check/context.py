@@ -126,6 +126,10 @@ BUILTIN_TYPES: Mapping[str, str] = {
 USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1), "calls": ("int", 2)}
 """Functions of the graph around a node, or inside it: the type of the result, and how many arguments."""
 FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
+_LITERALS: Mapping[str, str] = {
+    "none": "none", "null": "none", "nil": "none", "nullptr": "none", "true": "true", "false": "false",
+}
+"""Literals as other languages write them, in lower case."""
 
 
 @dataclass(slots=True)
@@ -296,7 +300,7 @@ class Lowering:
 
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
-        guess = did_you_mean(name, self.visible())
+        guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
         hint = (
             "the statement that names it comes later: put it first" if name in self.below
             else f"did you mean `{guess}`?" if guess

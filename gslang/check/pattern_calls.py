@@ -158,7 +158,7 @@ def _is_plain(expr: n.Expr) -> bool:
 
 
 def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
-    """`axes == …` among arguments: an attribute is meant; `x > 0`: an operator."""
+    """`axes == …` or `axis -1` among arguments: an attribute is meant; `x > 0`: an operator."""
     match value:
         case n.Comparison(n.Name(name), (("==", _), *_)) if (
             lowering.look_up(name) is None and name in signatures[0].attributes
@@ -167,6 +167,10 @@ def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signat
                 "E0106", "an attribute is constrained with `=`, not `==`", value.span,
                 f"write `{name} = …`",
             )
+        case n.Binary("-", n.Name(name), _) if (
+            lowering.look_up(name) is None and name in signatures[0].attributes
+        ):
+            lowering.stop("E0106", "an attribute is constrained with `=`", value.span, f"write `{name} = -…`")
         case n.Comparison():
             named = "Greater(x, y)" if lowering.dialect.name == "onnx" else "greater(x, y)"
             lowering.stop(

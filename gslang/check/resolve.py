@@ -165,6 +165,9 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
 # ── projections, items, slices ──────────────────────────────────────────────────────────────────────────────
 
 
+_NO_ITEMS = ("int", "float", "bool", "none")
+
+
 def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
     match base:
         case NodeOf() if lowering.side == "source":
@@ -177,7 +180,7 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
                 index.value, expr.span,
             )
             return targets.project(lowering, expr, base, index.value)
-        case ValueOf(value, _):
+        case ValueOf(value, kind) if kind not in _NO_ITEMS:
             return ValueOf(ir.ItemValue(value, index.value))
         case BlockOf(block, None):
             return InstanceOf(block, ir.At(block, index.value))
@@ -198,7 +201,7 @@ def _index(lowering: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> De
 def _slice(lowering: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr | None, ...]) -> Denotation:
     parts = [None if bound is None else values.value(lowering, bound).value for bound in bounds]
     match resolve(lowering, base):
-        case ValueOf(value, kind):
+        case ValueOf(value, kind) if kind not in _NO_ITEMS:
             return ValueOf(ir.SliceValue(value, *parts), kind)
         case BlockOf(block, indices):
             return BlockOf(block, ir.SliceValue(indices or ir.Instances(block), *parts))

@@ -25,7 +25,7 @@ from gslang.lsp.store import Store, path_of
 from gslang.lsp.verdicts import known_verdict
 
 _MEANT = re.compile(r"did you mean `([^`]+)`\?")
-_WRITE = re.compile(r"write `(and|or|not|=>|=)`")
+_WRITE = re.compile(r"write `(and|or|not|=>|=|[=!<>]=)`")
 _QUOTED = re.compile(r"`([^`]+)`")
 Change = tuple[int, int, str]
 """Offsets in the document, and the text to put there."""
@@ -128,8 +128,6 @@ def fixes_of(
             yield f"write `{meant.group(1)}`", [change], True
     elif (write := _WRITE.search(help)) and finding.code == "E0106":
         start, end = document.range_of(span)
-        written = _QUOTED.findall(finding.message)[0]  # the finding marks the first sign of `&&`
-        end = start + len(written) if document.text.startswith(written, start) else end
         yield f"write `{write.group(1)}`", [(start, end, write.group(1))], True
     if finding.code == "E0103":
         at = document.range_of(span)[0]

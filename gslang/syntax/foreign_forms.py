@@ -1,4 +1,6 @@
-"""Forms of other languages where the grammar has none: what they are, and what is written here instead."""
+"""Forms of other languages, and common slips, where the grammar has none: what they are, and what is written
+here instead.
+"""
 
 from __future__ import annotations
 
@@ -39,15 +41,59 @@ def _form(before: str, here: str, message: str, help: str, back: int | None = No
     )  # fmt: skip
 
 
+_WHERE: Final = (
+    _form(
+        r"[\w)\]]\s+", r"(?:when|given|provided|with|having|requires)\b", "conditions follow `where`",
+        "write `where` before them", None, "WHERE",
+    ),
+    _form(
+        r"(,)\s*where\s+", r"[^\s(]", "no comma stands before `where`", "remove the `,`",
+        1, "LPAR",
+    ),
+    _form(r":\s*(where)\s+", r"[^\s(]", "conditions belong behind the source", _CONDITION, 1, "LPAR"),
+    _form(r"\bwhere\s*", r":", "conditions follow `where` at once", "remove the `:`"),
+    _form(
+        r"\bwhere\b[^;{}]*", r"where\b", "a rule has one `where`", "join its conditions with `,` or `and`",
+        None, "ARROW",
+    ),
+    _form("", r";(?=\s*where\b)", "no `;` stands before `where`", "remove the `;`", None, "ARROW"),
+    _form(r"(;)\s*", r"where\b", "no `;` stands before `where`", "remove the `;`", 1, "ARROW"),
+    _form("", r";(?=\s*=>)", "no `;` stands before `=>`", "remove the `;`", None, "ARROW"),
+    _form(
+        r"\bwhere\b[^;{}=]*(=>)[^;{}=]*", r"=>",
+        "`=>` joins source and target; conditions compare with `>=`", "write `>=`", 1, "SEMICOLON",
+    ),
+    _form(
+        "", r"=>", "a rule has one `=>`", "write a rule for each step",
+        None, "SEMICOLON", "RBRACE",
+    ),
+)
+
 # The first one that fits is told; what is special stands before what is general.
 _FORMS: Final = (
     # words and signs for what gslang writes otherwise
+    *(
+        _form("", sign, f"`{sign}` is written `{ours}` here", f"write `{ours}`")
+        for sign, ours in zip("→⇒⟹≤≥≠×÷−–∧∨¬", "=> => => <= >= != * / - - and or not".split())
+    ),
+    _form("", r"[“”„«»‘’]", "strings are written in double quotes", 'write `"…"`'),
+    _form("", r"[\u00a0\u2000-\u200a\u202f\u3000]", "this blank is no plain space", "write a plain space"),
+    _form("", r"[\u200b-\u200f\u2060\ufeff]", "an invisible character", "remove it"),
+    _form("", r"[$%?]\w", "names have no sign in front", "write the name alone", None, "NAME"),
     _form("", r"&&", "`&&` is `and` here", "write `and`"),
+    _form("", r"&", "`&` is `and` here", "write `and`"),
+    _form("", r"=\s+>", "`= >` is no arrow", "write `=>`"),
+    _form(r"(=\s+)", r">", "`= >` is no arrow", "write `=>`", 1),
+    _form(r"(==)", r">", "`==>` is no arrow", "write `=>`", 1),
+    _form(r"(=)", r"=>", "`==>` is no arrow", "write `=>`", 1),
     _form(
         r"(\|)", r"\|", "`||` is no operator",
         "write `or` between conditions, `|` between alternatives", 1,
     ),
     _form("", r"!(?!=)", "`!` is `not` here", "write `not`"),
+    _form("", r"=!(?!=)", "`=!` is no comparison", "write `!=`"),
+    _form("", r"=<", "`=<` is no comparison", "write `<=`"),
+    _form(r"(not)\s+", r"==", "`not ==` is no comparison", "write `!=`", 1),
     _form("", r"is\s+not\b", "there is no `is not`", "write `!=`"),
     _form("", r"is\b", "there is no `is`", "write `==`; an optional operand is tested by `b == none`"),
     _form(r"(<)", r">", "`<>` is no comparison", "write `!=`", 1),
@@ -57,8 +103,16 @@ _FORMS: Final = (
         "write `**` for powers of values; call the operator for tensors: `Pow(x, 2)`",
     ),
     _form(
-        r"[\w)\]]\s*", r"@\s*\w", "`@` begins annotations",
+        r"[\w)\]]\s*", r"@(?=\s*\w)", "`@` begins annotations",
         "call the operator: `MatMul(x, y)`", None, "ARROW",
+    ),
+    _form(
+        r"\)(\?)\s*", r"[^\s(]", "`?` stands behind an operator's name",
+        "write `nn.relu?(x)`: it may be absent", 1, "LPAR",
+    ),
+    _form(
+        r"\?\s*", r"[\w(-][^;{}:]*(?:[;{}]|\Z)", "operands stand in parentheses", "write `nn.relu?(x)`",
+        None, "LPAR",
     ),
     _form(
         r"\?\s*", r"[\w(-]", "`? :` is no operator",
@@ -76,6 +130,7 @@ _FORMS: Final = (
     _form(r"[;{]\s*(let|auto|const|var)\s+", r"\w", "there is no `{}`", "write `name = pattern;`", 1),
     _form("", r"'", "strings are written in double quotes", 'write `"…"`'),
     _form("", r"/[/*]", "comments begin with `#`", "write `# …`"),
+    _form("", r"--", "comments begin with `#`", "write `# …`", None, "RULE"),
     # numbers and names
     _form("", r"\.[0-9]", "a number needs a digit before the decimal point", "write `0.5`"),
     _form(r"\b(0)", r"[xXbBoO][0-9a-fA-F]", "numbers are decimal", "write its decimal digits", 1),
@@ -84,12 +139,17 @@ _FORMS: Final = (
         r"\b([0-9][0-9.]*(?:[eE][+-]?[0-9]+)?)", r"[fFlLuU]\b", "numbers have no suffix",
         "write it without", 1,
     ),
+    _form(r"\b([0-9]+)", r"[A-Za-z_]", "a name begins with a letter or `_`", "begin it with a letter", 1),
     _form("", r"[^\x00-\x7f]", "identifiers are ASCII", "use letters, digits and `_`"),
     _form(
         r"\b(?:rule|fn|op|pass)\s+", r'[0-9"]', "a name begins with a letter or `_`",
         "write it without quotes or leading digits",
     ),
-    _form(r"\brule\s+", r"[({:]", "a rule has a name", _RULE),
+    _form(r"\brule\s*", r"[({:]", "a rule has a name", _RULE),
+    _form(
+        r"\btest\s+\"[^\"\n]*\"\s*", r"[{(:]", "a test names its rule",
+        'write `test "…" for name { … }`',
+    ),
     _form(r"\btest\s+", r"\w", "the title of a test is a string", 'write `test "…" for name { … }`'),
     # arrows and equals signs
     _form(
@@ -99,9 +159,17 @@ _FORMS: Final = (
     _form("", r"->", "`->` belongs to operator declarations; a rule is written with `=>`", "write `=>`"),
     _form(r"\bfn\s+\w+\s*\([^()]*\)\s*", r":", "a function is written with `=`", _FUNCTION),
     _form(r"\bfn\s+\w+\s*\([^()]*\)\s*(=)", r">", "a function is written with `=`", _FUNCTION, 1),
-    _form(_HEADER, r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
+    *_WHERE,
+    _form(
+        _HEADER, r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION,
+        None, "LBRACE",
+    ),
     _form(r"\}\s*", r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
-    _form(_HEADER, r"=>|[A-Za-z_(]", "source and target follow a colon, or stand in braces", _RULE),
+    _form(
+        _HEADER, r"=>|[A-Za-z_(]", "source and target follow a colon, or stand in braces", _RULE,
+        None, "LBRACE",
+    ),
+    _form(r"\brule\s+\w+\s*", r"[\[<]", "inputs stand in parentheses", _RULE, None, "LBRACE"),
     _form(
         _HEADER + r":\s*", r"\{", "braces stand for the colon, not behind it",
         "write `rule name(inputs) { source => target }`",
@@ -111,7 +179,20 @@ _FORMS: Final = (
         "write `{ source => y = Neg(x); y }`",
     ),
     _form("", r"==", "an attribute is constrained with `=`, not `==`", "write `=`", None, "EQUAL", "COMMA"),
+    _form(r"[;{:]\s*\w+\s*", r":=", "a statement binds with `=`", "write `name = pattern;`"),
+    _form(
+        r"[(,]\s*\w+\s*", r":=", "`:=` needs parentheses; attributes are given with `=`",
+        "write `(name := pattern)`, or `attribute = value`",
+    ),
     _form("", r":=", "`:=` needs parentheses", "write `(name := pattern)`"),
+    _form(
+        r"[(,]\s*\w+\s*", r":", "attributes are given with `=`, not `:`", "write `attribute = value`",
+        None, "EQUAL",
+    ),
+    _form(
+        r"\(\s*\w+\s*", r"=(?![=>])", "`=` binds in a statement; an expression binds with `:=`",
+        "write `(name := pattern)`", None, "BECOMES", "RPAR",
+    ),
     _form(
         r"\bwhere\b[^;{}]*(?<!=>)", r"=(?![=>])", "`=` binds a name; conditions compare with `==`",
         "write `==`",
@@ -120,7 +201,24 @@ _FORMS: Final = (
         r"[;{]\s*\(?\s*(\w+(?:\s*,\s*\w+)+)\s*\)?\s*", r"=(?![=>])", "a statement binds one name",
         "name the call, `s = Split(x);`, and write `s.0` and `s.1` for its results", 1,
     ),
-    _form(r"(==)[^=;{}]*", r";", "source and target are joined by `=>`", "write `=>`", 1, "ARROW"),
+    _form(
+        r"(==|>=|<-|<=)[^=;{}]*", r"[;}]", "source and target are joined by `=>`", "write `=>`",
+        1, "ARROW",
+    ),
+    _form(
+        r"\bpass\s+\w+\s*\{[^{}]*", r",", "the rules of a pass end with `;`",
+        "write `pass name { rule; rule; }`",
+    ),
+    _form(r"\brepeat\s+", r"\w", "what is repeated stands in braces", "write `repeat { rule; rule; }`"),
+    _form(
+        r"\buse\s+\w+\s*", r"[/\\]", "the parts of a name are joined by `.`",
+        "write `use std.onnx.common;`",
+    ),
+    _form(r"\bdialect\s*", r'["=:]', "a dialect is named alone", "write `dialect onnx;`"),
+    _form(
+        r"@\w+\s+", r"[0-9\"\[]", "the arguments of an annotation stand in parentheses",
+        "write `@opset(11..)`", None, "RULE",
+    ),
     _form(
         r"\bpass\s+\w+\s*", r"[=:]", "the rules of a pass stand in braces",
         "write `pass name { rule; rule; }`",
@@ -131,14 +229,47 @@ _FORMS: Final = (
     ),
     _form(r"[;{]\s*(keep)\s+\w+\s*", r"=", "`keep` marks a pattern", "write `name = keep pattern;`", 1),
     _form(
+        r"[;{]\s*\w+\s*(:)\s*\w+(?:\.\w+)*\s*", r"\(", "a statement binds with `=`, not `:`",
+        "write `name = pattern;`", 1,
+    ),
+    _form(
+        r"[(,]\s*\w+\s*(\[)[^\[\]]*", r",", "an attribute is given with `=`",
+        "write `attribute = [1, 2]`", 1, "RSQB",
+    ),
+    _form(
         "", r"=(?![=>])", "`=` binds a name; source and target are joined by `=>`",
         "write `=>`", None, "ARROW",
+    ),
+    _form(
+        r"\btest\b[^;]*(?:;[^;]*)*=\s*(?:input|param|const|var)\s+", r"\w",
+        "inputs of a test are declared with `:`", "write `x: input float32[2, 3]`",
     ),
     _form(
         r"(?:[;{]|=>)\s*\w+\s*", r":", "`:` gives inputs a kind; a statement binds with `=`",
         "write `name = pattern;`",
     ),
+    _form(
+        r"=>[^{}]*;\s*", r"\w", "outputs come last, together", "write `y = …; y, z`: a `,` between outputs",
+        None, "RBRACE",
+    ),
+    _form(r"[;{:]\s*", r"for\b", "there is no `for`", "any number of branches: `each b in 2.. { … }`"),
+    _form(r"[;{:]\s*", r"(?:if|when)\b", "conditions belong behind the source", _CONDITION),
+    _form(
+        r"\b(?:each|chain)\b[^{};]*\.\.\s*[0-9]*\s*", r"\w", "an instance's statements stand in braces",
+        "write `each b in 2.. { … }`", None, "LBRACE",
+    ),
+    _form(r"\.(\.)", r"\.", "a range is written with two dots", "write `each b in 2.. { … }`"),
     # inputs, tests, calls
+    _form(
+        r"[(,]\s*\w+\s*", r";", "inputs are separated by commas", "write `rule name(x, y)`",
+        None, "COLON",
+    ),
+    _form(
+        r"[(,]\s*((?:any|var|input|param|const|fixed|tensor|bool|u?int[0-9]*|b?float[0-9]*)\s+)", r"\w+",
+        "what an input is follows its name", "write `x: const`, or `x: any(dtype = \"float32\")`",
+        1, "COLON",
+    ),
+    _form(_KIND, r"\w+\s*=", "constraints stand in parentheses", "write `c: const(value = 0)`"),
     _form(_KIND, r"=", "constraints stand in parentheses", "write `c: const(value = 0)`"),
     _form(r":\s*\w+\s*", r"<", "kinds have no type parameters", _CONSTRAINTS, None, "LPAR"),
     _form(r"\brule\s+\w+\s*\([^()]*:\s*\w+\s*", r"\[", "kinds have no shape", _CONSTRAINTS),
@@ -150,18 +281,22 @@ _FORMS: Final = (
     _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone stands for nothing", _FREE, 1),
     _form(r"[(,]\s*(\.{1,2})", r"[.)]", "`...` stands for nothing", _FREE, 1),
     _form(
-        r"[(,]\s*", r"\*\*", "there is no `**attributes`",
-        "name the call, and copy its attributes with `c.*`",
+        r"[(,]\s*(\*)", r"\*", "there is no `**attributes`",
+        "name the call, and copy its attributes with `c.*`", 1,
     ),
     _form(
         r"\brule\s+\w+\s*\((?:[^()]*,)?\s*", r"\*", "inputs are single tensors",
         "any number of operands: `each p in 2.. { … }`",
     ),
     _form(
-        r"[^\S\n]*\b([A-Z]\w*)[^\S\n]+", r"[\w(]", "operands stand in parentheses",
-        "write `Relu(x)`", None, "ARROW", "COMMA",
+        r"[^\S\n]*\b([A-Z]\w*|nn\.\w+|com\.microsoft\.\w+)[^\S\n]+", r"[\w(]",
+        "operands stand in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
     ),
-    _form("", r"\{", "lists stand in brackets", "write `[1, 2]`", None, "LSQB"),
+    _form(r"[=(,\[]\s*", r"\{", "lists stand in brackets", "write `[1, 2]`", None, "LSQB"),
+    _form(
+        r"(?:[{;}]\s*)\w+\s*", r"\{", "both sides stand in one pair of braces",
+        "write `rule name(inputs) { source => target }`",
+    ),
 )
 
 _CAPTURE: Final = re.compile(r"\(\s*(\w+)\s*:=[^()]*\Z")
@@ -182,11 +317,12 @@ def foreign_form(text: str, at: int, expected: Set[str]) -> tuple[int, int, str,
     for form in _FORMS:
         if form.if_expected is not None and not form.if_expected & expected:
             continue
-        if form.here.match(text, at) is None:
+        if (match := form.here.match(text, at)) is None:
             continue
         found = form.before.search(before) if form.before is not None else None
         if form.before is not None and found is None:
             continue
+        width = max(width, len(match.group()))
         if found is None or form.back is None:
             return at, at + width, form.message, form.help
         start, end = found.span(form.back)

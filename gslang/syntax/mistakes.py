@@ -1,25 +1,26 @@
-"""Syntax errors that teach: what was expected and where, and forms of neighbouring languages named as such.
-"""
+"""Syntax errors that teach: what was expected and where, and how to mend it."""
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.source import Source, Span
+from gslang.base.suggest import did_you_mean
+from gslang.syntax.brackets import Mismatched, Unclosed, Unopened, unpaired
 from gslang.syntax.foreign_forms import foreign_form
 
 if TYPE_CHECKING:
     from lark import UnexpectedInput
 
-_RANGE = (
+_RANGE: Final = (
     "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are "
     "`each b in n { … }`"
 )
 
 # Terminals as a person would write them.
-_SHOWN = {
+_SHOWN: Final = {
     "SEMICOLON": "`;`",
     "LPAR": "`(`",
     "RPAR": "`)`",
@@ -54,9 +55,11 @@ _SHOWN = {
     "FLOAT": "a number",
     "COMPARE": "a comparison",
 }
+_BRACKETS: Final = {"(": "LPAR", ")": "RPAR", "[": "LSQB", "]": "RSQB", "{": "LBRACE", "}": "RBRACE"}
 
-_ITEMS = {"RULE", "FN", "PASS"}
-_ITEM_WORDS = {
+_AFTER_LISTS: Final = {"RPAR", "RSQB", "RBRACE", "ARROW", "SEMICOLON"}
+
+_ITEM_WORDS: Final = {
     "rule": "rule",
     "rewrite": "rule",
     "pattern": "rule",
@@ -78,60 +81,175 @@ _ITEM_WORDS = {
     "test": "test",
     "use": "use",
     "dialect": "dialect",
+    "param": "param",
+    "parameter": "param",
 }
-_BROKEN_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*$', re.MULTILINE)
-_OPENING = {")": "(", "]": "[", "}": "{"}
+# Keywords that stand before something: misspelt, they are names to the parser, and it stops behind them.
+_PREFIXES: Final = ("chain", "each", "keep", "match", "not", "ordered", "repeat")
+_FAR: Final = 400  # characters before an error that are looked at
+_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|\w+|=>|<=>|->|:=|[=!<>]=|\S')
+_BROKEN_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*$', re.MULTILINE)
+_STRING: Final = re.compile(r'\s*"(?:[^"\\\n]|\\.)*"')
+_COMMENT: Final = re.compile(r"/[/*]|--|'")  # of another language: what follows is none of this one's
+_WORD_BEFORE: Final = re.compile(r"(\w+)\s*\Z")
+_BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
 
-def explain_syntax_error(source: Source, text: str, at: int, error: UnexpectedInput) -> Diagnostic:
-    """The diagnostic of a place where parsing cannot go on."""
-    accepted = (
-        getattr(error, "accepts", None) or getattr(error, "allowed", None) or getattr(error, "expected", None)
-        or ()
-    )
-    expected = {str(name) for name in accepted}
+def explain_syntax_error(
+    source: Source, text: str, code: str, at: int, error: UnexpectedInput, item: tuple[int, int]
+) -> Diagnostic:
+    """The diagnostic of a place where parsing cannot go on.
+
+    `code` is the text without comments and strings; `item`: where the item that is at fault begins and ends.
+    """
+    expected = _expected(error)
     rest = text[at:]
-    width = len(match.group()) if (match := re.match(r"\w+|=>|<=>|->|:=|[=!<>]=|\S", rest)) else 0
+    width = len(match.group()) if (match := _TOKEN.match(rest)) else 0
     here = Span(source, at, at + width)
     if _BROKEN_STRING.match(rest):
-        return Diagnostic(
-            "E0104", "this string does not end on its line", Label(here), help='close it with `"`'
-        )
-    previous = len(text[:at].rstrip())
+        return _broken_string(text, here)
+    if not _COMMENT.match(rest) and (fault := unpaired(code, *item)) is not None:
+        return _unpaired(source, text, code, at, expected, fault)
+    if (misspelt := _misspelt(source, text, at, rest[:width])) is not None:
+        return misspelt
+    previous = _end_before(text, code, at)
     if (form := foreign_form(text, at, expected)) is not None:
         start, end, message, hint = form
         return Diagnostic("E0106", message, Label(Span(source, start, end)), help=hint)
-    dots = at - 1 if text[at - 1 : at + 1] == ".." else at if rest.startswith("..") else previous - 2
-    if (
-        text[:dots].strip() and text[dots : dots + 2] == ".."
-        and (dots >= at - 1 or re.match(r"[\w(-]", rest))
-    ):
+    if (dots := _bounds(text, at, previous)) is not None:
         return Diagnostic(
             "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
         )
+    gap = Label(Span(source, previous, previous), "expected `;` here")
     if not rest.strip() or width == 0:
-        return _at_the_end(source, text, at, expected)
-    found = f"`{here.text if here.end <= len(source.text) else rest[:width]}`"
-    if (
-        "SEMICOLON" in expected and "ARROW" not in expected
-        or ("SEMICOLON" in expected and source.position(at)[0] > source.position(max(previous - 1, 0))[0])
-    ):
-        gap = Span(source, previous, previous)
+        if "SEMICOLON" in expected:
+            return Diagnostic("E0103", "a `;` is missing", gap, help="end statements and items with `;`")
+        return Diagnostic("E0102", f"expected {_list(expected)}, but the file ends here", Label(here))
+    found = f"`{rest[:width]}`"
+    if "SEMICOLON" in expected and not expected & {"ARROW", "RBRACE"}:
         return Diagnostic(
-            "E0103", "a `;` is missing", Label(gap, "expected `;` here"),
-            related=(Label(here, f"before {found}"),), help="end statements and items with `;`",
+            "E0103", "a `;` is missing", gap, related=(Label(here, f"before {found}"),),
+            help="end statements and items with `;`",
         )
-    help = _mend(text, at, rest[:width], text[:previous], expected)
+    help = _mend(rest[:width], text[max(0, previous - _FAR) : previous], expected, "=>" in code[slice(*item)])
     return Diagnostic("E0102", f"expected {_list(expected)}, found {found}", Label(here), help=help)
 
 
-def _mend(text: str, at: int, found: str, before: str, expected: set[str]) -> str | None:
-    """A suggested fix for the mistake in `found`: constructs of other languages, and slips of the pen."""
-    if _ITEMS <= expected:
-        if found == ";" and before.endswith("}"):
-            return "nothing follows a `}`: remove the `;`"
-        guess = _ITEM_WORDS.get(found.lower())
-        return f"write `{guess}`" if guess else None
+def between_items(error: UnexpectedInput, before: str) -> bool:
+    """True if the item before the place where parsing stopped is complete."""
+    return _is_item(_expected(error)) and before.rstrip()[-1:] in ("", ";", "}")
+
+
+def _expected(error: UnexpectedInput) -> set[str]:
+    """Names of the terminals that the grammar would take."""
+    accepted = (
+        getattr(error, "accepts", None) or getattr(error, "allowed", None) or getattr(error, "expected", None)
+    )
+    return set(map(str, accepted or ()))
+
+
+def _broken_string(text: str, here: Span) -> Diagnostic:
+    word = re.search(r"[A-Za-z_]\w*\Z", text[max(0, here.start - _FAR) : here.start])
+    help = f'write `"{word.group()}"`' if word else 'close it with `"`'
+    return Diagnostic("E0104", "this string does not end on its line", Label(here), help=help)
+
+
+def _unpaired(
+    source: Source, text: str, code: str, at: int, expected: set[str],
+    fault: Unclosed | Unopened | Mismatched,
+) -> Diagnostic:
+    """The diagnostic of a bracket without its partner: at the bracket, or where the partner is missing."""
+    if isinstance(fault, Unopened):
+        return _unopened(source, text, code, at, expected, fault.closing)
+    opened = Label(Span(source, fault.opening, fault.opening + 1), "opened here")
+    bracket = code[fault.opening]
+    if isinstance(fault, Mismatched):
+        wrong, right = code[fault.closing], {"(": ")", "[": "]", "{": "}"}[bracket]
+        return Diagnostic(
+            "E0105", f"`{bracket}` is closed by `{wrong}`",
+            Label(Span(source, fault.closing, fault.closing + 1)), related=(opened,),
+            help=f"close it with `{right}`",
+        )
+    stopped = fault.opening < at < fault.before and _BRACKETS[fault.closing[0]] in expected
+    gap = _end_before(text, code, at if stopped else fault.before)
+    return Diagnostic(
+        "E0105", f"`{bracket}` is never closed", opened,
+        related=(Label(Span(source, gap, gap), f"expected `{fault.closing}` here"),),
+        help=f"close it with `{fault.closing}`" if len(fault.closing) == 1
+        else f"close it, and the brackets around it, with `{fault.closing}`",
+    )
+
+
+def _unopened(
+    source: Source, text: str, code: str, at: int, expected: set[str], closing: int
+) -> Diagnostic:
+    """The diagnostic of a closing bracket: its partner is missing where parsing stopped before it, if it may
+    stand there.
+    """
+    closed = Span(source, closing, closing + 1)
+    bracket = {")": "(", "]": "[", "}": "{"}[code[closing]]
+    inside = code.count("(", 0, at) > code.count(")", 0, at)
+    missing = at < closing and _BRACKETS[bracket] in expected
+    if missing and (bracket != "(" or not inside or _BEFORE_OPERAND.search(text[max(0, at - _FAR) : at])):
+        gap = _end_before(text, code, at)
+        return Diagnostic(
+            "E0105", f"a `{bracket}` is missing", Label(Span(source, gap, gap), f"expected `{bracket}` here"),
+            related=(Label(closed, "closed here"),), help=f"open it with `{bracket}`",
+        )
+    return Diagnostic(
+        "E0105", f"`{code[closing]}` closes nothing", Label(closed),
+        help=f"remove it, or open it with `{bracket}`",
+    )
+
+
+def _misspelt(source: Source, text: str, at: int, found: str) -> Diagnostic | None:
+    """The diagnostic of a word before the place where parsing stopped that was to be a keyword; a word that
+    stands elsewhere too is a name.
+    """
+    word = _WORD_BEFORE.search(text, max(0, at - _FAR), at)
+    if (
+        word is None or not re.match(r"[\w({]", found) or not (word[1].islower() or word[1].isupper())
+        or len(re.findall(rf"\b{word[1]}\b", text)) > 1
+    ):
+        return None
+    meant = did_you_mean(word[1], _PREFIXES)
+    if meant is None or meant == word[1]:
+        return None
+    return Diagnostic(
+        "E0102", f"`{word[1]}` is no keyword", Label(Span(source, *word.span(1))),
+        help=f"did you mean `{meant}`?",
+    )
+
+
+def _bounds(text: str, at: int, previous: int) -> int | None:
+    """Where the `..` of a range stands whose bounds are no numbers, if parsing stopped there."""
+    dots = at - 1 if text[at - 1 : at + 1] == ".." else at if text.startswith("..", at) else previous - 2
+    if not text[: max(dots, 0)].strip() or text[dots : dots + 2] != "..":
+        return None
+    bound = dots >= at - 1 or re.compile(r"(?!\w+\s*=[^=])[\w(-]").match(text, at)
+    return dots if bound else None
+
+
+def _end_before(text: str, code: str, at: int) -> int:
+    """Where the last token before an offset ends; a comment is none."""
+    end = len(code[:at].rstrip())
+    while (string := _STRING.match(text, end, at)) is not None and not code[end : string.end()].strip():
+        end = string.end()
+    return end
+
+
+def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | None:
+    """A suggested fix for the mistake in `found`: constructs of other languages, and slips of the pen.
+
+    `arrow`: the item has one.
+    """
+    if _is_item(expected):
+        return _mend_item(found, before)
+    keywords = {name.lower() for name in expected if name not in _SHOWN and name.isalpha()}
+    if "NAME" not in expected and found.isidentifier() and (meant := did_you_mean(found, keywords)):
+        return f"did you mean `{meant}`?"
+    if not found[0].isalnum() and before.endswith(found) and found not in "([{":
+        return f"one `{found}` is enough: remove the second one"
     if found == "=>" and before.endswith((";", "{")):
         return "name the outputs before `=>`: `{ a = nn.relu(x); a => x }`"
     if found == "=>" and "ELSE" in expected:
@@ -144,46 +262,65 @@ def _mend(text: str, at: int, found: str, before: str, expected: set[str]) -> st
         return "give it a type: `x: tensor`, `k: int = 1`"
     if expected == {"RESULT_ARROW"}:
         return "state its result: `-> tensor`"
+    if {"RESULT_ARROW", "EQUAL"} <= expected:
+        return "a function is written `fn name(x) = expression;`"
+    if found == ";" and expected <= {"ARROW", "BOTH_ARROW"}:
+        return "a rule has two sides: `source => target`"
+    if _is_expression(expected):
+        return _mend_expression(found, before)
+    if expected == {"COMMA", "IN"}:
+        return "the names behind `for` are followed by `in`: `for a in x.shape`"
+    if "ARROW" in expected and not arrow:
+        return "source and target are joined by `=>`"
+    if "COMMA" in expected and expected & _AFTER_LISTS and re.match(r'[\w("\[;]', found):
+        return "separate them with `,`"
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
         return f"`{found}` is a keyword: choose another name"
     return None
 
 
-def _at_the_end(source: Source, text: str, at: int, expected: set[str]) -> Diagnostic:
-    opening = _unclosed(text)
-    end = Span(source, at, at)
-    if opening is not None:
-        bracket = text[opening]
-        return Diagnostic(
-            "E0105", f"`{bracket}` is never closed", Label(Span(source, opening, opening + 1), "opened here"),
-            related=(Label(end, "the file ends here"),),
-            help=f"close it with `{dict(zip('([{', ')]}'))[bracket]}`",
-        )
-    if "SEMICOLON" in expected:
-        return Diagnostic(
-            "E0103", "a `;` is missing", Label(end, "expected `;` here"),
-            help="end statements and items with `;`",
-        )
-    return Diagnostic("E0102", f"expected {_list(expected)}, but the file ends here", Label(end))
+def _mend_item(found: str, before: str) -> str | None:
+    if found == ";":
+        return ("nothing follows a `}`" if before.endswith("}") else "one is enough") + ": remove the `;`"
+    guess = _ITEM_WORDS.get(found.lower())
+    if guess is not None:
+        return f"write `{guess}`"
+    meant = did_you_mean(found, set(_ITEM_WORDS.values()))
+    return f"did you mean `{meant}`?" if meant else None
 
 
-def _unclosed(text: str) -> int | None:
-    """The innermost bracket that is still open at the end."""
-    stack: list[int] = []
-    for found in re.finditer(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*|[()\[\]{}]', text):
-        sign = found.group()
-        if sign in "([{":
-            stack.append(found.start())
-        elif sign in ")]}" and stack and text[stack[-1]] == _OPENING[sign]:
-            stack.pop()
-    return stack[-1] if stack else None
+def _mend_expression(found: str, before: str) -> str | None:
+    """The fix for something missing where an expression should begin."""
+    if found == ",":
+        return "an operand is missing: write `none` for one that is absent, or remove the `,`"
+    if before.endswith("=>"):
+        return "the target is missing: its outputs follow `=>`"
+    if found == "=>" and before.endswith(":"):
+        return "the source is missing: its outputs stand before `=>`"
+    if operator := re.search(r"(?:\b(?:and|or|not|in|where|if|else)|[-+*/%|]|[=!<>]=|[<>])\Z", before):
+        return f"`{operator.group()}` needs an expression behind it"
+    if found in ("and", "or", "in", "is", "if", "else"):
+        return f"`{found}` needs an expression before it"
+    if re.fullmatch(r"[A-Za-z_]+", found):
+        return f"`{found}` is a keyword: choose another name"
+    return None
+
+
+def _is_expression(expected: set[str]) -> bool:
+    return {"NAME", "INT", "STRING", "LPAR"} <= expected
+
+
+def _is_item(expected: set[str]) -> bool:
+    return {"RULE", "FN", "PASS"} <= expected and "NAME" not in expected  # those are names of attributes, too
 
 
 def _list(expected: set[str]) -> str:
-    if {"NAME", "INT", "STRING", "LPAR"} <= expected:
+    if _is_expression(expected):
         return "an expression"
-    if {"RULE", "FN", "PASS"} <= expected:
+    if _is_item(expected):
         return "an item (`rule`, `fn`, `op`, `param`, `pass`, `test`, `use`)"
+    if {"RULE", "FN", "PASS"} <= expected:
+        return "the name of an attribute"
     shown = sorted({
         _SHOWN.get(name, f"`{name.lower()}`")
         for name in expected if not name.startswith("__") and name != "BOTH_ARROW"

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 _MOST_ERRORS = 20
 _MOST_BRACKETS = 1000  # far more than expressions may be nested; more are not even parsed
 _BRACKET = re.compile(r"[()\[\]{}]")
-_ITEM = re.compile(r"^[ \t]*(?:@|(?:rule|fn|op|pass|test|use|dialect)\b)", re.MULTILINE)
+_KEYWORD = (
+    r"(?:(?:rule|fn|pass|test|use|dialect)\b(?!\s*(?:=(?!>)|[,)]))|op\s+[A-Za-z_]|param\s+\w+\s*:)"
+)
+_ANNOTATION = r"@[ \t]*\w+(?:\s*\((?:[^()]|\([^()]*\))*\))?\s*"
+_ITEM = rf"^[ \t]*(?P<item>(?:{_ANNOTATION})+{_KEYWORD}?|{_KEYWORD})"
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 
@@ -112,10 +116,12 @@ def _attempt(
         token = getattr(error, "token", None)
         if at is None or (token is not None and token.type == "$END"):
             at = len(text.rstrip())
-        from gslang.syntax.mistakes import explain_syntax_error  # its tables take 15 ms
+        from gslang.syntax.mistakes import between_items, explain_syntax_error  # its tables take 15 ms
 
-        problem = explain_syntax_error(source, text, at, error)
-        return None, problem, _region(code, text, at)
+        start, end = _region(code, text, at)
+        problem = explain_syntax_error(source, text, code, at, error, (start, end))
+        stray = between_items(error, code[start:at]) and text[at:end].strip()
+        return None, problem, (at if stray else start, end)
 
 
 def _too_deep(source: Source, code: str) -> Iterator[tuple[Diagnostic, tuple[int, int]]]:
@@ -125,7 +131,7 @@ def _too_deep(source: Source, code: str) -> Iterator[tuple[Diagnostic, tuple[int
         level = max(0, level + (1 if found.group() in "([{" else -1))
         if level > _MOST_BRACKETS and found.start() >= skip and count < _MOST_ERRORS:
             count += 1
-            start, skip = _region(code, code, found.start())
+            start, skip = _region(code, code, found.start() + 1)
             label = Label(Span(source, found.start(), found.end()))
             yield (
                 Diagnostic(
@@ -138,10 +144,13 @@ def _too_deep(source: Source, code: str) -> Iterator[tuple[Diagnostic, tuple[int
 
 
 def _region(code: str, text: str, at: int) -> tuple[int, int]:
-    """The item around an offset: from the last item that begins before it to the next one behind it."""
+    """The item around an offset: from the last item that begins before it to the next one behind it.
+
+    Parsing that stops where an item begins misses something in the item before.
+    """
     start = 0
-    for found in _ITEM.finditer(code):
-        if found.start() > at:
+    for found in re.finditer(_ITEM, code, re.MULTILINE):
+        if found.start("item") >= at:
             return start, found.start()
         if text[found.start() : found.end()].strip():
             start = found.start()
