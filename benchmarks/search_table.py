@@ -23,15 +23,12 @@ import gslang
 from benchmarks.search_graphs import graph_of
 from gslang.check.checked import CheckedRule
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.versions import OPSETS
-from gslang.dialect.tensor_type import TensorType
-from gslang.formats.onnx.runtime import newest_opset
-from gslang.graph.graph import PARAM, Graph
+from gslang.graph.graph import Graph
 from gslang.search.backtrack import neighbours
 from gslang.search.cost.graph_cost import Prices
 from gslang.search.cost.measured import seconds_of
-from gslang.search.cost.relay_in_onnx import relay_in_onnx
 from gslang.search.cost.tables import table_of
+from gslang.search.cost.whole_graph import runnable
 from gslang.search.search import Settings, search
 
 TENSAT = ("nasrnn", "bert", "resnext50", "nasneta", "squeezenet", "vgg", "inceptionv3")
@@ -87,19 +84,6 @@ def variants(
         now = random_number.choice(following)
         found.append(now)
     return found
-
-
-def runnable(graph: Graph, dialect: Dialect) -> Graph:
-    """In ONNX operators, with small random weights."""
-    copy = graph.copy()
-    rng = np.random.default_rng(0)
-    for node in copy.reverse_post_order():
-        type = copy.types[node]
-        if copy.op[node] is PARAM and isinstance(type, TensorType):
-            copy.values[node] = (rng.random(type.shape, dtype=np.float32) - 0.5) * 0.1
-    result = relay_in_onnx(copy, dialect)
-    result.meta[OPSETS] = {"": newest_opset(), "com.microsoft": 1}
-    return result
 
 
 def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:

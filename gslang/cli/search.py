@@ -319,6 +319,11 @@ def _summary(found: Found, table: CostTable, seconds: float, options: argparse.N
         if found.nodes
         else f" ({found.stopped})"
     )
+    if found.slower is not None:
+        sys.stderr.write(
+            f"note: a cheaper graph was found, but as a whole it takes {found.slower:.2f} times as long in "
+            "onnxruntime as the original: it is not used\n"
+        )
     sys.stderr.write(
         f"cost {found.before:.6g} → {paint('head', f'{found.cost:.6g}')}{unit}{ratio}{where}; {seconds:.2f} "
         "seconds\n"

@@ -19,7 +19,7 @@ from gslang.graph.known_calls import operands_to_attributes, prepared_copy
 from gslang.search.backtrack import backtrack, rewrite_greedily
 from gslang.search.chosen_graph import chosen_graph
 from gslang.search.cost.graph_cost import Prices, graph_cost, price, with_sizes
-from gslang.search.cost.tables import CostTable
+from gslang.search.cost.tables import CostTable, MeasuringTable
 from gslang.search.cost.work import UnknownCost, UnknownSize
 from gslang.search.derivation import RecordedEGraph
 from gslang.search.egraph import EGraph
@@ -54,7 +54,8 @@ class Found:
     """`graph` with its `cost`; `before`: the cost of the graph searched from (infinite if it has none).
     `applications`: of rules during the search; `led`: rule → how many nodes of the result it made. `bound`:
     nothing in the e-graph costs less; `egraph` what was extracted from, with the choice; `trace`, where it
-    was asked for: the applications that lead to `graph`.
+    was asked for: the applications that lead to `graph`. `slower`: a cheaper graph was found, which takes so
+    many times as long as a whole, and is therefore not `graph`.
     """
 
     graph: Graph
@@ -69,6 +70,7 @@ class Found:
     refused: dict[str, str] = field(default_factory=dict)
     egraph: tuple[EGraph, Extractable] | None = None
     trace: SearchTrace | None = None
+    slower: float | None = None
 
     def report(self) -> dict[str, object]:
         """Costs, counts and rules, as values that JSON has."""
@@ -84,6 +86,7 @@ class Found:
             "e_nodes": self.nodes,
             "rounds": self.rounds,
             "stop_reason": self.stopped,
+            **({} if self.slower is None else {"slower_graph": self.slower}),
         }
 
 
@@ -116,18 +119,9 @@ def search(
     result has too. `traced`: keep how the result came about. Raises `UnknownCost` if nothing that was found
     has a cost.
     """
-    graph = prepared_copy(graph, dialect)
-    if sizes is not None:
-        graph = with_sizes(graph, dialect, sizes)
-    unpriced: UnknownCost | None = None
-    try:
-        before = graph_cost(graph, dialect, table, settings.weights).cost
-    except UnknownSize:
-        raise
-    except UnknownCost as error:  # rules may lead to calls that have one
-        if settings.method != "eqsat":
-            raise
-        before, unpriced = inf, error
+    prepared = prepared_copy(graph, dialect)
+    graph = prepared if sizes is None else with_sizes(prepared, dialect, sizes)
+    before, unpriced = _cost_before(graph, dialect, table, settings)
     fitting = [rule for rule in rules if not why_unfit(rule, graph.meta)]
     asked: dict[str, bool] = {}
 
@@ -146,20 +140,49 @@ def search(
             saturated = _by_saturation(
                 graph, dialect, fitting, table, settings, progress, allowed, before, traced, sizes
             )
-        except Infeasible:
-            if unpriced is None:
-                raise
-            raise unpriced from None
+        except Infeasible as error:
+            raise unpriced or error from None
         if found.cost < saturated.cost * (1 - 1e-12):
             saturated.graph, saturated.cost, saturated.led = found.graph, found.cost, found.led
             saturated.trace = None
         found = saturated
+    method = "backtrack" if settings.method == "backtrack" else "greedy"
+    if isinstance(table, MeasuringTable) and (slower := _slowdown(found, graph, dialect, table)):
+        found.graph, found.cost, found.led, found.trace, found.slower = graph, before, {}, None, slower
+        if settings.method == "eqsat":  # its graph is the cheapest; that of backtracking may be faster
+            other, applied = _by_backtracking(graph, dialect, fitting, prices, before, settings, allowed)
+            if not _slowdown(other, graph, dialect, table):
+                found.graph, found.cost, found.led = other.graph, other.cost, other.led
+                method = "backtrack"
     if traced and found.trace is None:
-        method = "backtrack" if settings.method == "backtrack" else "greedy"
         steps = applied if found.graph is not graph else ()
         found.trace = trace_of_run(graph, found.graph, steps, method, sizes)
     operands_to_attributes(found.graph, dialect)
     return found
+
+
+def _cost_before(
+    graph: Graph, dialect: Dialect, table: CostTable, settings: Settings
+) -> tuple[float, UnknownCost | None]:
+    """The cost of a graph, or infinity and why it has none, where rules may lead to calls that have one."""
+    try:
+        return graph_cost(graph, dialect, table, settings.weights).cost, None
+    except UnknownSize:
+        raise
+    except UnknownCost as error:
+        if settings.method != "eqsat":
+            raise
+        return inf, error
+
+
+def _slowdown(found: Found, graph: Graph, dialect: Dialect, table: MeasuringTable) -> float | None:
+    """The time of the graph found as a multiple of that of the given one, if it is slower as a whole."""
+    if not found.cost < found.before < inf:
+        return None
+    result, given = found.graph.copy(), graph.copy()
+    for whole in (result, given):
+        operands_to_attributes(whole, dialect)
+    return table.slowdown(given, result, dialect)
 
 
 def _by_backtracking(

@@ -1,5 +1,5 @@
 """`ort-cpu`: microseconds of processor time that a call takes in onnxruntime on one core of this machine,
-measured once and kept.
+measured once and kept. What is chosen by such costs is measured as a whole too.
 
 Weights are cold: a model has as many copies of the call, each with weights of its own, as a cache does not
 hold, and its time is shared among them. A network streams its weights through the cache likewise; measured
@@ -14,6 +14,7 @@ import os
 import platform
 import sqlite3
 from collections.abc import Callable
+from hashlib import sha256
 from math import prod
 from pathlib import Path
 from statistics import quantiles
@@ -21,6 +22,7 @@ from time import process_time
 from typing import Any, Final
 
 from gslang.base.cache import cache_folder
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.evaluate.random_inputs import random_inputs
@@ -29,6 +31,7 @@ from gslang.formats.onnx.runtime import newest_opset, refuse_to_load
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 from gslang.search.cost.relay_in_onnx import NotInOnnx, relay_in_onnx
+from gslang.search.cost.whole_graph import NOISE, relative_time, runnable
 from gslang.search.cost.work import RENAMES, Call, bytes_of, unknown
 
 _COLD: Final = 64 << 20  # bytes of weights, and of results, of all copies together
@@ -60,6 +63,25 @@ class MeasuredCosts:
                 _store(self._path, key, found)
         return self._known[key]
 
+    def slowdown(self, before: Graph, after: Graph, dialect: Dialect) -> float | None:
+        """The time of `after` as a multiple of that of `before`, with onnxruntime's own rewriting, if it
+        takes longer beyond noise. None too for graphs that cannot be run as a whole. Measured once and kept.
+        """
+        import onnxruntime  # type: ignore[import-untyped]
+
+        digest = sha256("".join(map(_shown, (before, after))).encode()).hexdigest()
+        key = json.dumps([f"slowdown {digest}", onnxruntime.__version__, _machine()])
+        if key not in self._known:
+            try:
+                wholes = runnable(before, dialect), runnable(after, dialect)
+                found = relative_time(*wholes, lambda graph: seconds_of(graph, "all"))
+            except Exception:  # onnxruntime has an exception class for each of its status codes
+                return None
+            self._known[key] = found
+            if self._path is not None:
+                _store(self._path, key, found)
+        return self._known[key] if self._known[key] > NOISE else None
+
 
 def _stored(path: Path) -> dict[str, float]:
     """The measurements in a file; none if it cannot be read."""
@@ -86,7 +108,7 @@ def call_key(call: Call) -> str:
     """A text that is equal for calls that cost the same: operator, types, attributes, which operands are
     weights, versions, machine.
     """
-    import onnxruntime  # type: ignore[import-untyped]
+    import onnxruntime
 
     attrs = sorted((name, repr(value)) for name, value in call.attrs.items())
     types = [str(type) for type in (*call.operands, call.result)]
@@ -94,6 +116,18 @@ def call_key(call: Call) -> str:
     return json.dumps(
         [call.operator, types, attrs, list(call.fixed), values, onnxruntime.__version__, _machine()]
     )
+
+
+def _shown(graph: Graph) -> str:
+    """A text that is equal for graphs of the same calls; numbers of weights take no time."""
+    order = graph.reverse_post_order()
+    number = {node: k for k, node in enumerate(order)}
+    lines = [
+        f"{graph.op[node]} {[number.get(o) for o in graph.operands[node]]} {graph.types[node]} "
+        f"{sorted((name, repr(value)) for name, value in graph.attrs[node].items())}"
+        for node in order
+    ]
+    return "\n".join([*lines, str([number[output] for output in graph.outputs]), ""])
 
 
 def _machine() -> str:

@@ -4,10 +4,12 @@ and tables from files. All are additive.
 
 from __future__ import annotations
 
-from typing import Final, Protocol
+from typing import Final, Protocol, runtime_checkable
 
 from gslang.base.diagnostics import InputError
 from gslang.base.suggest import did_you_mean
+from gslang.dialect.dialect import Dialect
+from gslang.graph.graph import Graph
 from gslang.search.cost.work import Call, work_of
 
 # A current laptop core, rounded: what a table needs is the ratio.
@@ -34,6 +36,14 @@ class CostTable(Protocol):
 
     def cost(self, call: Call) -> float:
         """The cost of a call, at least 0. Raises `UnknownCost`, never guesses."""
+
+
+@runtime_checkable
+class MeasuringTable(CostTable, Protocol):
+    """A table that can also run whole graphs."""
+
+    def slowdown(self, before: Graph, after: Graph, dialect: Dialect) -> float | None:
+        """The time of `after` as a multiple of that of `before`, if it takes longer beyond noise."""
 
 
 class Flops:
