@@ -43,7 +43,7 @@ def _noting_origins(graph: Graph, also: Observer | None) -> Observer:
                 "from": [ids(n) for n in what.removed] or [ids(n) for n in what.outputs],
             }
             for node in what.added:
-                graph.extras.setdefault(node, {})["origin"] = origin
+                graph.extras[node] = {**graph.extras.get(node, {}), "origin": origin}
         if also is not None:
             also(number, what)
 

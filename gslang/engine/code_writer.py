@@ -17,6 +17,7 @@ from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled
+from gslang.graph.graph import MANY_USERS
 
 MOST_LOOPS = 12  # Python allows 20 nested blocks; beyond this a nested function starts afresh
 
@@ -76,6 +77,7 @@ class Writer:
     outlines: list[str] = field(default_factory=list)
     # operators of targets, as code: which of them can be seeds is known per run
     relevant: list[str] = field(default_factory=list)
+    tables: int = 0  # of conditions that are looked up
     fresh: int = 0
 
     def line(self, place: Place, text: str) -> None:
@@ -99,11 +101,27 @@ class Writer:
         """Checks whose evaluation may fail; a failure is as good as false."""
         wanted = [c for c in conditions if c != "True"]
         if wanted:
-            self.line(place, "try:")
-            self.line(place, f"    holds = {' and '.join(wanted)}")
-            self.line(place, "except FAILURES:")
-            self.line(place, "    holds = False")
+            self.attempt(place, wanted)
             self.check(place, "not holds")
+
+    def attempt(self, place: Place, conditions: Iterable[str]) -> None:
+        """Set `holds`: true if all conditions are, false also where one cannot be evaluated."""
+        self.line(place, "try:")
+        self.line(place, f"    holds = {' and '.join(conditions)}")
+        self.line(place, "except FAILURES:")
+        self.line(place, "    holds = False")
+
+    def note_user(self, place: Place, operand: str, user: str, again: bool) -> None:
+        """Note that a new node reads an operand: what `Graph.add_user` does, in line where nobody watches.
+
+        `again`: it may be the same operand as one before.
+        """
+        twice = f" and (not readers or readers[-1] != {user})" if again else ""
+        self.line(place, f"readers = users[{operand}]")
+        self.line(place, f"if additions: add_user({operand}, {user})")
+        self.line(place, f"elif type(readers) is dict: readers[{user}] = None")
+        self.line(place, f"elif len(readers) < {MANY_USERS}{twice}: readers.append({user})")
+        self.line(place, f"else: add_user({operand}, {user})")
 
     def function(self, place: Place, prefix: str) -> tuple[str, Place]:
         """Begin a nested function without parameters; the place inside it."""

@@ -34,7 +34,7 @@ _tries: Final[dict[MatchProgram, int]] = {}
 
 def has_many_users(graph: Graph) -> bool:
     """True if some tensor of a graph has many users."""
-    return any([len(users) > _FEW for users in graph.users])
+    return max(map(len, graph.users), default=0) > _FEW
 
 
 def lazy_rewriter(

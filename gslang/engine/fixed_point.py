@@ -253,9 +253,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         found = known[operator] if operator in known else run.starting.at(operator)
         if found is None:
             continue
-        if isinstance(found, Dispatch):
-            found = found.at(node)
-        for entry in found:
+        for entry in found.at(node) if isinstance(found, Dispatch) else found:
             if entry.once and made_by.get(node) == entry.name:
                 continue
             first_new = len(op)

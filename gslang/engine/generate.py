@@ -29,6 +29,7 @@ from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, fields_step, output_block_step
 from gslang.engine.generate_end import finish
 from gslang.engine.generate_forward import forward, is_known
+from gslang.engine.generate_known import emit_conditions
 from gslang.engine.generate_nodes import match_step
 from gslang.engine.generate_runs import run_step, runs
 from gslang.engine.generate_stamp import RUNTIME as STAMP_RUNTIME
@@ -39,7 +40,7 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, Rewriter, apply_match, record
 from gslang.engine.scope import Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
-from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, truth_code, written_out
+from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, written_out
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
 Accept = Callable[[Scope], object]
@@ -162,6 +163,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
             f"    {name} = candidates_of(G, {writer.names.constant(site)})"
             for name, site in writer.sites.items()
         ),
+        *(f"    known_{k} = {{}}" for k in range(writer.tables)),
         *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
         *(f"    outlining_{k} = E.outlines({operators})" for k, operators in enumerate(writer.outlines)),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
@@ -247,7 +249,7 @@ def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
     ready = [
         c for c in conjuncts(rule.where) if c not in writer.tested and is_known(rule, c, place.certain, None)
     ]
-    writer.conditions(place, [truth_code(condition, writer.names) for condition in ready])
+    emit_conditions(writer, place, ready)
     writer.tested += ready
     go(writer, place, rest)
 

@@ -7,13 +7,11 @@ from dataclasses import replace
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts
 from gslang.engine.code_writer import Place, Rest, Step, Writer
+from gslang.engine.generate_known import emit_conditions
 from gslang.engine.generate_outline import outlined_layout
 from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
 from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
-from gslang.engine.value_code import (
-    truth_code,
-)
 from gslang.engine.variants import variants
 
 
@@ -45,9 +43,7 @@ def finish(rewrites: bool) -> Step:
                 writer.check(place, f"not convex(G, {inputs}, {outputs})")
         writer.names.keeps_lets = True
         mark = len(writer.lines)
-        writer.conditions(
-            place, [truth_code(c, writer.names) for c in conjuncts(rule.where) if c not in writer.tested]
-        )
+        emit_conditions(writer, place, [c for c in conjuncts(rule.where) if c not in writer.tested])
         for variable in rule.variables:
             _name_operator(writer, place, variable.name)
         if rewrites:

@@ -16,6 +16,7 @@ from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, below, chain, go, loop
 from gslang.engine.constraint_code import constraint_code
+from gslang.engine.generate_known import emit_literals, is_literal
 from gslang.engine.lower import may_be_absent, may_coincide
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import NotCompiled
@@ -135,15 +136,16 @@ def _tests(writer: Writer, place: Place, tests: tuple[mp.Attr, ...], rest: Rest)
     """Tests of attributes, types and values; an operand that is left out passes."""
     register = tests[0].register
     waiting = writer.names.inside == "first"  # those are tested when the instance is complete
-    codes = constraint_codes(
-        writer, register, [test.constraint for test in tests if not (waiting and test.waits)]
-    )
-    if codes and may_be_absent(writer.plan.rule, register):
+    constraints = [test.constraint for test in tests if not (waiting and test.waits)]
+    literals = [c for c in constraints if is_literal(writer, register, c)]
+    codes = constraint_codes(writer, register, [c for c in constraints if c not in literals])
+    inner = place
+    if constraints and may_be_absent(writer.plan.rule, register):
         writer.line(place, f"if v{register} != -1:")
-        writer.line(place.deeper(), "pass")
-        writer.conditions(place.deeper(), codes)
-    else:
-        writer.conditions(place, codes)
+        inner = place.deeper()
+        writer.line(inner, "pass")
+    writer.conditions(inner, codes)
+    emit_literals(writer, inner, register, literals)
     go(writer, place, rest)
 
 

@@ -321,25 +321,10 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
         )
     for item, reader, again in outside:
         if item[0] == "*":
-            inner = place.deeper()
             writer.line(place, f"for o in {item[1:]}:")
-            writer.line(inner, "readers = users[o]")
-            fresh = f"(not readers or readers[-1] != {reader})"
-            writer.line(
-                inner,
-                f"if type(readers) is list and len(readers) < {MANY_USERS} and {fresh} and not additions: "
-                f"readers.append({reader})",
-            )
-            writer.line(inner, f"else: add_user(o, {reader})")
-            continue
-        twice = f" and (not readers or readers[-1] != {reader})" if again else ""
-        writer.line(place, f"readers = users[{item}]")
-        writer.line(
-            place,
-            f"if type(readers) is list and len(readers) < {MANY_USERS}{twice} and not additions: "
-            f"readers.append({reader})",
-        )
-        writer.line(place, f"else: add_user({item}, {reader})")
+            writer.note_user(place.deeper(), "o", reader, True)
+        else:
+            writer.note_user(place, item, reader, again)
     if layout.has_constants:
         writer.line(place, "for k, array in stamp.values: values[first_new + k] = array")
 

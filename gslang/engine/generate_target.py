@@ -18,7 +18,7 @@ from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
 from gslang.engine.value_code import NotCompiled, code_of, instances_code, truth_code
-from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
+from gslang.graph.graph import INDEX_ATTRS
 
 
 @dataclass(slots=True)
@@ -333,14 +333,7 @@ def _add(
         "users_append([])",
     )
     for k, item in enumerate(items):
-        again = f" and (not readers or readers[-1] != {result})" if k else ""
-        writer.line(place, f"readers = users[{item}]")
-        writer.line(
-            place,
-            f"if type(readers) is list and len(readers) < {MANY_USERS}{again} and not additions: "
-            f"readers.append({result})",
-        )
-        writer.line(place, f"else: add_user({item}, {result})")
+        writer.note_user(place, item, result, k > 0)
     key = f"({''.join(f'types[{item}], ' for item in items)})"
     writer.line(place, f"kind = {known}.get({key}, MISSING)")
     writer.line(place, f"types_append(infer({result}, {known}, {key}) if kind is MISSING else kind)")

@@ -26,7 +26,7 @@ def attach(graph: Graph, node: int, what: Mapping[str, Annotation | None]) -> No
     """Attach annotations to a call; None is none."""
     stated = {name: value for name, value in what.items() if value is not None}
     if stated:
-        graph.extras.setdefault(node, {})[KEY] = stated
+        graph.extras[node] = {**graph.extras.get(node, {}), KEY: stated}
 
 
 def attachable(value: object) -> bool:

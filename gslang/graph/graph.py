@@ -52,7 +52,8 @@ class Graph:
     `users` (distinct users).
 
     `values`: node → array (NumPy or a lazy handle with `shape`, `dtype` and `load()`), for constants and
-    parameters. `extras`: node → what a format wants to keep with it. `meta`: the same for the whole graph.
+    parameters. `extras`: node → what a format wants to keep with it, in a mapping that copies share: what
+    changes it puts another one in its place. `meta`: the same for the whole graph.
     `opaque_meta` data is never interpreted by the engine.
     """
 
@@ -212,21 +213,23 @@ class Graph:
         """
         operands = self.operands
         stack = [start]
+        push, pop, done = stack.append, stack.pop, result.append
         while stack:
-            node = stack.pop()
+            node = pop()
             if node < 0:
-                result.append(~node)
+                done(~node)
                 continue
             while not seen[node]:
                 seen[node] = 1
                 below = operands[node]
                 if not below:
-                    result.append(node)
+                    done(node)
                     break
-                stack.append(~node)
-                for operand in below[:0:-1]:
-                    if operand >= 0 and not seen[operand]:
-                        stack.append(operand)
+                push(~node)
+                if len(below) > 1:
+                    for operand in below[:0:-1]:
+                        if operand >= 0 and not seen[operand]:
+                            push(operand)
                 node = below[0]
                 if node < 0:
                     break
@@ -266,7 +269,7 @@ class Graph:
             self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()},
         )
         other.values, other.meta, other.dead = dict(self.values), dict(self.meta), self.dead
-        other.extras = {node: dict(extra) for node, extra in self.extras.items()}
+        other.extras = dict(self.extras)
         other.order = None if self.order is None else self.order.copy()
         return other
 

@@ -115,13 +115,15 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     as such.
     """
     known = {op: _allowed(signature) for op in set(graph.op) if (signature := dialect.operators.get(op))}
-    for op, attrs, operands in zip(graph.op, graph.attrs, graph.operands):
-        allowed = known.get(op)
-        if allowed is None:
-            continue
-        names, most = allowed
-        if most is not None and len(operands) > most or attrs and not attrs.keys() <= names:
+    for op, number in set(zip(graph.op, map(len, graph.operands))):
+        if op in known and (most := known[op][1]) is not None and number > most:
             return False
+    fitting: dict[str, Attrs] = {}  # operator → attributes that were looked at: most calls share theirs
+    for op, attrs in zip(graph.op, graph.attrs):
+        if attrs and fitting.get(op) is not attrs and op in known:
+            if not attrs.keys() <= known[op][0]:
+                return False
+            fitting[op] = attrs
     return True
 
 

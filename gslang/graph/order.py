@@ -25,9 +25,7 @@ class Order:
     def __init__(self, nodes: Sequence[int], size: int) -> None:
         """`nodes` in order; `size` is the number of node numbers in use."""
         label = [OUTSIDE] * size
-        at = 0
-        for node in nodes:
-            at += GAP
+        for node, at in zip(nodes, range(GAP, (len(nodes) + 1) * GAP, GAP)):
             label[node] = at
         self.label = label
         self.changes = 0
