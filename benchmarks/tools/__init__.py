@@ -38,9 +38,10 @@ class Tool(Protocol):
         """How often each operator stands in a rewritten graph, by ONNX names. Not timed."""
 
 
-# Name → module of this folder, class, arguments. Everything is ONNX but gslang and the hand-written loop.
+# Name → module of this folder, class, arguments. Everything is ONNX but `gslang` and the hand-written loop.
 TOOLS: dict[str, tuple[str, str, tuple[Any, ...]]] = {
     "gslang": ("gslang_tool", "Gslang", ()),
+    "gslang_onnx": ("gslang_tool", "GslangOnOnnx", ()),
     "tinygrad": ("tinygrad_tool", "Tinygrad", ()),
     "xdsl": ("xdsl_tool", "Xdsl", ()),
     "onnxscript": ("onnx_tools", "OnnxScript", ()),

@@ -1,4 +1,6 @@
-"""gslang itself, on JSON graphs with the rules of `benchmarks/rules`."""
+"""gslang itself: on JSON graphs with the rules of `benchmarks/rules`, on ONNX models with those of its folder
+`onnx`.
+"""
 
 from __future__ import annotations
 
@@ -47,4 +49,19 @@ class Gslang:
         self.gslang.write(graph, path + ".json")
 
     def operators(self, graph: Any) -> Counter[str]:
+        """Relay's names as ONNX's."""
         return Counter(ONNX_NAMES.get(graph.op[n], graph.op[n]) for n in graph.nodes() if graph.is_call(n))
+
+
+class GslangOnOnnx(Gslang):
+    """The same on ONNX models."""
+
+    jobs = ("convbn_fold", "tt", "ident", "parmm")
+    suffix = "onnx"
+
+    def rules(self, job: str) -> Any:
+        self.fold = job.endswith("_fold")
+        return self.gslang.load(RULES / "onnx" / f"{job.removesuffix('_fold')}.gsl")
+
+    def save(self, graph: Any, path: str) -> None:
+        self.gslang.write(graph, path)
