@@ -15,7 +15,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, version_at
 from gslang.formats.onnx.bodies import has_insides, rewrite_insides
 from gslang.formats.onnx.in_rounds import InRounds
-from gslang.formats.onnx.reader import read_model
+from gslang.formats.onnx.model_graph import graph_of
 from gslang.formats.onnx.records import KEY, model_record, node_record
 from gslang.formats.onnx.types import without_weights
 from gslang.formats.onnx.writer import onnx_model
@@ -65,7 +65,7 @@ def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
         model = _restated(graph, opset, dialect)
     except (_NotSayable, InputError) as problem:
         model = _converted(record.message, opset, path, str(problem) or "")
-    return read_model(model, path, record.folder, dialect)
+    return graph_of(model, path, record.folder, dialect)
 
 
 def _restated(graph: Graph, opset: int, dialect: Dialect) -> ModelProto:
