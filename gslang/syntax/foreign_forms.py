@@ -111,6 +111,13 @@ _FORMS: Final = (
         "write `nn.relu?(x)`: it may be absent", 1, "LPAR",
     ),
     _form(
+        r"[\w)\]][ \t]*", r"@(?=[ \t]*\w)", "`@` begins annotations, which stand above their item",
+        "move it there; a product is a call: `MatMul(x, y)`", None, "SEMICOLON",
+    ),
+    _form(
+        r"\b[A-Za-z]\w*(?:\.\w+)*", r"\{", "operands stand in parentheses", "write `Relu(x)`", None, "ARROW",
+    ),
+    _form(
         r"\?\s*", r"[\w(-][^;{}:]*(?:[;{}]|\Z)", "operands stand in parentheses", "write `nn.relu?(x)`",
         None, "LPAR",
     ),
@@ -165,11 +172,11 @@ _FORMS: Final = (
         None, "LBRACE",
     ),
     _form(r"\}\s*", r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
+    _form(r"\brule\s+\w+\s*", r"[\[<]", "inputs stand in parentheses", _RULE, None, "LBRACE"),
     _form(
-        _HEADER, r"=>|[A-Za-z_(]", "source and target follow a colon, or stand in braces", _RULE,
+        _HEADER, r"=>|[A-Za-z_(\[]", "source and target follow a colon, or stand in braces", _RULE,
         None, "LBRACE",
     ),
-    _form(r"\brule\s+\w+\s*", r"[\[<]", "inputs stand in parentheses", _RULE, None, "LBRACE"),
     _form(
         _HEADER + r":\s*", r"\{", "braces stand for the colon, not behind it",
         "write `rule name(inputs) { source => target }`",
@@ -243,6 +250,10 @@ _FORMS: Final = (
     _form(
         r"\btest\b[^;]*(?:;[^;]*)*=\s*(?:input|param|const|var)\s+", r"\w",
         "inputs of a test are declared with `:`", "write `x: input float32[2, 3]`",
+    ),
+    _form(
+        r"\bop\s[^;{}]*\{[^{}]*\b\w+\s*", r":", "what an operator means is written with `=`",
+        "write `{ shape = x.shape, dtype = x.dtype }`",
     ),
     _form(
         r"(?:[;{]|=>)\s*\w+\s*", r":", "`:` gives inputs a kind; a statement binds with `=`",

@@ -260,6 +260,10 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "names consist of letters, digits and `_`"
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
+    if expected == {"IN"}:
+        return "how many there are follows `in`: `each b in 2.. { … }`"
+    if "COLON" in expected and re.search(r"\brule\s+\w+\s*(?:\([^()]*\)\s*)?(?:for\b[^:{}]*)?\Z", before):
+        return "source and target follow a colon: `rule name(inputs): source => target;`"
     if expected == {"RESULT_ARROW"}:
         return "state its result: `-> tensor`"
     if {"RESULT_ARROW", "EQUAL"} <= expected:
@@ -282,6 +286,8 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
 def _mend_item(found: str, before: str) -> str | None:
     if found == ";":
         return ("nothing follows a `}`" if before.endswith("}") else "one is enough") + ": remove the `;`"
+    if found in ("chain", "each", "keep", "match", "where"):
+        return f"`{found}` stands inside a rule"
     guess = _ITEM_WORDS.get(found.lower())
     if guess is not None:
         return f"write `{guess}`"
