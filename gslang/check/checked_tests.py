@@ -131,8 +131,8 @@ class Constraint:
     @property
     def copied(self) -> NodeAttr | None:
         """The same, if it is that field of another node."""
-        value = self.equal_to
-        return value if isinstance(value, NodeAttr) and value.name == self.field else None
+        value = copied_of(self.test)
+        return value if value is not None and value.name == self.field else None
 
     @property
     def literal(self) -> Const | None:
@@ -143,6 +143,11 @@ class Constraint:
 def literal_of(test: object) -> Const | None:
     """The value that a test compares with, if that is written out."""
     return test.value if isinstance(test, Equals) and isinstance(test.value, Const) else None
+
+
+def copied_of(test: object) -> NodeAttr | None:
+    """The field of a node that a test compares with, if it does."""
+    return test.value if isinstance(test, Equals) and isinstance(test.value, NodeAttr) else None
 
 
 @dataclass(frozen=True, slots=True)

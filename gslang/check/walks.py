@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from gslang.check import checked as ir
+
+_FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -> list[int]:
@@ -72,6 +74,20 @@ def equations(conditions: Iterable[ir.Value]) -> Iterator[tuple[ir.NodeAttr, ir.
             for side, other in ((condition.left, condition.right), (condition.right, condition.left)):
                 if isinstance(side, ir.NodeAttr):
                     yield side, other
+
+
+def against_constant(condition: object) -> tuple[ir.Value, str, Any] | None:
+    """The value that a condition compares with a constant, the sign with the constant on its right, and the
+    constant; None for other conditions.
+    """
+    match condition:
+        case ir.CompareValue(_, ir.Const(), ir.Const()):
+            return None
+        case ir.CompareValue(sign, value, ir.Const(constant)):
+            return value, sign, constant
+        case ir.CompareValue(sign, ir.Const(constant), value) if sign in _FLIPPED:
+            return value, _FLIPPED[sign], constant
+    return None
 
 
 def readings(item: object, lets: Sequence[ir.Value]) -> Iterator[ir.Reading]:

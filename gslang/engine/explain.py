@@ -292,8 +292,8 @@ class Attempt(Machine):
                 self._pass_over(miss)
                 self._hold_wrongly(register, slot)
                 yield _behind_register(register, rest)
-            case mp.IsOp(register) if slot != ABSENT:
-                yield from self._despite_operator(register, slot, rest, miss)
+            case mp.IsOp() if slot != ABSENT:
+                yield from self._despite_operator(step, slot, rest, miss)
             case mp.NodeStep():
                 yield self._over_gap(miss, _behind_register(step.register, rest))
             case mp.Operands(register) | mp.Absent(register):
@@ -317,20 +317,18 @@ class Attempt(Machine):
                 self._pass_over(miss)
                 yield rest
 
-    def _despite_operator(self, register: int, slot: int, rest: Todo, miss: Miss) -> Iterator[Todo]:
+    def _despite_operator(self, is_op: mp.IsOp, slot: int, rest: Todo, miss: Miss) -> Iterator[Todo]:
         """Behind an operator that does not fit: with the patterns below it, where there is an operand for
         each, and without.
         """
-        operands = self.graph.operands[slot]
-        steps = self.program.registers[register].steps
-        is_op = next(step for step in steps if isinstance(step, mp.IsOp))
+        register, operands = is_op.register, self.graph.operands[slot]
         if operands and self.graph.is_call(slot) == (is_op.operators[0][0] != "%"):
             self._pass_over(miss)
             self._hold_wrongly(register, slot)
             op = frozenset((self.graph.op[slot],))
             below = [
                 replace(s, swappable=op if s.swappable else s.swappable) if isinstance(s, mp.Operands) else s
-                for s in steps
+                for s in self.program.registers[register].steps
             ]
             yield before(
                 [s for s in below if isinstance(s, mp.OperandStep)],

@@ -141,18 +141,20 @@ class _Writer:
         signature = self.rule.dialect.operators[node.operators[0]]
         for constraint in node.constraints:
             name = getattr(constraint, "field", "")
-            stated = constraint.equal_to if isinstance(constraint, ir.Constraint) else None
-            if name not in signature.attributes or stated is None:
+            if (
+                name not in signature.attributes or not isinstance(constraint, ir.Constraint)
+                or constraint.equal_to is None
+            ):
                 raise Refused(f"`{node.operators[0]}` has a condition" + (f" on its {name}" if name else ""))
-            match stated:
-                case ir.Const(value=value):
-                    found[name] = value
-                case ir.NodeAttr(node=other, name=field) if (other, field) in self.bound:
-                    found[name] = self.bound[other, field]
-                case _:
-                    raise Refused(
-                        f"`{name}` of `{node.operators[0]}` is compared with something that is computed"
-                    )
+            copied = ir.copied_of(constraint.test)
+            if constraint.literal is not None:
+                found[name] = constraint.literal.value
+            elif copied is not None and (copied.node, copied.name) in self.bound:
+                found[name] = self.bound[copied.node, copied.name]
+            else:
+                raise Refused(
+                    f"`{name}` of `{node.operators[0]}` is compared with something that is computed"
+                )
         for (owner, name), value in list(self.bound.items()):
             if owner != number:
                 continue

@@ -11,10 +11,8 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import within_captures
+from gslang.check.walks import against_constant, conjuncts, within_captures
 from gslang.engine.values import COMPARE, FAILURES
-
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,22 +99,9 @@ def compared(operator: str, a: object, b: object) -> bool | None:
 
 def facts_of(condition: ir.Value) -> Iterator[Fact | None]:
     """The comparisons with constants that a condition consists of; None for a part that is something else."""
-    match condition:
-        case ir.AllOf(items):
-            for item in items:
-                yield from facts_of(item)
-        case ir.CompareValue(operator, value, ir.Const(constant)) if not isinstance(value, ir.Const):
-            yield Fact(value, operator, constant)
-        case ir.CompareValue(operator, ir.Const(constant), value) if operator in _FLIPPED and not isinstance(
-            value, ir.Const
-        ):
-            yield Fact(value, _FLIPPED[operator], constant)
-        case ir.CompareValue("in" | "not in" as operator, value, ir.TupleValue(items)) if all(
-            isinstance(i, ir.Const) for i in items
-        ):
-            yield Fact(value, operator, tuple(i.value for i in items if isinstance(i, ir.Const)))
-        case _:
-            yield None
+    for part in conjuncts((condition,)):
+        found = against_constant(part)
+        yield None if found is None else Fact(*found)
 
 
 def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:

@@ -196,16 +196,8 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
     match a:
         case tuple():
             return len(a) == len(b) and all(same(x, y, overlay) for x, y in zip(a, b))
-        case ir.Let():
-            return same(overlay.general.lets[a.let], overlay.special.lets[b.let], overlay)
-        case ir.Captured():
-            return bool(overlay.captures.get(a.capture) == b.capture)
-        case ir.Capture():
-            return bool(overlay.captures.setdefault(a.capture, b.capture) == b.capture) and same(
-                a.test, b.test, overlay
-            )
-        case ir.Local():
-            return bool(overlay.locals.setdefault(a.local, b.local) == b.local)
+        case ir.Captured() if a.capture not in overlay.captures:
+            return False
         case ir.SameNode():
             return all(overlay.nodes.get(x[1]) == y[1] for x, y in ((a.left, b.left), (a.right, b.right)))
     if not hasattr(a, "__dataclass_fields__"):
@@ -214,16 +206,24 @@ def same(a: Any, b: Any, overlay: Overlay) -> bool:
         x, y = getattr(a, name), getattr(b, name)
         if name.endswith("span"):
             continue
-        if name == "node":
-            if overlay.nodes.get(x) != y:
-                return False
-        elif name == "block":
-            if overlay.blocks.get(x) != y:
-                return False
-        elif name == "locals":
-            if len(x) != len(y) or any(overlay.locals.setdefault(k, m) != m for k, m in zip(x, y)):
-                return False
-        elif not same(x, y, overlay):
+        match name:
+            case "node":
+                fits = overlay.nodes.get(x) == y
+            case "block":
+                fits = overlay.blocks.get(x) == y
+            case "let":
+                fits = same(overlay.general.lets[x], overlay.special.lets[y], overlay)
+            case "capture":
+                fits = overlay.captures.setdefault(x, y) == y
+            case "local":
+                fits = overlay.locals.setdefault(x, y) == y
+            case "locals":
+                fits = len(x) == len(y) and all(
+                    overlay.locals.setdefault(k, m) == m for k, m in zip(x, y)
+                )
+            case _:
+                fits = same(x, y, overlay)
+        if not fits:
             return False
     return True
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Hashable, Iterator
 
 from gslang.check import checked as ir
+from gslang.check.walks import against_constant, conjuncts
 from gslang.engine.lower import program_of
 from gslang.lint.generality import overlays, roots_of, same_targets
 from gslang.lint.linted_file import LintedFile, LintedRule
@@ -61,11 +62,9 @@ def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
         for constraint in calls[number].tests:
             if constraint.literal is not None:
                 found[operator, constraint.field, "is", constraint.literal.value] = None
-    for condition in rule.where:
-        match condition:
-            case ir.CompareValue(comparison, ir.NodeAttr(ir.OWN, number, name), ir.Const(value)) if (
-                number in operators
-            ):
+    for condition in conjuncts(rule.where):
+        match against_constant(condition):
+            case ir.NodeAttr(ir.OWN, number, name), comparison, value if number in operators:
                 found[operators[number], name, comparison, value] = None
     return tuple(found)
 

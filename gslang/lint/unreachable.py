@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
+from gslang.check.walks import field_of, walk_lets
 from gslang.graph.graph import Graph
 from gslang.lint.generality import overlays
 from gslang.lint.linted_file import Finding, LintedFile, finding
@@ -13,6 +14,9 @@ from gslang.lint.rule_pairs import candidate_pairs, twins
 from gslang.lint.shown_graph import as_json, as_statements
 from gslang.lint.small_run import apply_at
 from gslang.lint.witness import graphs_of, matching_nodes
+
+_MAY_FAIL = (ir.Captured, ir.SelectTarget, ir.SelectValue, ir.ItemValue, ir.Builtin)
+"""Parts of a target of which it depends on the match if they can be built."""
 
 
 def unreachable(file: LintedFile) -> Iterator[Finding]:
@@ -52,22 +56,11 @@ def _always_built(rule: ir.CheckedRule) -> bool:
 
     Where a dimension or value is not, the match is skipped.
     """
-    stack: list[object] = [rule.target.targets]
-    while stack:
-        item = stack.pop()
-        match item:
-            case ir.NodeAttr(name=name) if name in ("shape", "dtype", "ndim", "value"):
-                return False
-            case ir.Captured() | ir.SelectTarget() | ir.SelectValue() | ir.ItemValue() | ir.Builtin():
-                return False
-            case ir.Let(let=let):
-                stack.append(rule.lets[let])
-            case ir.BinaryValue(operator=operator) if operator in ("/", "//", "%", "**"):
-                return False
-        if isinstance(item, tuple):
-            stack.extend(item)
-        elif hasattr(item, "__dataclass_fields__"):
-            stack.extend(
-                getattr(item, name) for name in item.__dataclass_fields__ if not name.endswith("span")
-            )
+    for part in walk_lets(rule.target.targets, rule.lets):
+        if isinstance(part, _MAY_FAIL):
+            return False
+        if field_of(part) in ("shape", "dtype", "ndim", "value"):
+            return False
+        if isinstance(part, ir.BinaryValue) and part.operator in ("/", "//", "%", "**"):
+            return False
     return True

@@ -17,6 +17,7 @@ from gslang.check import checked as ir
 from gslang.check.context import USES
 from gslang.engine.scope import Scope, evaluate, iterate
 from gslang.engine.values import FAILURES, truth
+from gslang.verify.reads import parts
 from gslang.verify.written import written_value
 
 Seen = set[tuple[int, bool]]
@@ -24,7 +25,6 @@ Seen = set[tuple[int, bool]]
 branch).
 """
 
-_NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
 _Done = set[tuple[int, int | None]]
 """Keys of visited values, which are shared: (`id` of a value, `id` of the instance there), (number of a
 target, None)."""
@@ -57,7 +57,7 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
 def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
     for condition in (*rule.where, *(c for block in rule.blocks for c in block.where)):
         yield from _below(condition, True, rule)
-    for part in _parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
+    for part in parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
         match part:
             case ir.IfValue() | ir.IfTest() | ir.ChooseTarget() | ir.Comprehension() | ir.Repeat() if (
                 part.condition is not None
@@ -116,19 +116,6 @@ def _is_condition(value: ir.Value) -> bool:
     return ir.is_true_or_false(value)
 
 
-def _parts(item: object) -> Iterator[Any]:
-    """All values, tests and targets inside, in order; what is shared, once."""
-    stack, met = [item], set[int]()
-    while stack:
-        part = stack.pop()
-        if isinstance(part, (tuple, list)):
-            stack.extend(reversed(part))
-        elif is_dataclass(part) and not isinstance(part, type) and id(part) not in met:
-            met.add(id(part))
-            yield part
-            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in _NO_PARTS)
-
-
 # ── what a match showed ──
 
 
@@ -149,7 +136,7 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         ]
         conditions = [c for block in blocks for c in block.where]
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
-        for value in (*conditions, *_parts([node.constraints for node in nodes])):
+        for value in (*conditions, *parts([node.constraints for node in nodes])):
             if isinstance(value, ir.IfTest):
                 _note(value.condition, scope, found)
                 _look(value.condition, rule, scope, found, done)

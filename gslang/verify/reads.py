@@ -10,6 +10,8 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 
+_NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
+
 
 def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself
@@ -68,15 +70,19 @@ def _flat(value: object) -> Iterator[Any]:
 
 
 def parts(item: object) -> Iterator[Any]:
-    """Every dataclass inside a value, a constraint, a node or several of them, itself included."""
-    if is_dataclass(item) and not isinstance(item, type):
-        yield item
-        for f in fields(item):
-            if f.name not in ("span", "spans", "where_spans", "dialect"):
-                yield from parts(getattr(item, f.name))
-    elif isinstance(item, (tuple, list)):
-        for part in item:
-            yield from parts(part)
+    """Every dataclass inside a value, a constraint, a node or several of them, itself included, in order.
+
+    Those that are shared come once.
+    """
+    stack, met = [item], set[int]()
+    while stack:
+        part = stack.pop()
+        if isinstance(part, (tuple, list)):
+            stack.extend(reversed(part))
+        elif is_dataclass(part) and not isinstance(part, type) and id(part) not in met:
+            met.add(id(part))
+            yield part
+            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in _NO_PARTS)
 
 
 def operator_that_samples(signature: Signature, known: Collection[str]) -> str:

@@ -20,6 +20,7 @@ _ALONG = frozenset(
 )
 _REDUCED = frozenset({"sum", "mean", "max", "min", "prod"})
 _FILLED = frozenset({"zeros_like", "ones_like", "full_like", "broadcast_to", "broadcast_to_like"})
+_OF_LEAVES = ("shape", "dtype", "value")  # what may be asked of them
 _ABOUT_AXES = frozenset({
     "axis", "axes", "shape", "begin", "end", "strides", "slice_mode", "pad_width", "pad_mode", "keepdims",
     "exclude", "perm",
@@ -116,20 +117,14 @@ class AxisHistory:
             raise Unlike
         label: Label | None = ()
         for constraint in leaf.constraints:
-            match constraint:
-                case (
-                    ir.Constraint("shape", ir.Equals(ir.Const(()))) | ir.Constraint("shape", ir.TupleTest(()))
-                    | ir.Constraint("shape", ir.Equals(ir.TupleValue(())))
-                ):
-                    label = None
-                case ir.Constraint("shape", ir.Equals(ir.NodeAttr(_, other, "shape"))) if isinstance(
-                    self.rule.nodes[other], ir.LeafNode
-                ):
-                    pass
-                case ir.Constraint("dtype" | "value"):
-                    pass
-                case _:
-                    raise Unlike
+            if not isinstance(constraint, ir.Constraint) or constraint.field not in _OF_LEAVES:
+                raise Unlike
+            if constraint.field == "shape" and _constant(constraint.test) == ():
+                label = None
+            elif constraint.field == "shape" and (
+                constraint.copied is None or constraint.copied.node not in self.rule.leaves
+            ):
+                raise Unlike
         return label
 
     # ── calls ──
@@ -312,11 +307,9 @@ class AxisHistory:
 
     def said(self, name: str, test: object) -> object:
         """A test of an attribute: which call it is copied from, if it is."""
-        match test:
-            case ir.Equals(ir.NodeAttr(_, node, other)) if (
-                name == other and name in _ABOUT_AXES and isinstance(self.rule.nodes[node], ir.CallNode)
-            ):
-                return ("same", node)
+        copied = ir.copied_of(test)
+        if copied is not None and copied.name == name in _ABOUT_AXES and copied.node in self.rule.calls:
+            return ("same", copied.node)
         return test
 
     def copies(
@@ -352,7 +345,7 @@ class AxisHistory:
                 found = self.said(name, ir.Equals(value))
                 if isinstance(found, tuple):
                     return found
-            case ir.Const() | ir.TupleValue((ir.Const(),)):
+            case ir.Const():
                 return ir.Equals(value)
         raise Unlike
 
@@ -370,9 +363,5 @@ def _has_shape(node: ir.CallNode) -> bool:
 
 def _constant(test: object) -> object:
     """The constant that a test asks for; None for other tests."""
-    match test:
-        case ir.Equals(ir.Const(value)):
-            return value
-        case ir.Equals(ir.TupleValue((ir.Const(value),))):
-            return (value,)
-    return None
+    literal = ir.literal_of(test)
+    return None if literal is None else literal.value

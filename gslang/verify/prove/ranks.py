@@ -15,6 +15,7 @@ other rules it says nothing.
 from __future__ import annotations
 
 from gslang.check import checked as ir
+from gslang.check.walks import against_constant
 from gslang.verify.prove.axis_history import AxisHistory, Unlike
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.reads import parts
@@ -32,8 +33,8 @@ def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
     """True if a decision only asks for the rank of a constant that has a single element, to read that
     element.
     """
-    match condition:
-        case ir.CompareValue(_, ir.NodeAttr(_, node, "ndim"), ir.Const(int())):
+    match against_constant(condition):
+        case ir.NodeAttr(_, node, "ndim"), _, int():
             return _is_single(rule, node)
     return False
 

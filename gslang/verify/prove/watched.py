@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import conjuncts, readings
+from gslang.check.walks import against_constant, conjuncts, readings
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
@@ -136,14 +136,12 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     found: dict[int, Said] = {}
     leaves = rule.leaves
     for condition in conjuncts(rule.where):
-        match condition:
-            case ir.CompareValue(
-                "==", ir.Builtin("numel", (ir.NodeAttr(ir.Own(), node, "shape"),)), ir.Const(1)
-            ):
+        match against_constant(condition):
+            case ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),)), "==", 1:
                 said = Said(single=True)
-            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
+            case ir.NodeAttr(ir.OWN, node, "ndim"), "==", int(rank):
                 said = Said(rank=rank)
-            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "shape"), ir.Const(tuple(shape))):
+            case ir.NodeAttr(ir.OWN, node, "shape"), "==", tuple(shape):
                 said = Said(rank=len(shape), single=all(size == 1 for size in shape))
             case _:
                 continue
