@@ -122,5 +122,6 @@ def _taso(options: argparse.Namespace) -> int:
 
     rules = read_substitutions(options.file)
     files = write_rules(rules, options.file, options.output, options.with_conditions)
-    sys.stderr.write(f"{len(rules)} rules: {', '.join(map(str, files))}\n")
+    count = f"{len(rules)} rule{'s' * (len(rules) != 1)}"
+    sys.stderr.write(f"{count}: {', '.join(map(str, files))}\n")
     return ExitCode.FINE

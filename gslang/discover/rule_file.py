@@ -65,7 +65,8 @@ class RuleFile:
         lines = [f"{equation_text(rule.candidate, self.plan.formers)}.", f"{verdict}: {rule.reason}."]
         if self.graphs:
             saved = f", saving {use.saved:g} ({self.cost})" if use.saved else ""
-            lines.append(f"Fires {use.fired} times on {self.graphs} graph{'s' * (self.graphs > 1)}{saved}.")
+            times = f"{use.fired} time{'s' * (use.fired != 1)}"
+            lines.append(f"Fires {times} on {self.graphs} graph{'s' * (self.graphs > 1)}{saved}.")
         return [
             part
             for line in lines

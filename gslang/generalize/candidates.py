@@ -213,9 +213,9 @@ def _about_constant(node: Named, good: Sequence[Sample], is_const: bool) -> Iter
             values.add(np.asarray(value).reshape(-1)[0].item())
     if not is_const:
         yield Condition(f'{name}.kind == "const"', 2.0)
-    for value in sorted(v for v in values if isinstance(v, (int, float)) and v in (0, 1, -1, 2, 0.5)):
+    for value in (value for value in (-1, 0, 0.5, 1, 2) if value in values):
         yield Condition(f"{name}.value == {value_text(value)}", 2.5)
-    if is_const:
+    if is_const or values:
         yield Condition(f"{name}.value > 0", 1.8)
         yield Condition(f"{name}.value >= 0", 1.7)
         yield Condition(f"{name}.value != 0", 1.7)
@@ -258,7 +258,7 @@ def _about_attributes(
                     yield Condition(f"{b.name}.{other} == {a.name}.{name}", 1.6, plain=False)
         yield from _about_two(a, b, declared[a.number].keys() & declared[b.number].keys(), declared[a.number])
     yield from _per_group(rule, calls)
-    for a, b, name in _axes(nodes, declared):
+    for a, b, name in _axes(rule, nodes, declared):
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == {b.name}.ndim - 1", 1.4)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 1", 1.8)
         yield Condition(f"normalize_axis({a.name}.{name}, {b.name}.ndim) == 0", 1.8)
@@ -276,18 +276,17 @@ def _per_group(rule: ir.CheckedRule, calls: Sequence[Named]) -> Iterator[Conditi
             or not isinstance(right_call, ir.CallNode)
         ):
             continue
-        if not names:  # a declared operator, whose groups follow from shapes
-            operands = (*left_call.operands[:2], *right_call.operands[:2])
-            if len(set(operands)) == 4 and all(k in leaves for k in operands):
-                x, w, z, v = [leaves[k] for k in operands]
-                yield Condition(f"{v}.shape[0] * {x}.shape[1] == {w}.shape[0] * {z}.shape[1]", 1.8)
-            continue
-        for left, right in zip(left_call.operands[1:], right_call.operands[1:]):
-            if left in leaves and right in leaves and left != right:
-                first, last = (
-                    f"{leaves[k]}.shape[0] // {c.name}.{names[0]}" for k, c in ((left, a), (right, b))
-                )
-                yield Condition(f"{last} == {first}", 1.7)
+        operands = (*left_call.operands[:2], *right_call.operands[:2])
+        if len(set(operands)) == 4 and all(k in leaves for k in operands):  # groups may follow from shapes
+            x, w, z, v = [leaves[k] for k in operands]
+            yield Condition(f"{v}.shape[0] * {x}.shape[1] == {w}.shape[0] * {z}.shape[1]", 1.8)
+        for name in names:
+            for left, right in zip(left_call.operands[1:], right_call.operands[1:]):
+                if left in leaves and right in leaves and left != right:
+                    first, last = (
+                        f"{leaves[k]}.shape[0] // {c.name}.{name}" for k, c in ((left, a), (right, b))
+                    )
+                    yield Condition(f"{last} == {first}", 1.7)
 
 
 def _about_attribute(
@@ -353,10 +352,13 @@ def _about_two(a: Named, b: Named, shared: set[str], declared: Any) -> Iterator[
                 )
 
 
-def _axes(nodes: Sequence[Named], declared: Any) -> Iterator[tuple[Named, Named, str]]:
-    """Calls with an axis, and the leaves whose rank it may be counted by."""
+def _axes(
+    rule: ir.CheckedRule, nodes: Sequence[Named], declared: Any
+) -> Iterator[tuple[Named, Named, str]]:
+    """Calls with an axis, and the leaves and operands whose rank it may be counted by."""
     calls = [node for node in nodes if node.operator is not None and "axis" in declared[node.number]]
     for a in calls:
-        yield from ((a, b, "axis") for b in nodes if b.operator is None or b is a)
+        below = rule.nodes[a.number].below
+        yield from ((a, b, "axis") for b in nodes if b.operator is None or b is a or b.number in below)
 
 

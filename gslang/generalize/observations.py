@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -17,7 +18,7 @@ from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
 from gslang.verify.instances import Search, instances_on
-from gslang.verify.neighbours import neighbours, point_of
+from gslang.verify.neighbours import Point, neighbours, point_of
 from gslang.verify.verdict import Verdict
 
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
@@ -43,6 +44,7 @@ class Observations:
         self.given = len(self.samples)
         self.conditions: list[Condition] = []
         self._centres: set[str] = set()
+        self._looked: Counter[str] = Counter()  # the attributes of calls and ranks of leaves of centres
         self._known: dict[str, ir.Value] = {}  # the text of a condition → its value
         self._values: list[ir.Value] = []
         self._truth: list[list[bool]] = []
@@ -72,14 +74,21 @@ class Observations:
         return [replace(s, scope=replace(s.scope, rule=self.base)) for s in drawn if not s.bad]
 
     def look_around(self, among: Sequence[Sample]) -> None:
-        """Add the neighbours of some of these samples, first of those in which few sizes are equal by chance.
+        """Add the neighbours of some of these samples: of those with attributes and ranks that few points
+        looked at before have, first those in which few sizes are equal by chance.
         """
         until = self._for_one()
         points = {repr(point.wishes()): point for s in among for point in [point_of(s.scope)]}
         others = list(points.values())
         waiting = [key for key in points if key not in self._centres]
-        for key in sorted(waiting, key=lambda key: points[key].coincidences)[:_CENTRES]:
+        for _ in range(min(_CENTRES, len(waiting))):
+            ways = {key: _ways(points[key]) for key in waiting}
+            key = min(
+                waiting, key=lambda key: (sum(self._looked[w] for w in ways[key]), points[key].coincidences)
+            )
+            waiting.remove(key)
             self._centres.add(key)
+            self._looked.update(ways[key])
             seed = self._next_seed()
             for sample in samples(self.base, neighbours(self.base, points[key], others, seed), seed):
                 self._add([sample])
@@ -157,18 +166,35 @@ class Observations:
         if not all(all(row[: self.given]) for row in rows):
             return None
         left = [k for k in range(len(self.samples)) if all(row[k] for row in rows)]
-        telling = self._telling(left)
+        every = [k for k, row in enumerate(self._truth) if all(row[: self.given])]
+        return self._weakest_of(every, left, self._telling(left))
+
+    def said_without(self, avoided: Condition, chosen: Sequence[Condition]) -> list[Condition] | None:
+        """Other conditions than `avoided` that exclude all bad samples and hold on all good ones on which the
+        chosen ones do; None without any.
+        """
+        rows = [self._truth[self.conditions.index(c)] for c in chosen]
+        kept = {k for k, s in enumerate(self.samples) if not s.bad and all(row[k] for row in rows)}
+        others = [
+            k for k, row in enumerate(self._truth)
+            if self.conditions[k] is not avoided and all(row[j] for j in kept)
+        ]
+        return self._weakest_of(others, range(len(self.samples)), kept)
+
+    def _weakest_of(
+        self, usable: Sequence[int], left: Sequence[int], telling: set[int]
+    ) -> list[Condition] | None:
+        """The weakest of these conditions that exclude the bad ones of the samples that are `left`."""
         good = sum(1 << j for j, k in enumerate(left) if k in telling)
         bad = sum(1 << j for j, k in enumerate(left) if self.samples[k].bad)
-        columns = []
-        for c, row in zip(self.conditions, self._truth):
-            bits = sum(1 << j for j, k in enumerate(left) if row[k])
-            columns.append(Column(bits & good, bits & bad, c.price))
-        every = [k for k, row in enumerate(self._truth) if all(row[: self.given])]
-        for usable in ([k for k in every if self.conditions[k].plain], every):
-            chosen = weakest([columns[k] for k in usable], good, bad)
+        columns = {}
+        for n in usable:
+            bits = sum(1 << j for j, k in enumerate(left) if self._truth[n][k])
+            columns[n] = Column(bits & good, bits & bad, self.conditions[n].price)
+        for some in ([n for n in usable if self.conditions[n].plain], list(usable)):
+            chosen = weakest([columns[n] for n in some], good, bad)
             if chosen is not None:
-                return [self.conditions[k] for k in sorted(usable[k] for k in chosen)]
+                return [self.conditions[n] for n in sorted(some[k] for k in chosen)]
         return None
 
     def _telling(self, numbers: Sequence[int]) -> set[int]:
@@ -206,3 +232,10 @@ class Observations:
         """True if candidates, by their text, hold on all of these samples."""
         values = {c.text: value for c, value in zip(self.conditions, self._values)}
         return all(holds(values[text], s.scope) for s in among for text in conditions)
+
+
+def _ways(point: Point) -> list[str]:
+    """The attributes of each call, and the rank of each leaf."""
+    calls = dict.fromkeys(call for call, _ in point.attributes)
+    attributes = [[item for item in point.attributes.items() if item[0][0] == call] for call in calls]
+    return [*map(repr, attributes), *(f"{leaf} {len(shape)}" for leaf, shape in point.shapes.items())]

@@ -17,6 +17,7 @@ from gslang.base.source import Source
 from gslang.check import checked as ir
 from gslang.check.walks import walk
 from gslang.dialect.load import require_inference
+from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
 from gslang.generalize import SECONDS
 from gslang.generalize.candidates import named_nodes
@@ -26,6 +27,8 @@ from gslang.generalize.observations import Observations, Place
 from gslang.generalize.samples import Sample
 from gslang.generalize.ties import ties_of
 from gslang.verify.evidence import Settings as VerifySettings
+from gslang.verify.prove.paths import NotProved, OutOfTime
+from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import ORDER, Verdict, verify
 
 _ROUNDS = 6  # conjunctions that are tried around the same ties
@@ -37,6 +40,7 @@ _GLANCE = 120  # attempts to draw a few samples
 _SHARE_OF_FORM = 0.5  # of the time that is left, for a form that fixes less than the rule
 _SECOND_LOOK = 100  # instances that conditions found are tried on in the end
 _LEAST_SECONDS = 0.5  # for a verdict
+_SECONDS_OF_PROOF = 2.0  # for conditions that say the same as others
 _APPEALS = 6  # counterexamples of the verifier that are taken back
 
 
@@ -215,6 +219,8 @@ class _Refinement:
             chosen = self._holding(ties)
             pruned = None if chosen is None else self._pruned(chosen)
             found = None if pruned is None else self._judged(pruned)
+            if found is not None and pruned and _rank(found) == ORDER.index("exact"):
+                found = self._otherwise(found, pruned)
             if found is not None and not self.seen.all_hold(found.conditions, own):
                 found = None
             if found is not None and pruned is not None and pruned and _rank(found) >= ORDER.index("exact"):
@@ -298,11 +304,29 @@ class _Refinement:
             if any(s.bad for s in new):
                 continue
             other = self._judged(weaker) if len(new) >= _ENOUGH and not self.lift.drop else None
-            return (
-                other if other is not None and other.verdict is not None and other.verdict.verdict == "proved"
-                else found
-            )
+            other = other and self._otherwise(other, weaker)
+            return found if other is None or _rank(other) < ORDER.index("proved") else other
         return found
+
+    def _otherwise(self, found: Generalized, chosen: Sequence[Condition]) -> Generalized:
+        """The rule under other conditions that say the same of all samples, if only these can be proved:
+        equal paddings, say, may mean equal kernels, which a proof can read from their shapes only.
+        """
+        for avoided in sorted(chosen, key=lambda c: -c.price):
+            if _rank(found) == ORDER.index("proved") or self.until.passed:
+                break
+            way = self.seen.said_without(avoided, chosen)
+            if way is not None and self._is_provable(way):
+                found = max(found, self._judged(way) or found, key=_rank)
+        return found
+
+    def _is_provable(self, chosen: list[Condition]) -> bool:
+        _, rule = self.draft.with_best_places(chosen)
+        try:
+            prove(rule, VerifySettings().proof_steps, until=self.until.within(_SECONDS_OF_PROOF))
+        except (NotProved, OutOfTime, RuleFailed):
+            return False
+        return True
 
     def _judged(self, chosen: list[Condition]) -> Generalized | None:
         """The rule under conditions with the verifier's verdict, whose counterexamples ask for further

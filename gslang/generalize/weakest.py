@@ -38,12 +38,38 @@ def weakest(columns: Sequence[Column], good: int, bad: int) -> tuple[int, ...] |
         chosen = _cover(columns, usable, good, bad)
         if chosen is None:
             continue
+        chosen = _widened(columns, chosen, good, bad)
         kept = _kept(columns, chosen, good)
         done |= kept
         key = (-float(kept.bit_count()), sum(columns[k].price for k in chosen))
         if best is None or key < best[0]:
             best = key, chosen
     return None if best is None else best[1]
+
+
+def _widened(
+    columns: Sequence[Column], chosen: tuple[int, ...], good: int, bad: int
+) -> tuple[int, ...]:
+    """Conditions that keep more good samples, one after the other, those first that are most like the kept
+    ones: equal shapes and equal groups, say, make room for equal parts of shapes and as many outputs for each
+    group, though neither can be weakened alone.
+    """
+    kept = _kept(columns, chosen, good)
+    usable = sum(1 << k for k, c in enumerate(columns) if not kept & ~c.good)
+    waiting = [k for k in range(good.bit_length()) if (good & ~kept) >> k & 1]
+    true_on = {k: sum(1 << j for j, c in enumerate(columns) if c.good >> k & 1) for k in waiting}
+    grown = False
+    while waiting:
+        waiting.sort(key=lambda k: ((usable & true_on[k]).bit_count(), -k))
+        sample = waiting.pop()  # one that was refused stays so: fewer conditions exclude no more
+        left = usable & true_on[sample]
+        if not _excluded_by_none(columns, _numbers(left), bad):
+            usable, grown = left, True
+    return _cover(columns, _numbers(usable), good, bad) or chosen if grown else chosen
+
+
+def _numbers(bits: int) -> list[int]:
+    return [k for k in range(bits.bit_length()) if bits >> k & 1]
 
 
 def _anchors(columns: Sequence[Column], good: int) -> list[int]:

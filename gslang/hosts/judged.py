@@ -161,7 +161,8 @@ def as_text(found: Sequence[Judged]) -> str:
     total = ", ".join(f"{count} {name}" for name, count in counts.items())
     more = f"; {repaired} of the refuted ones repaired" if counts.get("refuted") else ""
     columns = Layout(one.given.name for one in found)
-    return "".join(_lines(one, columns) for one in found) + f"{len(found)} rules: {total}{more}\n"
+    count = f"{len(found)} rule{'s' * (len(found) != 1)}"
+    return "".join(_lines(one, columns) for one in found) + f"{count}: {total}{more}\n"
 
 
 def _lines(one: Judged, columns: Layout) -> str:

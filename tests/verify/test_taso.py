@@ -97,7 +97,7 @@ def test_a_chain_of_products(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         )
         in text
     )
-    assert "1 rules" in capsys.readouterr().err
+    assert "1 rule:" in capsys.readouterr().err
 
 
 def test_conditions_make_a_disconnected_rule_hold(tmp_path: Path) -> None:
