@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field
-from itertools import chain
+from itertools import chain, islice
+from math import inf
 
 from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
@@ -43,6 +44,8 @@ _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
 _MOST_NEAR = 400  # attempts to change the sizes in a rule's own tests, where no other instance was found
 _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
+_FIRST = 2  # one in so many instances is looked at before a proof is sought; a proved rule needs no more
+_DRAWN_FIRST = 3  # times as many are drawn to choose these from
 _FOR_DRAWN = 0.7  # share of the time for drawn instances; the rest is for those that are made for something
 _FOR_CHOICE = 0.4  # share of the time in which more are drawn than compared
 
@@ -92,27 +95,45 @@ class Evidence:
     idle: Counter[Attribute] = field(default_factory=Counter)
     masked: Counter[Attribute] = field(default_factory=Counter)
 
+    @property
+    def differs(self) -> bool:
+        """True if the sides differ for integers."""
+        return any(finding is not None for _, finding, _ in self.excused)
 
-def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram]) -> Evidence:
+
+def gather(
+    rule: CheckedRule,
+    settings: Settings,
+    programs: Sequence[CheckedProgram],
+    suffices: Callable[[Evidence], bool] = lambda _: False,
+) -> Evidence:
     """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the
     time is over.
+
+    `suffices`: asked once, after a first look at fewer instances that agree; where it does, as a proof was
+    found, only what guards against errors of the proof is looked at beyond them.
     """
+    evidence, search = Evidence(), Search()
     until = deadline(settings.seconds)
     drawing = until.within(_FOR_DRAWN * settings.seconds)
-    soon = until.within(_SECONDS_WHEN_BAD)
-    evidence, search = Evidence(), Search()
+    own = instances_on(rule, test_graphs(rule, programs), search)
+    _look_at_all(rule, own, settings, evidence, settings.wanted, drawing)
+    waiting: Iterator[Instance] = iter(())
+    if settings.proof_steps and rule.changes is None and not evidence.bad:
+        waiting = _a_few(rule, settings, evidence, search, drawing)
+        left = until.left
+        agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
+        if agree and suffices(evidence) and len(evidence.good) >= settings.wanted // _FIRST:
+            _without_ranks(rule, settings, evidence)
+            _look_around(rule, settings, evidence, until)
+            if not evidence.bad:
+                return evidence
+        until = deadline(left)  # proofs have time of their own
+        drawing = until.within(_FOR_DRAWN * settings.seconds)
     drawn = instances(rule, search, settings.seed, drawing.left, _MOST_ATTEMPTS * settings.wanted)
-    drawn = varied(drawn, settings.wanted, rule.dialect, drawing.within(_FOR_CHOICE * settings.seconds).end)
-    for instance in chain(instances_on(rule, test_graphs(rule, programs), search), drawn):
-        evidence.coverage.update(instance.features)
-        evidence.drawn += instance.seed >= 0
-        _look_at(rule, instance, settings, evidence)
-        count = len(evidence.good) + len(evidence.bad)
-        if (
-            count >= settings.wanted or len(evidence.bad) >= _ENOUGH_BAD
-            or (soon if evidence.bad else drawing).passed
-        ):
-            break
+    choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
+    drawn = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
+    _look_at_all(rule, drawn, settings, evidence, settings.wanted, drawing)
     evidence.stopped = drawing.passed and not evidence.bad and len(evidence.good) < settings.wanted
     if not evidence.drawn and evidence.good and not evidence.bad:
         near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
@@ -135,6 +156,40 @@ def gather(rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProg
         evidence.stopped = evidence.stopped or until.passed
     evidence.obstacle = search.obstacle
     return evidence
+
+
+def _a_few(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, drawing: Deadline
+) -> Iterator[Instance]:
+    """A first look at a few instances; returns those that were drawn and not looked at."""
+    few = settings.wanted // _FIRST
+    attempts = _MOST_ATTEMPTS * settings.wanted // _FIRST
+    drawn = instances(rule, search, settings.seed, _FOR_CHOICE * drawing.left, attempts)
+    order = varied(islice(drawn, _DRAWN_FIRST * few), few, rule.dialect, inf)
+    count = min(len(evidence.good) + few, settings.wanted)
+    _look_at_all(rule, order, settings, evidence, count, drawing)
+    return order
+
+
+def _look_at_all(
+    rule: CheckedRule,
+    stream: Iterator[Instance],
+    settings: Settings,
+    evidence: Evidence,
+    wanted: int,
+    drawing: Deadline,
+) -> None:
+    """Look at instances until so many were seen, or enough that refute, or the time is over."""
+    soon = drawing.within(_SECONDS_WHEN_BAD)
+    while len(evidence.good) + len(evidence.bad) < wanted and len(evidence.bad) < _ENOUGH_BAD:
+        instance = next(stream, None)
+        if instance is None:
+            return
+        evidence.coverage.update(instance.features)
+        evidence.drawn += instance.seed >= 0
+        _look_at(rule, instance, settings, evidence)
+        if (soon if evidence.bad else drawing).passed:
+            return
 
 
 def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:

@@ -61,6 +61,7 @@ class Search:
     """Statistics of the search for instances."""
 
     attempts: int = 0
+    seeds: int = 0  # how many were tried
     found: int = 0
     obstacles: Counter[str] = field(default_factory=Counter)
 
@@ -76,7 +77,7 @@ class Search:
 def instances(
     rule: ir.CheckedRule, search: Search, seed: int, seconds: float, attempts: int
 ) -> Iterator[Instance]:
-    """Instances of `rule`, until `attempts` or `seconds` are used up.
+    """Instances of `rule`, until `attempts` or `seconds` are used up; a search goes on where it was left.
 
     The same for the same seed, but for the time limit. None of a rule of more than `DEEPEST` levels, or with
     a call of more than `_MOST_OPERANDS`.
@@ -88,9 +89,10 @@ def instances(
         search.obstacles[f"a call of more than {_MOST_OPERANDS} operands"] += 1
         return
     end = thread_time() + seconds
-    for k in range(attempts):
+    for k in range(search.seeds, attempts):
         if thread_time() > end:
             return
+        search.seeds += 1
         found = _attempt(rule, search, seed * 1_000_003 + k)
         if found is not None:
             search.found += 1

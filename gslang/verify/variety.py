@@ -15,7 +15,7 @@ from time import thread_time
 import numpy as np
 
 from gslang.dialect.dialect import Dialect
-from gslang.graph.graph import CONST, Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.instances import Instance
 
 DRAWN = 6  # times as many instances are drawn as are compared
@@ -60,12 +60,14 @@ def _differences(written: list[list[str]]) -> list[list[str]]:
 
 
 def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
-    """The form of attributes and constant operands of each call: which text, a default, with 0 or
-    negative numbers."""
+    """The element types of inputs, and the form of attributes and constant operands of each call: which text,
+    a default, with 0 or negative numbers."""
     found: list[str] = []
     calls: Counter[str] = Counter()
     for node in graph.reverse_post_order():
         op = graph.op[node]
+        if op in (INPUT, PARAM):
+            found.append(f"input {getattr(graph.types[node], 'dtype', None)}")
         signature = dialect.get(op)
         if signature is None:
             continue

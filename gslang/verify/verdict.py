@@ -39,7 +39,7 @@ from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved, OutOfTime
-from gslang.verify.prove.prove import prove
+from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
@@ -172,8 +172,8 @@ def _resting_on(externs: Sequence[Extern]) -> str:
 def _judged(
     rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float
 ) -> Verdict:
-    evidence = gather(rule, settings, programs)
-    unproved = ""
+    attempt = _Attempt(rule, settings)
+    evidence = gather(rule, settings, programs, attempt.suffices)
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
@@ -186,7 +186,7 @@ def _judged(
     ) -> Verdict:
         return Verdict(
             rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws,
-            evidence.stopped, unproved,
+            evidence.stopped or attempt.over, attempt.why,
         )
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
@@ -207,21 +207,41 @@ def _judged(
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     whole = _integers(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    differ = any(finding is not None for _, finding, _ in evidence.excused)
-    if name in ("exact", "tested") and settings.proof_steps and not differ:
-        try:
-            proof = prove(rule, settings.proof_steps, until=deadline(settings.seconds))
-        except OutOfTime:
-            evidence.stopped, unproved = True, "the time was over"
-        except NotProved as error:
-            unproved = _in_a_line(str(error))
-        else:
-            special = _SPECIAL if _SPECIAL in reason else ""
-            return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
+    if not attempt.made:
+        attempt.suffices(evidence)
+    if (proof := attempt.proof) is not None and not evidence.differs:
+        special = _SPECIAL if _SPECIAL in reason else ""
+        return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
     capped = whole + capped
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
+
+
+class _Attempt:
+    """The attempt to prove a rule, once instances agree. `why`: it failed; `over`: its time was over."""
+
+    def __init__(self, rule: CheckedRule, settings: Settings) -> None:
+        self.rule, self.settings = rule, settings
+        self.proof: Proof | None = None
+        self.made = self.over = False
+        self.why = ""
+
+    def suffices(self, evidence: Evidence) -> bool:
+        """True if the rule is proved, so that few instances need to be looked at."""
+        if (
+            not self.settings.proof_steps or evidence.differs
+            or _judge(evidence.good)[0] not in ("exact", "tested")
+        ):
+            return False
+        self.made = True
+        try:
+            self.proof = prove(self.rule, self.settings.proof_steps, until=deadline(self.settings.seconds))
+        except OutOfTime:
+            self.over, self.why = True, "the time was over"
+        except NotProved as error:
+            self.why = _in_a_line(str(error))
+        return self.proof is not None
 
 
 def _in_a_line(text: str) -> str:

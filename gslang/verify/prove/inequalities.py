@@ -19,11 +19,10 @@ from gslang.verify.prove.sizes import (
     Number,
     Size,
     add,
-    divide,
     linear,
     multiply,
     names_in,
-    terms_of,
+    quotient,
     text_of,
 )
 
@@ -47,7 +46,8 @@ class _Found:
         self.normal: dict[str, Number] = {}
         self.proved: dict[str, bool] = {}
         self.nonnegative: dict[str, bool] = {}
-        self.about: dict[str, list[Size]] = {}  # quantity → short inequalities that mention it
+        # quantity → short inequalities that mention it once in a product, and its factor there
+        self.about: dict[str, list[tuple[Size, Number]]] = {}
         self.long: list[Size] = []  # the other inequalities
         self.least: dict[str, int] = {}  # text without its number → how small it can be
 
@@ -207,42 +207,40 @@ class Inequalities(Knowledge):
             parts = linear(value, name, self)
             if parts is None:
                 continue
-            for fact in self._about(name):
-                less = self._less(value, parts[0], fact, name, depth, seen)
-                if less is not None and self._proves(less, depth - 1, seen):
+            for fact, own in self._about(name):
+                k = self._multiple(parts[0], own, depth)
+                if k is None:
+                    continue
+                if self._proves(add(value, multiply(k, -fact, self), self), depth - 1, seen):
                     return True
         return False
 
-    def _less(
-        self, value: Size, coefficient: Number, fact: Size, name: str, depth: int, seen: set[str]
-    ) -> Number | None:
-        """value − k·fact without `name`, for a k that is at least 0; None where there is none."""
-        own = linear(fact, name, self)
-        if own is None or not terms_of(own[0]):
-            return None
-        k: Number
-        if type(own[0]) is int:
+    def _multiple(self, coefficient: Number, own: Number, depth: int) -> Number | None:
+        """A k that is at least 0 with k · own = coefficient: a quantity goes away if a fact in which it has
+        the factor `own` is subtracted k times. None where there is none.
+        """
+        if type(own) is int:
             if type(coefficient) is int:
-                if coefficient % own[0]:
-                    return None
-                k = coefficient // own[0]
-            elif abs(own[0]) == 1:
-                k = coefficient * own[0]
-            else:
+                return None if coefficient % own or coefficient // own <= 0 else coefficient // own
+            if abs(own) != 1:
                 return None
-        else:
-            k, remainder = divide(coefficient, own[0], self)
-            if type(remainder) is not int or remainder:
-                return None
-        if isinstance(k, int):
-            if k <= 0:
-                return None
-        elif all(c < 0 for c in k.terms.values()) or not self._proves(k, min(depth - 1, 3), set()):
+            k = coefficient * own
+        elif type(coefficient) is int:
             return None
-        return add(value, multiply(k, -fact, self), self)
+        else:
+            exact = quotient(coefficient, own, self)
+            if exact is None:
+                return None
+            k = exact
+        if type(k) is int:
+            return k if k > 0 else None
+        assert isinstance(k, Size)
+        if all(c < 0 for c in k.terms.values()) or not self._proves(k, min(depth - 1, 3), set()):
+            return None
+        return k
 
-    def _about(self, name: str) -> list[Size]:
-        """Known inequalities that mention a quantity, the shortest first."""
+    def _about(self, name: str) -> list[tuple[Size, Number]]:
+        """Known inequalities in which a quantity has no power, and its factor there, the shortest first."""
         found = self._found
         if not found.indexed:
             for facts in reversed(self.assumed):
@@ -264,7 +262,9 @@ class Inequalities(Knowledge):
                 found.long.append(fact)
                 continue
             for name in names_in(fact):
-                insort(found.about.setdefault(name, []), fact, key=lambda f: len(f.terms))
+                parts = linear(fact, name, self)
+                if parts is not None:
+                    insort(found.about.setdefault(name, []), (fact, parts[0]), key=lambda f: len(f[0].terms))
 
     def _at_least_0(self, name: str) -> bool:
         """True if a quantity is at least 0 by a fact of its own."""
@@ -272,7 +272,7 @@ class Inequalities(Knowledge):
             self._found.nonnegative[name] = any(
                 fact.terms.get((name,)) == 1 and len(fact.terms) - (() in fact.terms) == 1
                 and fact.terms.get((), 0) <= 0
-                for fact in self._about(name)
+                for fact, _ in self._about(name)
             )
         return self._found.nonnegative[name]
 

@@ -23,47 +23,56 @@ Definition = Callable[[str], tuple[str, tuple[Number, ...]]]
 """
 
 
+class _Model:
+    """An assignment. `holds`: texts of facts that are known to be true there."""
+
+    __slots__ = ("holds", "values")
+
+    def __init__(self, values: dict[str, int], holds: set[str]) -> None:
+        self.values, self.holds = values, holds
+
+
 class Models:
     """`found`: assignments that satisfy `facts`."""
 
     def __init__(self, definition: Definition) -> None:
         self.definition = definition
         self.random = Random(14)
-        self.facts: list[Size] = []
-        self.found: list[dict[str, int]] = []
+        self.facts: dict[str, Size] = {}
+        self.about: dict[str, list[Size]] = {}  # quantity → facts that mention it
+        self.found: list[_Model] = []
         self.tried = False
 
     def changed(self) -> None:
         """The facts are others from now on; assignments that satisfy them, too, stay."""
-        self.facts, self.tried = [], False
+        self.facts, self.about, self.tried = {}, {}, False
 
     def know(self, facts: Sequence[Number]) -> None:
         """More facts."""
-        new = [fact for fact in facts if isinstance(fact, Size)]
-        self.facts += new
-        kept = []
-        for values in self.found:
-            if (fixed := self.repaired(values, new, self.facts)) is not None:
-                kept.append(fixed)
-        self.found = kept
-        if not kept and not self.tried:
+        new = [fact for fact in facts if isinstance(fact, Size) and fact.text not in self.facts]
+        for fact in new:
+            self.facts[fact.text] = fact
+            for name in names_in(fact):
+                self.about.setdefault(name, []).append(fact)
+        self.found = [fixed for model in self.found if (fixed := self._repaired(model, new)) is not None]
+        if not self.found and not self.tried:
             self.tried = True
             for _ in range(2):
-                if (fixed := self.repaired({}, self.facts, self.facts)) is not None:
+                if (fixed := self._repaired(_Model({}, set()), self.facts.values())) is not None:
                     self.found.append(fixed)
 
     def refute(self, value: Size, assumed: Sequence[Number]) -> bool:
         """True if an assignment that satisfies what is known and assumed makes a value negative."""
-        for values in self.found:
-            if self.at(value, values) < 0 and all(self.at(fact, values) >= 0 for fact in assumed):
+        for model in self.found:
+            if self.at(value, model.values) < 0 and all(self.at(fact, model.values) >= 0 for fact in assumed):
                 return True
         return False
 
     def seek(self, value: Size, assumed: Sequence[Number]) -> None:
         """Look for an assignment that makes a value negative, for the next question of its kind."""
         wanted = [fact for fact in (-1 - value, *assumed) if isinstance(fact, Size)]
-        for values in self.found[:2]:
-            found = self.repaired(values, wanted, [*self.facts, *wanted])
+        for model in self.found[:2]:
+            found = self._repaired(model, wanted)
             if found is not None:
                 self.found = [found, *self.found[: _MOST - 1]]
                 return
@@ -99,27 +108,40 @@ class Models:
         values[name] = result
         return result
 
-    def repaired(
-        self, start: dict[str, int], new: Iterable[Size], facts: Sequence[Size]
-    ) -> dict[str, int] | None:
-        """An assignment near another one that satisfies all facts; None where none is found.
-
-        `new`: those that the other one may not satisfy.
+    def _repaired(self, start: _Model, new: Iterable[Size]) -> _Model | None:
+        """An assignment near another one that satisfies all facts, new ones too; None where none is found.
         """
-        broken = next((fact for fact in new if self.at(fact, start) < 0), None)
+        suspects = {fact.text: fact for fact in new}  # those that may not hold
+        broken = self._broken(start, suspects)
         if broken is None:
             return start
-        values = dict(start)
+        wanted = list(suspects.values())
+        model = _Model(dict(start.values), set(start.holds))
         for _ in range(_REPAIRS):
-            if not self.move(broken, values):
+            moved = self.move(broken, model.values)
+            if moved is None:
                 return None
-            broken = next((fact for fact in facts if self.at(fact, values) < 0), None)
+            touched = [fact for name in moved for fact in self.about.get(name, ())]
+            touched += [fact for fact in wanted if not names_in(fact).isdisjoint(moved)]
+            suspects.update((fact.text, fact) for fact in touched)
+            model.holds.difference_update([fact.text for fact in touched])
+            broken = self._broken(model, suspects)
             if broken is None:
-                return values
+                return model
         return None
 
-    def move(self, fact: Size, values: dict[str, int]) -> bool:
-        """Move a quantity until a fact holds; False where none can be."""
+    def _broken(self, model: _Model, suspects: dict[str, Size]) -> Size | None:
+        """The first of some facts that does not hold; those before it are noted."""
+        for text, fact in suspects.items():
+            if text in model.holds:
+                continue
+            if self.at(fact, model.values) < 0:
+                return fact
+            model.holds.add(text)
+        return None
+
+    def move(self, fact: Size, values: dict[str, int]) -> list[str] | None:
+        """Move a quantity until a fact holds; which quantities are others now. None where none can be."""
         now = self.at(fact, values)
         ways = []
         for name in sorted(names_in(fact)):
@@ -132,11 +154,12 @@ class Models:
             elif slope < 0 and before + now // -slope >= 0:
                 ways.append((name, before + now // -slope))
         if not ways:
-            return False
+            return None
         name, number = ways[self.random.randrange(len(ways))]
         if number > _LARGEST:
-            return False
+            return None
         values[name] = number
-        for other in [o for o in values if self.definition(o)[0] in ("floor", "within", "join")]:
+        made = [other for other in values if self.definition(other)[0] in ("floor", "within", "join")]
+        for other in made:
             del values[other]
-        return True
+        return [name, *made]

@@ -26,6 +26,7 @@ from gslang.verify.prove.watched import Watched, watched
 RANKS = (2, 3, 4, 6)
 STEPS = 60_000  # about four seconds
 _GROWTH = 3  # a round takes at least so many times the steps of the round before
+_MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,8 @@ def _prove(rule: CheckedRule, budget: Budget, by_cases: bool, first: _Found, rec
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if record:
             found = _Found(record)  # a certificate has all cases of its round
+        if best is not None and most != enough:
+            budget.left = min(budget.left, _MORE_RANKS)
         found.limited, left = False, budget.left
 
         def run(choices: Choices) -> None:
@@ -119,7 +122,10 @@ def _prove(rule: CheckedRule, budget: Budget, by_cases: bool, first: _Found, rec
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()),
                 most if found.limited and most == enough else None,
             )
-        if not found.limited or best is not None and budget.left < _GROWTH * (left - budget.left):
+        spent = left - budget.left
+        if not found.limited or best is not None and budget.left < _GROWTH * spent:
+            break
+        if best is not None and enough is None and _MORE_RANKS < _GROWTH * spent:
             break
         below = -1 if record else most
     if best is None:

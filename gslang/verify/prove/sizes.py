@@ -231,18 +231,35 @@ def divide(a: Number, b: Number, facts: Knowledge) -> tuple[Number, Number]:
     return made(quotient, facts), rest
 
 
+def quotient(a: Number, b: Number, facts: Knowledge) -> Number | None:
+    """a / b; None where b does not divide a."""
+    divisor = terms_of(b)
+    if len(divisor) > 1:
+        whole, rest = divide(a, b, facts)
+        return whole if type(rest) is int and rest == 0 else None
+    ((lead, factor),) = divisor.items()
+    result: Terms = {}
+    for p, c in terms_of(a).items():
+        q = without(p, lead)
+        if q is None or c % factor:
+            return None
+        result[q] = c // factor
+    return made(result, facts)
+
+
 def linear(value: Number, name: str, facts: Knowledge) -> tuple[Number, Number] | None:
     """(A, B) with value = A·name + B, where neither has `name`; None where a power of it occurs."""
     inner: Terms = {}
     outer: Terms = {}
     for p, c in terms_of(value).items():
-        count = p.count(name)
-        if count > 1:
-            return None
-        if count:
-            inner[without(p, (name,)) or ()] = c
-        else:
+        if name not in p:
             outer[p] = c
+            continue
+        k = p.index(name)
+        rest = p[:k] + p[k + 1 :]
+        if name in rest:
+            return None
+        inner[rest] = c
     return made(inner, facts), made(outer, facts)
 
 
