@@ -41,6 +41,7 @@ from gslang.verify.reads import names_types
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
+_FOR_POOL = 15  # the same, for those to choose from: where hardly one succeeds, no more than needed are drawn
 _MOST_NEAR = 400  # attempts to change the sizes in a rule's own tests, where no other instance was found
 _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
@@ -130,10 +131,14 @@ def gather(
                 return evidence
         until = deadline(left)  # proofs have time of their own
         drawing = until.within(_FOR_DRAWN * settings.seconds)
-    drawn = instances(rule, search, settings.seed, drawing.left, _MOST_ATTEMPTS * settings.wanted)
+    most = _MOST_ATTEMPTS * settings.wanted
+    attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
+    drawn = instances(rule, search, settings.seed, drawing.left, attempts)
     choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
-    drawn = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
-    _look_at_all(rule, drawn, settings, evidence, settings.wanted, drawing)
+    chosen = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
+    _look_at_all(rule, chosen, settings, evidence, settings.wanted, drawing)
+    more = instances(rule, search, settings.seed, drawing.left, most)
+    _look_at_all(rule, more, settings, evidence, settings.wanted, drawing)
     evidence.stopped = drawing.passed and not evidence.bad and len(evidence.good) < settings.wanted
     if not evidence.drawn and evidence.good and not evidence.bad:
         near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)

@@ -105,5 +105,7 @@ def test_assignments_satisfy_what_is_known() -> None:
         assert facts.proves(a - 3 * b) and not facts.proves(5 - b) and not facts.proves(inside - 1)
     assert not facts.proves(b - 5)
     assert facts._models.found
-    for values_ in facts._models.found:
-        assert all(facts._models.at(facts.replaced_equations(known), values_) >= 0 for known in facts.known)
+    for model in facts._models.found:
+        assert all(
+            facts._models.at(facts.replaced_equations(known), model.values) >= 0 for known in facts.known
+        )

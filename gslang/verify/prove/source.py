@@ -22,7 +22,7 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, open_attribute
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
@@ -84,16 +84,28 @@ class Source:
     def cut_off(self, everything: bool = False) -> None:
         """Ask the conditions on inputs as soon as these are bound, before operators make more cases.
 
-        Raises `Impossible` where one fails.
+        Raises `Impossible` where one fails. One that cannot be read does not matter where another one fails,
+        now or later.
         """
         slots = self.scope.slots
         ready = [
             pair for pair in self.early if everything or all(slots[node] != UNBOUND for node in pair[1])
         ]
-        if ready:
-            self.early = [pair for pair in self.early if pair not in ready]
-        if any(self.case.fails(condition) for condition, _ in ready):
-            raise Impossible
+        if not ready:
+            return
+        self.early = [pair for pair in self.early if pair not in ready]
+        unread: NotProved | None = None
+        for pair in ready:
+            try:
+                if self.case.fails(pair[0]):
+                    raise Impossible
+            except TooMuch:
+                raise
+            except NotProved as error:
+                self.early.append(pair)
+                unread = error
+        if everything and unread is not None:
+            raise unread
 
     def instances(self, number_: int, block: ir.Block) -> None:
         """The first instance of a block, and a later one."""
