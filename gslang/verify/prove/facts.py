@@ -84,9 +84,7 @@ class Facts(Quantities):
                 for part in self.joins[name]:
                     joined = self.join(joined, self.normal(part))
                 joined = self.normal(joined)
-                if not isinstance(joined, Size) or text_of(joined) == text_of(self.normal(value)):
-                    continue
-                if joined.terms.keys() <= {(other,) for other in self.joins}:
+                if text_of(joined) != text_of(self.normal(value)):
                     self._learn_equal(joined, value)
                     return
 
