@@ -216,11 +216,17 @@ def _last_axes(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
 
 def _layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, scale, shift = operands[0], operands[1], operand(operands, 2)
+    for other in (scale, shift):
+        if other is not None:
+            world.need_same_dtype(x.dtype, other.dtype)
     y = standardised(world, x, _last_axes(world, attrs, len(x.shape)), attrs["epsilon"])
     y = elementwise(world, "multiply", [y, scale], x.dtype)
+    if shift is not None:
+        y = elementwise(world, "add", [y, shift], x.dtype)
+    world.need_true(len(y.shape) == len(x.shape), "the scale of a layer normalisation")
     for d, e in zip(y.shape, x.shape):
         world.need_equal(d, e, "the scale of a layer normalisation")
-    return (y if shift is None else elementwise(world, "add", [y, shift], x.dtype),)
+    return (y,)
 
 
 def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
