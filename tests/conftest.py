@@ -34,6 +34,23 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile("default" if config.getoption("--other-examples") else "same")
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: object) -> list[pytest.Item] | None:
+    """No items of tests that `-m` excludes anyway, unless tests are named: making and dropping three thousand
+    takes a second.
+    """
+    expression = collector.config.getoption("-m")
+    if any("::" in word for word in collector.config.args):
+        return None
+    marks = {mark.name for mark in getattr(obj, "pytestmark", ())}
+    return [] if any(f"not {name}" in expression for name in marks) else None
+
+
+def pytest_collection_finish() -> None:
+    """What was collected stays until the end: no search for cycles looks at it again."""
+    gc.freeze()
+
+
 @pytest.fixture
 def code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules run as generated code from the first candidate on. Usually the first matches are the machine's,
