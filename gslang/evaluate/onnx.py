@@ -26,7 +26,12 @@ from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_kernels import kernel_value
-from gslang.evaluate.onnx_refusals import MOST_ROUNDS_OF_REFERENCE, refuse_endless, refuse_loops
+from gslang.evaluate.onnx_refusals import (
+    MOST_ROUNDS_OF_REFERENCE,
+    refuse_circles,
+    refuse_endless,
+    refuse_loops,
+)
 from gslang.graph.graph import PROJ, Graph
 from gslang.graph.known_calls import is_opaque
 
@@ -71,6 +76,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             _check_batches(graph, node, operands)
         if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
+        refuse_circles(graph.op[node], graph.attrs[node])
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)

@@ -55,6 +55,19 @@ def _pad(operands: Operands, attrs: Attrs) -> object:
     return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
 
 
+def _gather_elements(operands: Operands, attrs: Attrs) -> object:
+    """An index outside of the axis is an error; the reference goes round the axis until it is inside, which
+    for numbers far off does not end.
+    """
+    x, indices = operands[0], np.asarray(operands[1]).astype(np.int64)
+    axis = attrs.get("axis", 0)
+    size = x.shape[axis]
+    if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
+        raise ValueError(f"an index is outside of an axis of {size} elements")
+    parts = [slice(None if k == axis % x.ndim else end) for k, end in enumerate(indices.shape)]
+    return np.take_along_axis(x[tuple(parts)], indices, axis)
+
+
 def _recurrent(operator: str) -> Callable[[Operands, Attrs], object]:
     """The function of a recurrent operator, loaded when it is called: few models have one to compute."""
 
@@ -79,6 +92,7 @@ def _qlinear_matmul(operands: Operands, attrs: Attrs) -> object:
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
+    "GatherElements": _gather_elements,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
     "QLinearMatMul": _qlinear_matmul,

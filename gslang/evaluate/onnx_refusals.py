@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
@@ -40,13 +40,14 @@ def refuse_endless(model: Any) -> None:
 
 
 def refuse_loops(nodes: Iterable[object], known: Attrs, most: int) -> None:
-    """Raises `EvaluationError` for loops that take more than `most` rounds for sure, and for those over more
-    inputs than there are.
+    """Raises `EvaluationError` for loops that take more than `most` rounds for sure, for those over more
+    inputs than there are, and for trees that are circles.
 
     `known`: values by name.
     """
     nodes = list(nodes)
     _refuse_scans(nodes)
+    _refuse_trees(nodes)
     if _rounds(nodes, known) > most:
         raise EvaluationError(f"its loops take more than {most:,} rounds")
 
@@ -125,6 +126,54 @@ def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
                     f"`{node.op_type}` divides {left.min()}, the least {left.dtype}, by what may be -1, "
                     "which onnxruntime does not survive"
                 )
+
+
+def refuse_circles(operator: str, attrs: Mapping[str, Any]) -> None:
+    """Raises `EvaluationError` for trees of ONNX-ML with a branch that leads back to itself, which one would
+    follow without end.
+    """
+    if "TreeEnsemble" not in operator:
+        return
+    ways = [attrs.get(f"nodes_{way}nodeids", ()) for way in ("true", "false")]
+    if operator.endswith("TreeEnsemble"):  # of version 5, where ids are places in the lists
+        leaves = [attrs.get(f"nodes_{way}leafs", ()) for way in ("true", "false")]
+        below: dict[Hashable, Sequence[Hashable]] = {
+            k: [ids[k] for ids, ends in zip(ways, leaves) if k < len(ends) and not ends[k]]
+            for k in range(min(map(len, ways)))
+        }
+        _refuse_circle(below)
+        return
+    keys = list(zip(attrs.get("nodes_treeids", ()), attrs.get("nodes_nodeids", ())))
+    modes = [mode if isinstance(mode, str) else mode.decode() for mode in attrs.get("nodes_modes", ())]
+    _refuse_circle({
+        key: [(key[0], below) for below in ends]
+        for key, mode, *ends in zip(keys, modes, *ways) if mode != "LEAF"
+    })
+
+
+def _refuse_circle(below: Mapping[Hashable, Sequence[Hashable]]) -> None:
+    above: dict[Hashable, list[Hashable]] = {}
+    for key, ends in below.items():
+        for end in ends:
+            above.setdefault(end, []).append(key)
+    left = {key: sum(end in below for end in ends) for key, ends in below.items()}
+    ready = [key for key, count in left.items() if not count]
+    for key in ready:
+        for user in above.get(key, ()):
+            left[user] -= 1
+            if not left[user]:
+                ready.append(user)
+    if len(ready) < len(below):
+        raise EvaluationError("a branch of its trees leads back to itself")
+
+
+def _refuse_trees(nodes: Iterable[Any]) -> None:
+    """The same as `refuse_circles` for all nodes, and those inside of them."""
+    for node in nodes:
+        if "TreeEnsemble" in node.op_type:
+            refuse_circles(node.op_type, {a.name: a.ints or a.strings for a in node.attribute})
+        for body in bodies_of(node):
+            _refuse_trees(body.node)
 
 
 def constants_of(graph: object) -> dict[str, Array]:
