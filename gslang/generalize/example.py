@@ -28,6 +28,7 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _MOST_NUMBERS = 16  # in a constant that is written down
 _MOST_INLINE = 80  # characters of an expression that has no name
+_MOST_INPUTS = 200  # of the rule
 _MOST_LINES = 60  # of one side: what is larger is no rule that one would read, and takes minutes to judge
 
 
@@ -216,6 +217,7 @@ class _Writer:
         self.computed: set[str] = set()  # constants that others are computed of
         self.constants: dict[str, Array] = {} if constants is None else constants
         self.lines: dict[str, str] = {}  # name → expression
+        self._waiting = 0  # calls whose operands are being written
 
     def node(self, node: int) -> str:
         """The name of a node or the text of a constant, after the lines of what it needs."""
@@ -239,6 +241,8 @@ class _Writer:
                 f"the second graph reads `{self.graph.names[node] or self.graph.op[node]}`, which the first "
                 "one does not where they differ"
             )
+        if len(self.inputs) >= _MOST_INPUTS:
+            raise NoRule(f"where the graphs differ they read more than {_MOST_INPUTS} values")
         text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
         self.inputs[self.keys[node]] = text
         self.types[text] = self.graph.types[node]
@@ -294,8 +298,14 @@ class _Writer:
         return f"[{', '.join(parts)}]" if any(part[0].isalpha() for part in parts) else ""
 
     def call(self, node: int) -> str:
+        if len(self.lines) + self._waiting >= _MOST_LINES:
+            raise NoRule(f"the graphs differ in more than {_MOST_LINES} operators that belong together")
         graph = self.graph
+        if len(graph.operands[node]) > _MOST_INPUTS:
+            raise NoRule(f"a call where the graphs differ has more than {_MOST_INPUTS} operands")
+        self._waiting += 1
         operands = [self.node(o) for o in graph.operands[node]]
+        self._waiting -= 1
         op = graph.op[node]
         if op is TUPLE:
             text = "(" + ", ".join(operands) + ("," if len(operands) == 1 else "") + ")"
@@ -314,8 +324,6 @@ class _Writer:
                 if k in signature.attributes and self._says(k, v, node)
             ]
             text = f"{op}({', '.join([*operands, *attrs])})"
-        if len(self.lines) >= _MOST_LINES:
-            raise NoRule(f"the graphs differ in more than {_MOST_LINES} operators that belong together")
         name = f"{self.letter}{len(self.lines) + 1}"
         self.lines[name] = text
         return name

@@ -9,7 +9,10 @@ own.
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from itertools import takewhile
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -61,7 +64,7 @@ def classes_of(
     by chance; None if the graphs cannot be evaluated, or not within memory.
     """
     numbers: dict[Hashable, int] = {}
-    arrays: dict[Hashable, list[tuple[Any, int]]] = {}
+    arrays: dict[Hashable, list[tuple[float, int, Any]]] = {}  # sorted by their means
     found, outputs = [], []
     for graph in (before, after):
         order = graph.reverse_post_order()
@@ -102,7 +105,7 @@ def _attributes(graph: Graph, node: int, dialect: Dialect) -> Hashable:
 
 
 def _same_array(
-    arrays: dict[Hashable, list[tuple[Any, int]]], values: Sequence[Any], new: int
+    arrays: dict[Hashable, list[tuple[float, int, Any]]], values: Sequence[Any], new: int
 ) -> int:
     """The class of arrays that are equal in each draw; a new one if there is none, or if the arrays are not
     telling: whole numbers, one element, or the same number everywhere; of tuples and sequences, too.
@@ -115,10 +118,13 @@ def _same_array(
         return new
     known = arrays.setdefault((first.dtype.name, tuple(value.shape for value in values)), [])
     limit = _TOLERANCE[first.dtype.name] * float(np.abs(wide).max())
-    for other, number in known:
-        if float(np.abs(other - wide).max()) <= limit:
-            return number
-    known.append((wide, new))
+    mean = float(wide.mean())
+    start = bisect_left(known, mean - 2 * limit, key=itemgetter(0))  # means differ no more than elements do
+    near = takewhile(lambda item: item[0] <= mean + 2 * limit, known[start:])
+    same = [number for _, number, other in near if float(np.abs(other - wide).max()) <= limit]
+    if same:
+        return min(same)
+    insort(known, (mean, new, wide), key=itemgetter(0))
     return new
 
 
