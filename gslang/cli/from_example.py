@@ -69,7 +69,8 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.refine import Settings
     from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
-    settings = Settings(allowance_of(options, SECONDS).seconds, options.seed, options.instances)
+    allowance = allowance_of(options, SECONDS)
+    settings = Settings(allowance.seconds, options.seed, options.instances, patient=allowance.fixed)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -59,7 +59,7 @@ def add_seconds_option(parser: ArgumentParser, what: str, usual: float = SECONDS
     and less after rules that used all of it up (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"{what} ({usual:g}; after each one that uses all of it up, half for the others)",
+        help=f"{what} ({usual:g}; after each one that uses all of it up, a quarter for the others)",
     )
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from gslang.base.deadline import LESS
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
@@ -24,11 +25,12 @@ from gslang.generalize.draft import NoDraft, check_text
 from gslang.generalize.example import NoRule, Reading, readings, rule_text
 from gslang.generalize.refine import Generalized, Settings, generalize_in
 from gslang.generalize.regions import Classes, Region, classes_of, regions
-from gslang.graph.graph import Graph
+from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import ORDER, verify
 
 _DRAWS = 3  # of inputs that both graphs are evaluated on
+_MOST_INPUTS = 5_000  # of graphs that are evaluated
 _SIZES = (2, 3)  # of symbolic dimensions, the leading one and others
 _MOST_READINGS = 4  # that are judged, of one difference
 
@@ -71,6 +73,8 @@ def rules_between(
 
 def _classes(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Classes | None:
     """The classes of graphs that compute the same; None of others, and where that cannot be found out."""
+    if any(sum(op in (INPUT, PARAM) for op in graph.op) > _MOST_INPUTS for graph in (before, after)):
+        return None
     try:
         draws = [
             {**random_inputs(after, k, None, _SIZES), **random_inputs(before, k, None, _SIZES)}
@@ -147,7 +151,9 @@ class _Walk:
         if text not in self.known:
             try:
                 source, places = Source("<example>", text), [(self.before, node)]
-                self.known[text] = generalize_in(source, "example", self.settings, places)
+                found = self.known[text] = generalize_in(source, "example", self.settings, places)
+                if found.stopped is not None and not self.settings.patient:
+                    self.settings = replace(self.settings, seconds=LESS * self.settings.seconds)
             except NoDraft:
                 self.known[text] = None
         return self.known[text]

@@ -31,6 +31,7 @@ from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import ORDER, Verdict, verify
 
+_LEAST, _FOR_EACH = 4.0, 1.0  # seconds for any rule, and for each operand and attribute of its source
 _ROUNDS = 6  # conjunctions that are tried around the same ties
 _MOST_EXTRA = 8  # conditions that are added to ties
 _LEAST_TIES = 3  # conjunctions of ties that are drawn even if there are enough good samples
@@ -49,13 +50,15 @@ class Settings:
     """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
     on.
 
-    `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
+    `patient`: a rule of few operands and attributes, about which there is little to find out, may take all of
+    `seconds`. `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
     """
 
     seconds: float = SECONDS
     seed: int = 0
     wanted: int = 20
     lift: bool = True
+    patient: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,7 @@ def generalize_in(
     written = draft_of(source, name)
     rule = written.checked()
     require_inference(rule.dialect)
+    settings = replace(settings, seconds=_seconds_for(rule, settings))
     until = deadline(settings.seconds)
     before = verify(rule, _judging(settings, until))
     tried: list[Tried] = []
@@ -151,6 +155,18 @@ def generalize_in(
         held = next((one for one in others if one.conditions and _rank(one) > _rank(best)), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
     return replace(best, tried=tuple(tried), stopped=settings.seconds if until.passed else None)
+
+
+def _seconds_for(rule: ir.CheckedRule, settings: Settings) -> float:
+    """The time for this rule: it grows with what conditions can be on."""
+    if settings.patient:
+        return settings.seconds
+    operators = rule.dialect.operators
+    parts = sum(
+        len(call.operands) + max((len(operators[name].attributes) for name in call.operators), default=0)
+        for call in rule.calls.values()
+    )
+    return min(settings.seconds, _LEAST + _FOR_EACH * parts)
 
 
 def _unread(rule: ir.CheckedRule) -> frozenset[str]:

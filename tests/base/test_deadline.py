@@ -19,11 +19,11 @@ def test_a_deadline_passes_and_is_never_later_than_one_around_it() -> None:
     assert Deadline(0.0).within(1000).end == 0.0
 
 
-def test_what_is_used_up_halves_the_time_of_the_others_unless_the_user_said_how_long() -> None:
+def test_what_is_used_up_leaves_a_quarter_to_the_others_unless_the_user_said_how_long() -> None:
     free, fixed = Allowance(8.0, False), Allowance(8.0, True)
     for allowance in (free, free, fixed):
         allowance.used_up()
-    assert (free.seconds, fixed.seconds) == (2.0, 8.0)
+    assert (free.seconds, fixed.seconds) == (0.5, 8.0)
 
 
 def test_a_verdict_says_that_it_was_stopped() -> None:
