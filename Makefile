@@ -113,7 +113,8 @@ grammar: $(STAMP)  ## write grammar/gsl.json, the parser's tables, after a chang
 	@$(BIN)/python -m gslang.syntax.grammar
 
 reliability: $(STAMP)  ## run every verb on every hostile file and a million mutated ones, and print the tables of docs/reliability.md
-	@$(BIN)/python -m tests.hostile.runs
+	@mkdir -p .cache && rm -f .cache/hostile.jsonl
+	@$(BIN)/python -m tests.hostile.runs .cache/hostile.jsonl
 	@$(BIN)/python -m tests.hostile.fuzz 1000000 2
 
 rules: $(STAMP)  ## write docs/rules.md: a verdict on every shipped rule (minutes)

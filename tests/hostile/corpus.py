@@ -13,10 +13,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
-from tests.hostile import odd
+from tests.hostile import encoded, odd
 from tests.hostile.chained import chained
 from tests.hostile.hosts import hosts
 from tests.hostile.operators import operators
+from tests.hostile.strange_models import strange_onnx, strange_weights
 
 HEAD = "dialect relay;\n"
 NODES: list[dict[str, Any]] = [
@@ -43,16 +44,16 @@ APPLICATION: dict[str, Any] = {
 def corpus() -> dict[str, bytes]:
     """All files by name."""
     parts: dict[str, Iterable[tuple[str, str | bytes]]] = {
-        "rules": chain(_rules(), odd.odd_rules()),
-        "json": chain(_json(), odd.odd_json(NODES)),
-        "relay": chain(_relay(), odd.odd_relay()),
-        "onnx": chain(_onnx(), odd.odd_onnx(), chained()),
-        "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors)),
-        "traces": chain(_traces(), odd.odd_traces(APPLICATION)),
-        "config": chain(_config(), odd.odd_config()),
+        "rules": chain(_rules(), odd.odd_rules(), encoded.encoded_rules()),
+        "json": chain(_json(), odd.odd_json(NODES), encoded.encoded_json(NODES)),
+        "relay": chain(_relay(), odd.odd_relay(), encoded.encoded_relay()),
+        "onnx": chain(_onnx(), odd.odd_onnx(), chained(), strange_onnx()),
+        "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors), strange_weights()),
+        "traces": chain(_traces(), odd.odd_traces(APPLICATION), encoded.encoded_traces(APPLICATION)),
+        "config": chain(_config(), odd.odd_config(), encoded.encoded_config()),
         "cache": chain(_cache(), odd.odd_cache()),
-        "tables": chain(_tables(), odd.odd_tables()),
-        "states": odd.odd_states(),
+        "tables": chain(_tables(), odd.odd_tables(), encoded.encoded_tables()),
+        "states": chain(odd.odd_states(), encoded.encoded_states()),
         "defines": odd.odd_defines(),
         "operators": operators(),
         "hosts": hosts(),

@@ -1,19 +1,25 @@
 """Command lines on the hostile corpus, each in a process of its own that may use 1 GB and 10 seconds of
 processor time.
 
-`python -m tests.hostile.runs` runs all and prints the table of `docs/reliability.md`.
+`python -m tests.hostile.runs LOG [PREFIX ...]` runs those whose files begin with one of the prefixes, or all,
+and appends a line to the log for each; what the log has already is not run again. It ends with the tables of
+`docs/reliability.md`, of all lines in the log.
 """
 
 from __future__ import annotations
 
+import gc
 import io
+import json
 import os
 import resource
+import shutil
 import signal
 import sys
-from collections.abc import Iterable, Iterator
+import tempfile
+from collections.abc import Iterable, Iterator, Set
 from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from tests.hostile.corpus import GRAPH, RULES, corpus
@@ -21,7 +27,7 @@ from tests.hostile.corpus import GRAPH, RULES, corpus
 SECONDS = 10
 MEMORY = 1 << 30
 # of what measures as long as it is told to
-_SHORT = ["--rounds", "1", "--warm-up", "0", "--seconds", "1", "--threads", "1"]
+_SHORT = ["--rounds", "1", "--warm-up", "0", "--threads", "1"]
 PATIENCE = 1200  # seconds by the clock, for what sleeps or waits, on a machine that has other things to do
 
 
@@ -29,8 +35,9 @@ PATIENCE = 1200  # seconds by the clock, for what sleeps or waits, on a machine 
 class Outcome:
     """`code`: the exit code, or minus a signal.
 
-    `seconds` of processor time; `memory`: bytes at most, beyond those of the process that it was forked from.
-    `said`: on stderr.
+    `seconds` of processor time; `memory`: bytes at most, beyond those of the process that it was forked from;
+    `said`: on stderr. `file`: that of the corpus. `left`: files that it should have removed. `wrote`: whether
+    it wrote its output file.
     """
 
     words: tuple[str, ...]
@@ -38,15 +45,27 @@ class Outcome:
     seconds: float
     memory: int
     said: str
+    file: str
+    left: tuple[str, ...]
+    wrote: bool
 
     @property
     def wrong(self) -> str:
         """What is not as it must be, or nothing."""
         if not 0 <= self.code <= 3:
             return f"exit code {self.code}"
+        if self.left:
+            return f"left {', '.join(self.left)}"
+        if self.wrote and self.code and self.verb in ("apply", "convert", "search"):
+            return f"wrote its output, and exit code {self.code}"
         return (
             "too much time" if self.seconds > SECONDS else "too much memory" if self.memory > MEMORY else ""
         )
+
+    @property
+    def verb(self) -> str:
+        """The first word; `apply` if it is left out."""
+        return "apply" if "/" in self.words[0] or "." in self.words[0] else self.words[0]
 
 
 def write_corpus(folder: Path) -> list[str]:
@@ -60,6 +79,7 @@ def write_corpus(folder: Path) -> list[str]:
             (path.parent / "r.gsl").write_bytes(RULES)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(data)
+    (folder / "tmp").mkdir()
     (folder / "g.json").write_bytes(GRAPH)
     (folder / "r.gsl").write_bytes(RULES)
     (folder / "parameters.gsl").write_bytes(
@@ -177,6 +197,7 @@ def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
     yield ["search", rules, name, "-o", f"out.{kind}", "--require", "any"]
     yield from (
         ["from-example", name, name],
+        ["from-example", "fine.onnx" if kind == "onnx" else "g.json", name],
         ["discover", "--ops", "nn.relu", "--size", "1", "--quiet", "-o", "out.gsl", "--on", name],
     )
     yield [rules, name, "-o", f"out.{kind}", "--check-numbers", "--html", "out.html"]
@@ -192,23 +213,33 @@ def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
         )
 
 
-def run_all(folder: Path, names: Iterable[str], every: bool) -> Iterator[Outcome]:
-    """Run the command lines in `folder`."""
-    _warm_up(folder, every)
+def run_all(folder: Path, names: Iterable[str], every: bool,
+    but: Set[str] = frozenset()) -> Iterator[Outcome]:
+    """Run the command lines in `folder`, except those in `but`."""
+    names = list(names)
+    _warm_up(folder, every, {name.partition("/")[0] for name in names})
     for name in names:
         for words in commands(name, every):
-            yield run(folder, words, folder / name if name.startswith("cache/") else None)
+            if _line(name, words) not in but:
+                yield run(folder, words, name)
 
 
-def _warm_up(folder: Path, every: bool) -> None:
-    """Run the commands on well-formed files in this process: its children find modules imported, and shipped
-    rules compiled.
+def _line(name: str, words: Iterable[str]) -> str:
+    """What tells a command line from others."""
+    return " ".join((name, *words))
+
+
+def _warm_up(folder: Path, every: bool, kinds: Set[str]) -> None:
+    """Run the commands for these kinds on well-formed files in this process: its children find modules
+    imported, and shipped rules compiled.
     """
     from gslang.cli.main import main
 
     fine = {"json/fine.json": "g.json"}
-    if every:
-        fine |= {"rules/fine.gsl": "r.gsl", "onnx/fine.onnx": "fine.onnx"}
+    if every and "rules" in kinds:
+        fine["rules/fine.gsl"] = "r.gsl"
+    if every and kinds & {"onnx", "operators"}:
+        fine["onnx/fine.onnx"] = "fine.onnx"
     for name, source in fine.items():
         (folder / name).write_bytes((folder / source).read_bytes())
     here = os.getcwd()
@@ -222,12 +253,16 @@ def _warm_up(folder: Path, every: bool) -> None:
         os.chdir(here)
         for name in fine:
             (folder / name).unlink()
+    gc.collect()
+    gc.freeze()  # what is here already is neither examined nor copied by the children
 
 
-def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
-    """One command line in a child of this process."""
+def run(folder: Path, words: list[str], name: str) -> Outcome:
+    """One command line, made for a file of the corpus, in a child of this process."""
     said = folder / ".said"
-    before = _memory()[1]
+    cache = folder / name if name.startswith("cache/") else None
+    before, state = _memory()[1], _state(folder, words)
+    there = _files(folder)
     child = os.fork()
     if child == 0:
         try:
@@ -244,6 +279,8 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
                 for k, mode in enumerate("rww")
             )
             _cache_in(folder, cache)
+            os.environ["TMPDIR"] = str(folder / "tmp")
+            tempfile.tempdir = None
             from gslang.cli.main import main
 
             code = main(words)
@@ -256,7 +293,33 @@ def run(folder: Path, words: list[str], cache: Path | None = None) -> Outcome:
             with said.open("a") as file:
                 traceback.print_exc(file=file)
             os._exit(99)
-    return _end_of(child, words, said, before)
+    code, seconds, memory, text = _end_of(child, said, before)
+    left = tuple(sorted(_files(folder) - there))
+    for one in left:
+        path = folder / one
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    return Outcome(tuple(words), code, seconds, memory, text, name, left, _state(folder, words) != state)
+
+
+def _files(folder: Path) -> set[str]:
+    """Files that are in the way: not those that a command line names, not the cache, and not the one that
+    onnxruntime has for all of its runs.
+    """
+    return {
+        str(path.relative_to(folder))
+        for part in (folder, folder / "tmp")
+        for path in part.iterdir()
+        if not path.name.startswith("out.") and path.name not in ("home", ".said", ".ses")
+    }
+
+
+def _state(folder: Path, words: list[str]) -> tuple[int, int] | None:
+    """What tells the output file from one written since."""
+    target = folder / words[words.index("-o") + 1] if "-o" in words else None
+    if target is None or not target.exists():
+        return None
+    status = target.stat()
+    return status.st_ino, status.st_mtime_ns
 
 
 def _memory() -> tuple[int, int]:
@@ -290,46 +353,51 @@ def _cache_in(folder: Path, file: Path | None) -> None:
         result.write_bytes(file.read_bytes())
 
 
-def _end_of(child: int, words: list[str], said: Path, before: int) -> Outcome:
+def _end_of(child: int, said: Path, before: int) -> tuple[int, float, int, str]:
     _, status, usage = os.wait4(child, 0)
-    code = os.waitstatus_to_exitcode(status)
     text = said.read_text(encoding="utf-8", errors="replace")[:2000] if said.exists() else ""
     # a forked process begins with the resident memory of its parent, which is large in a long session
     memory = max(0, usage.ru_maxrss * 1024 - before)
-    return Outcome(tuple(words), code, usage.ru_utime + usage.ru_stime, memory, text)
+    return os.waitstatus_to_exitcode(status), usage.ru_utime + usage.ru_stime, memory, text
 
 
-def table(outcomes: list[Outcome]) -> str:
-    """Rows of Markdown: verb, runs, exit codes, most time, most memory."""
+def table(outcomes: Iterable[Outcome], per: str) -> str:
+    """Rows of Markdown for each verb or kind of file: files, runs, exit codes, most time, most memory."""
     rows = [
-        "| verb | runs | exit 0 | 1 | 2 | 3 | other | seconds at most | MB at most |",
-        "|---|--:|--:|--:|--:|--:|--:|--:|--:|",
+        f"| {per} | files | runs | exit 0 | 1 | 2 | 3 | other | seconds at most | MB at most |",
+        "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    verbs: dict[str, list[Outcome]] = {}
+    groups: dict[str, list[Outcome]] = {}
     for one in outcomes:
-        verbs.setdefault("apply" if "/" in one.words[0] or "." in one.words[0] else one.words[0], []).append(
-            one
-        )
-    for verb, found in sorted(verbs.items()):
+        groups.setdefault(one.verb if per == "verb" else one.file.partition("/")[0], []).append(one)
+    for name, found in sorted(groups.items()):
         codes = [sum(one.code == code for one in found) for code in range(4)]
         rows.append(
-            f"| {verb} | {len(found)} | {' | '.join(map(str, codes))} | {len(found) - sum(codes)} | "
-            f"{max(one.seconds for one in found):.1f} | {max(one.memory for one in found) >> 20} |"
+            f"| {name} | {len({one.file for one in found})} | {len(found)} | {' | '.join(map(str, codes))} | "
+            f"{len(found) - sum(codes)} | {max(one.seconds for one in found):.1f} | "
+            f"{max(one.memory for one in found) >> 20} |"
         )
     return "\n".join(rows) + "\n"
 
 
-def main() -> None:
-    """Run every verb on every file, tell what is wrong, and print the table."""
-    import tempfile
+def _logged(log: Path) -> list[Outcome]:
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    found = [Outcome(**json.loads(line)) for line in lines]
+    return [replace(one, words=tuple(one.words), left=tuple(one.left)) for one in found]
 
-    wanted = sys.argv[1:]
-    with tempfile.TemporaryDirectory() as name:
+
+def main() -> None:
+    """Run every verb on every file, tell what is wrong, and print the tables."""
+    log, wanted = Path(sys.argv[1]), tuple(sys.argv[2:])
+    found = _logged(log)
+    with tempfile.TemporaryDirectory() as name, log.open("a", encoding="utf-8") as file:
         folder = Path(name)
-        names = [n for n in write_corpus(folder) if not wanted or any(n.startswith(w) for w in wanted)]
-        found = []
-        for outcome in run_all(folder, names, True):
+        names = [n for n in write_corpus(folder) if not wanted or n.startswith(wanted)]
+        done = {_line(one.file, one.words) for one in found}
+        for outcome in run_all(folder, names, True, done):
             found.append(outcome)
+            file.write(json.dumps(asdict(outcome)) + "\n")
+            file.flush()
             if outcome.wrong:
                 last = outcome.said.strip().splitlines()
                 sys.stderr.write(
@@ -337,8 +405,7 @@ def main() -> None:
                     f"{outcome.memory >> 20} MB): {last[-3:][:1]}\n"
                 )
                 sys.stderr.flush()
-        sys.stderr.write(f"{len(found)} runs on {len(names)} files\n")
-    print(table(found))
+    print(table(found, "files"), table(found, "verb"), sep="\n")
 
 
 if __name__ == "__main__":
