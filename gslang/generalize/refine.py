@@ -234,9 +234,7 @@ class _Refinement:
                 continue
             chosen = self._holding(ties)
             pruned = None if chosen is None else self._pruned(chosen)
-            found = None if pruned is None else self._judged(pruned)
-            if found is not None and pruned and _rank(found) == ORDER.index("exact"):
-                found = self._otherwise(found, pruned)
+            found = None if pruned is None else self._otherwise(self._judged(pruned), pruned)
             if found is not None and not self.seen.all_hold(found.conditions, own):
                 found = None
             if found is not None and pruned is not None and pruned and _rank(found) >= ORDER.index("exact"):
@@ -319,21 +317,23 @@ class _Refinement:
             self._note(weaker, new)
             if any(s.bad for s in new):
                 continue
-            other = self._judged(weaker) if len(new) >= _ENOUGH and not self.lift.drop else None
-            other = other and self._otherwise(other, weaker)
+            if len(new) < _ENOUGH or self.lift.drop:
+                return found
+            other = self._otherwise(self._judged(weaker), weaker)
             return found if other is None or _rank(other) < ORDER.index("proved") else other
         return found
 
-    def _otherwise(self, found: Generalized, chosen: Sequence[Condition]) -> Generalized:
+    def _otherwise(self, found: Generalized | None, chosen: Sequence[Condition]) -> Generalized | None:
         """The rule under other conditions that say the same of all samples, if only these can be proved:
         equal paddings, say, may mean equal kernels, which a proof can read from their shapes only.
         """
         for avoided in sorted(chosen, key=lambda c: -c.price):
-            if _rank(found) == ORDER.index("proved") or self.until.passed:
+            if found is not None and _rank(found) == ORDER.index("proved") or self.until.passed:
                 break
             way = self.seen.said_without(avoided, chosen)
-            if way is not None and self._is_provable(way):
-                found = max(found, self._judged(way) or found, key=_rank)
+            other = self._judged(way) if way is not None and self._is_provable(way) else None
+            if other is not None and (found is None or _rank(other) > _rank(found)):
+                found = other
         return found
 
     def _is_provable(self, chosen: list[Condition]) -> bool:

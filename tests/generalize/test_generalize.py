@@ -103,6 +103,14 @@ def test_the_weakest_conjunction() -> None:
     assert weakest(columns, 0b0011, 0) == ()
 
 
+def test_one_condition_makes_room_for_two_weaker_ones() -> None:
+    """The first column is cheaper and loses one of 24 good samples, which no other column loses."""
+    good, bad = (1 << 24) - 1, 0b11 << 24
+    columns = [Column(good >> 1, 0, 0.1), Column(good, 1 << 24, 1), Column(good, 2 << 24, 1)]
+    assert weakest(columns, good, bad) == (1, 2)
+    assert weakest(columns[:2], good, bad) == (0,)
+
+
 def test_a_checked_rule_is_enough() -> None:
     (handle,) = parse_rules("dialect relay;\nrule r(x): nn.relu(nn.relu(x)) => nn.relu(x);")
     assert generalize(handle.rule).unchanged
