@@ -226,7 +226,10 @@ class Graph:
                     done(node)
                     break
                 push(~node)
-                if len(below) > 1:
+                if len(below) == 2:
+                    if (operand := below[1]) >= 0 and not seen[operand]:
+                        push(operand)
+                elif len(below) > 2:
                     for operand in below[:0:-1]:
                         if operand >= 0 and not seen[operand]:
                             push(operand)
