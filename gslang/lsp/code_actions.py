@@ -26,6 +26,7 @@ from gslang.lsp.verdicts import known_verdict
 
 _MEANT = re.compile(r"did you mean `([^`]+)`\?")
 _WRITE = re.compile(r"write `(and|or|not|=>|=|[=!<>]=)`")
+_MISSING = re.compile(r"expected `(.+)` here")
 _QUOTED = re.compile(r"`([^`]+)`")
 Change = tuple[int, int, str]
 """Offsets in the document, and the text to put there."""
@@ -129,9 +130,11 @@ def fixes_of(
     elif (write := _WRITE.search(help)) and finding.code == "E0106":
         start, end = document.range_of(span)
         yield f"write `{write.group(1)}`", [(start, end, write.group(1))], True
-    if finding.code == "E0103":
-        at = document.range_of(span)[0]
-        yield "insert `;`", [(at, at, ";")], True
+    if finding.code in ("E0103", "E0105"):
+        for label in (finding.primary, *finding.related):
+            if missing := _MISSING.fullmatch(label.text):
+                at = document.range_of(label.span)[0]
+                yield f"insert `{missing[1]}`", [(at, at, missing[1])], True
     if finding.code in ("E0201", "E0207", "E0301"):
         yield from _missing_imports(store, document, finding)
     piece = next((p for p in document.pieces if p.source is span.source), None)

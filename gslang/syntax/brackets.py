@@ -44,18 +44,18 @@ def unpaired(code: str, start: int, end: int) -> Unclosed | Unopened | Mismatche
     stack: list[int] = []
     for found in _SIGN.finditer(code, start, end):
         sign, at = found.group(), found.start()
-        if sign in "([{":
-            stack.append(at)
-        elif sign in ")]}":
-            if stack and code[stack[-1]] == _PARTNER[sign]:
-                stack.pop()
-            else:
-                return _wrongly_closed(code, start, end, stack, at)
-        elif stack and not sign.startswith('"') and sign not in _may_contain(code, stack[-1]):
+        stops = sign in ("=>", "->", ";") or sign == "{" and "{" in _may_contain(code, at)
+        if stops and stack and sign not in _may_contain(code, stack[-1]):
             inner = len(stack)
             while inner and sign not in _may_contain(code, stack[inner - 1]):
                 inner -= 1
             return Unclosed(stack[-1], at, _closing(code, stack[inner:]))
+        if sign in "([{":
+            stack.append(at)
+        elif sign in ")]}":
+            if not stack or code[stack[-1]] != _PARTNER[sign]:
+                return _wrongly_closed(code, start, end, stack, at)
+            stack.pop()
     return Unclosed(stack[-1], end, _closing(code, stack)) if stack else None
 
 
@@ -77,13 +77,13 @@ def _wrongly_closed(
 
 
 def _may_contain(code: str, opening: int) -> str:
-    """The signs, among `=>`, `->` and `;`, that may stand in a bracket."""
+    """The signs, among `=>`, `->`, `;` and the `{` of a block, that may stand in a bracket."""
     before = code[max(0, opening - 400) : opening]
     if code[opening] != "{" or before.endswith("."):
         return ""
     if _TEMPLATE.search(before):
-        return ";"
-    return "=>" if _MATCH.search(before) else "=>;->"
+        return ";{"
+    return "=>" if _MATCH.search(before) else "=>;->{"
 
 
 def _closing(code: str, openings: list[int]) -> str:

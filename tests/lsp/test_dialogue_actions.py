@@ -53,6 +53,18 @@ def offered(
             "rule r(x) {\n    a = exp(x)‸\n    exp(a) => a\n}", "insert `;`",
             "rule r(x) {\n    a = exp(x);\n    exp(a) => a\n}",
         ),
+        (
+            "rule r(x) {\n    a = exp(x)‸  # (\n    exp(a) => a\n}", "insert `;`",
+            "rule r(x) {\n    a = exp(x);  # (\n    exp(a) => a\n}",
+        ),
+        (
+            "rule r(x): nn.dense(‸exp(x), x => x;", "insert `)`", "rule r(x): nn.dense(exp(x), x) => x;",
+        ),
+        (
+            "rule r(x)\n{‸ exp(x) => x\n\nrule s(x): exp(x) => x;", "insert `}`",
+            "rule r(x)\n{ exp(x) => x}\n\nrule s(x): exp(x) => x;",
+        ),
+        ("rule r(x): exp‸ x) => x;", "insert `(`", "rule r(x): exp( x) => x;"),
         ("pass p { zz‸zz; }\nrule rule1(x): exp(x) => x;", None, ""),
         (
             (
