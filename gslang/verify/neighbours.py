@@ -169,7 +169,7 @@ def _changes(
     rule: ir.CheckedRule, point: Point, others: Sequence[Point], random: Random
 ) -> Iterator[Wishes]:
     yield {}
-    yield from _types(point)
+    yield from _types(rule, point)
     sizes = point.sizes
     for place in sizes:
         yield _sized(point, [place], sizes[place] + 1)
@@ -204,9 +204,16 @@ def _sized(point: Point, places: Sequence[Place], size: int) -> Wishes:
     return {(leaf, "shape"): tuple(shape) for leaf, shape in shapes.items()}
 
 
-def _types(point: Point) -> Iterator[Wishes]:
+def _types(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+    """One leaf of another type, alone and where the attributes that are types are the type that it had, such
+    as the type in which a convolution of integers is computed; then all leaves of one type.
+    """
+    said = [key for key in point.attributes if _is_type(rule, *key)]
     for leaf, dtype in point.dtypes.items():
-        yield {(leaf, "dtype"): next(d for d in _DTYPES if d != dtype)}
+        other = next(d for d in _DTYPES if d != dtype)
+        yield {(leaf, "dtype"): other}
+        if said:
+            yield {(leaf, "dtype"): other, **dict.fromkeys(said, dtype)}
     for dtype in _DTYPES:
         yield {(leaf, "dtype"): dtype for leaf in point.dtypes}
 
@@ -252,6 +259,11 @@ def _permutations(rule: ir.CheckedRule, point: Point, random: Random) -> Iterato
             for _ in range(_PERMUTATIONS):
                 order = tuple(random.sample(range(rank), rank))
                 yield {a: order, b: tuple(order.index(k) for k in range(rank))}
+
+
+def _is_type(rule: ir.CheckedRule, call: int, name: str) -> bool:
+    specs = [rule.dialect.operators[operator].attributes.get(name) for operator in _operators(rule, call)]
+    return all(spec is not None and spec.types[0].base == "dtype" for spec in specs)
 
 
 def _operators(rule: ir.CheckedRule, number: int) -> tuple[str, ...]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from pathlib import Path
 
 import pytest
 
-from gslang.api import parse_rules
+from gslang.api import load, parse_rules
 from gslang.base.source import Source
 from gslang.cli.main import main
 from gslang.generalize.draft import Condition, NoDraft, draft_of
 from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
 from gslang.generalize.weakest import Column, weakest
+from gslang.verify.instances import Instance, Search, instances, instances_on, match_in
+from gslang.verify.neighbours import neighbours, point_of
 
 AT_LEISURE = Settings(seconds=60)  # no result depends on how busy the machine is
 
@@ -53,12 +56,41 @@ def test_joined_sums_need_equal_parts() -> None:
 
 @pytest.mark.long
 def test_two_convolutions() -> None:
-    """The conditions of the shipped rule, or weaker ones."""
+    """The conditions of the shipped rule, or weaker ones, element types included."""
     g = found("rule r(x, a, b): nn.conv2d(x, a) + nn.conv2d(x, b) => nn.conv2d(x, a + b);")
-    assert g.text is not None and g.verdict is not None and g.verdict.verdict in ("exact", "proved")
-    assert "c1.*" in g.text and any(".dtype" in c for c in g.conditions)
-    for name in ("strides", "padding", "dilation"):
-        assert f"c2.{name} == c1.{name}" in g.conditions
+    assert g.rule is not None and g.verdict is not None and g.verdict.verdict in ("exact", "proved")
+    assert g.text is not None and "c1.*" in g.text
+    mixed = 0
+    for instance in of_the_shipped_rule(30):
+        assert list(instances_on(g.rule, [instance.before], Search())), (g.text, instance.before.types)
+        mixed += types_of(instance)["x"] != types_of(instance)["w1"]
+    assert mixed
+
+
+def test_neighbours_of_two_convolutions_have_mixed_types() -> None:
+    """An input of another type than the kernels, in which the convolutions are computed."""
+    types = [types_of(instance) for instance in of_the_shipped_rule(1)]
+    assert any(t["x"] != t["w1"] == t["w2"] == t["c1"] for t in types)
+
+
+def of_the_shipped_rule(count: int) -> list[Instance]:
+    """Instances of `diamond_conv_add`, and the neighbours of the first."""
+    rule = load("std.relay").known["diamond_conv_add"]
+    drawn = list(islice(instances(rule, Search(), 7, 20.0, 2_000), count))
+    scope = match_in(rule, drawn[0].before)
+    assert scope is not None
+    return [i for i in (*drawn, *neighbours(rule, point_of(scope), [], 7)) if i.after is not None]
+
+
+def types_of(instance: Instance) -> dict[str, str]:
+    """The element types of the leaves and calls of `diamond_conv_add` by name."""
+    rule, graph = load("std.relay").known["diamond_conv_add"], instance.before
+    scope = match_in(rule, graph)
+    assert scope is not None
+    return {
+        node.name: str(getattr(graph.types[scope.slots[k]], "dtype", ""))
+        for k, node in enumerate(rule.nodes) if node.name is not None
+    }
 
 
 def test_nothing_helps() -> None:
