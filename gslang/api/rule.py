@@ -11,6 +11,7 @@ from gslang.base.shown_file import shown_file
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.engine.conditions import bound_slots, output_slots
+from gslang.engine.effort import Effort, matches_within
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches as find_matches
 from gslang.engine.rewrite import describe
@@ -45,28 +46,35 @@ class Rule:
     def doc(self) -> str | None:
         return self.rule.doc
 
-    def matches(self, model: Model) -> Iterator[Match]:
+    def matches(self, model: Model, effort: Effort | None = None) -> Iterator[Match]:
         """The matches of the rule, one for each first output; the graph is unchanged.
 
         Matches of the same nodes with the outputs in another order (a symmetric pattern seen from its other
-        side) are one.
+        side) are one. If a pattern has any number of outputs, a match takes all that there are; none of them
+        is then the first output of another match. With an `effort` raises `EffortSpent` when that is used up.
         """
         graph, plan = graph_of(model, self.rule.dialect), program_of(self.rule)
         starts, seen = set(plan.starts), set()
+        taken: set[int] = set()
         # a model may have thousands of bodies
         if CONST not in starts and starts.isdisjoint(graph.op) or why_unfit(self.rule, graph.meta):
             return
         graph = prepared(graph, self.rule.dialect)
         for node in list(graph.ordered()):
-            if graph.op[node] not in starts:
+            if graph.op[node] not in starts or node in taken:
                 continue
-            for scope in find_matches(plan, graph, node):
+            for scope in (
+                find_matches(plan, graph, node) if effort is None
+                else matches_within(effort, plan, graph, node)
+            ):
                 blocks = {block.name for block in self.rule.blocks}
                 if (nodes := (
                     frozenset(output_slots(scope)), frozenset(slot for _, slot in bound_slots(scope)),
                 )) in seen:
                     break
                 seen.add(nodes)
+                if self.rule.output_block is not None:
+                    taken.update(nodes[0])
                 bound = describe(scope, graph.label)
                 yield Match(
                     self.name,

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     Place = tuple[str, Graph]  # the path of a graph inside a model, and the graph
 
+# of matching, for one rule; enough where the work is not quadratic in the readers of a value
+_STEPS, _STEPS_PER_NODE = 200_000, 15
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
@@ -61,9 +64,9 @@ def run(options: argparse.Namespace) -> int:
     places = _places(graph, rules)
     if options.why_not is not None:
         return _why_not(rules, places, names, options)
-    found = _matches(rules, places, names)
+    found, stopped = _matches(rules, places, names)
     if options.format == "json":
-        _write_json([_as_dict(path, match) for path, match in found], [])
+        _write_json(found, [], stopped)
         return ExitCode.FINE
     for path, m in found:
         bound = ", ".join(f"{name} = {where}" for name, where in m.nodes.items())
@@ -71,6 +74,11 @@ def run(options: argparse.Namespace) -> int:
         said = ", ".join(part for part in (bound, counts) if part)
         sys.stdout.write(f"{m.rule} at {', '.join(m.outputs)}{_in(path)}: {said}\n")
     sys.stderr.write(f"{len(found)} match{'es' * (len(found) != 1)}\n")
+    for rule, limit in stopped.items():
+        sys.stderr.write(
+            f"{rule}: only the matches found in {limit:,} steps, the limit in this graph\n"
+            f'  help: `rules["{rule}"].matches(graph)` in Python finds all (docs/python.md)\n'
+        )
     if not found:
         sys.stderr.write("  help: `--why-not` shows what did not match\n")
     return ExitCode.FINE
@@ -89,13 +97,26 @@ def _in(path: str) -> str:
     return f" in {path}" if path else ""
 
 
-def _matches(rules: RuleSet, places: list[Place], names: list[str]) -> list[tuple[str, Match]]:
-    return [
-        (path, match)
-        for rule in map(rules.__getitem__, names)
-        for path, graph in places
-        for match in rule.matches(graph)
-    ]
+def _matches(
+    rules: RuleSet, places: list[Place], names: list[str]
+) -> tuple[list[tuple[str, Match]], dict[str, int]]:
+    """The matches with the paths of their graphs, and the rules that used up their steps, with the number of
+    these.
+    """
+    from gslang.engine.effort import Effort, EffortSpent
+
+    limit = _STEPS + _STEPS_PER_NODE * sum(sum(1 for _ in graph.nodes()) for _, graph in places)
+    found: list[tuple[str, Match]] = []
+    stopped = {}
+    for rule in map(rules.__getitem__, names):
+        effort = Effort(limit)
+        try:
+            for path, graph in places:
+                for match in rule.matches(graph, effort):
+                    found.append((path, match))
+        except EffortSpent:
+            stopped[rule.name] = limit
+    return found, stopped
 
 
 def _as_dict(path: str, match: Match) -> dict[str, object]:
@@ -107,8 +128,14 @@ def _as_dict(path: str, match: Match) -> dict[str, object]:
     }
 
 
-def _write_json(matches: list[dict[str, object]], misses: list[dict[str, object]]) -> None:
-    sys.stdout.write(json.dumps({"matches": matches, "misses": misses}, indent=2, ensure_ascii=False) + "\n")
+def _write_json(
+    matches: list[tuple[str, Match]], misses: list[dict[str, object]], stopped: dict[str, int]
+) -> None:
+    data = {
+        "matches": [_as_dict(path, match) for path, match in matches], "misses": misses,
+        **({"stopped": stopped} if stopped else {}),
+    }
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 # ── why not ─────────────────────────────────────────────────────────────────────────────────────────────────
@@ -130,7 +157,7 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
             return ExitCode.USAGE
     misses = {name: _nearest(rules, asked, name, options.limit) for name in names}
     if options.format == "json":
-        matches = [_as_dict(path, match) for path, match in _matches(rules, places, names)]
+        matches, stopped = _matches(rules, places, names)
         _write_json(
             matches,
             [
@@ -138,6 +165,7 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
                 for found in misses.values()
                 for place, miss in found if miss.reason != "matches"
             ],
+            stopped,
         )
         return ExitCode.FINE
     absent = (

@@ -45,12 +45,7 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
 
     A scope is valid until the next one is asked for.
     """
-    machine = Machine(program, graph, start)
-    try:
-        for _ in machine.solve(program.steps):
-            yield machine.scope
-    except RuleFailed as error:
-        raise error.of(program.rule.name) from None
+    return Machine(program, graph, start).scopes()
 
 
 class Machine(Backtracking):
@@ -63,6 +58,14 @@ class Machine(Backtracking):
         self.scope = Scope(rule, graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
         self._orders: dict[int, tuple[int, ...]] = {}  # register → operands, in the order that was chosen
         self._counts: dict[int, int] = {}  # block → how many fields its sequences have
+
+    def scopes(self) -> Iterator[Scope]:
+        """The same scope for each match, best first."""
+        try:
+            for _ in self.solve(self.program.steps):
+                yield self.scope
+        except RuleFailed as error:
+            raise error.of(self.program.rule.name) from None
 
     # ── steps ──
 

@@ -82,7 +82,7 @@ def plan_of(program: MatchProgram) -> Plan | None:
         levels.append(level)
         waiting += [child for _, child in reversed(level.assigned) if child in calls]
     guards = [step for step in program.steps if isinstance(step, mp.Guard)]
-    tests = (*_tests(program, rule.outputs[0], set()), *guards)
+    tests = (*_tests(program, rule.outputs[0]), *guards)
     return Plan(tuple(levels), tests, frozenset(range(len(program.registers))) - calls)
 
 
@@ -110,19 +110,28 @@ def _level(program: MatchProgram, register: int, bound: set[int]) -> _Level:
     )
 
 
-def _tests(program: MatchProgram, register: int, done: set[int]) -> Iterator[Test]:
-    """The steps from a register down that an assignment may fail, as the match machine would come to them.
+def _tests(program: MatchProgram, output: int) -> Iterator[Test]:
+    """The steps from the output down that an assignment may fail, as the match machine would come to them.
     """
-    done.add(register)
-    constant = constant_tests(program, register)
-    for step in program.registers[register].steps:
-        if isinstance(step, mp.Operand) and step.register not in done:
-            yield from _tests(program, step.register, done)
-        elif (
-            isinstance(step, mp.IsKind) or isinstance(step, mp.IsOp) and step.variable is not None
-            or isinstance(step, mp.Attr) and step not in constant
-        ):
-            yield step
+
+    def from_here(register: int) -> Iterator[tuple[mp.Step, set[mp.Step]]]:
+        constant = set(constant_tests(program, register))
+        return iter([(step, constant) for step in program.registers[register].steps])
+
+    done, waiting = {output}, [from_here(output)]
+    while waiting:
+        for step, constant in waiting[-1]:
+            if isinstance(step, mp.Operand) and step.register not in done:
+                done.add(step.register)
+                waiting.append(from_here(step.register))
+                break
+            if (
+                isinstance(step, mp.IsKind) or isinstance(step, mp.IsOp) and step.variable is not None
+                or isinstance(step, mp.Attr) and step not in constant
+            ):
+                yield step
+        else:
+            waiting.pop()
 
 
 def assignments(program: MatchProgram, plan: Plan, egraph: EGraph, of: int) -> Iterator[list[int]]:

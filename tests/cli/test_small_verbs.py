@@ -138,6 +138,32 @@ def test_a_symmetric_match_is_listed_once(folder: Path, capsys: pytest.CaptureFi
     assert len(printed(capsys, "match", "r.gsl", "two.json", "--rule", "both").splitlines()) == 1
 
 
+def test_many_calls_of_one_value_are_listed_up_to_a_limit(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    graph = calls("exp")
+    graph.set_outputs([1, *(graph.add("exp", (0,), {}, graph.types[0], f"e{k}") for k in range(2000))])
+    gslang.write(graph, "many.json")
+    # each first output has 2,000 others to choose from
+    assert main(["match", "r.gsl", "many.json", "--rule", "both"]) == 0
+    listed, said = capsys.readouterr()
+    assert 100 < len(listed.splitlines()) < 2000 and "both: only the matches found in 230,030 steps" in said
+    data = json.loads(printed(capsys, "match", "r.gsl", "many.json", "--rule", "both", "--format", "json"))
+    assert data["stopped"] == {"both": 230_030}
+
+
+def test_one_match_has_all_outputs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("any.gsl").write_text(
+        "dialect relay;\nrule merge(x) {\n    each branch in 2.. { y = exp(x); }\n"
+        "    *branch.y\n  => *[branch[0].y for b in branch]\n}\n"
+    )
+    graph = calls("exp")
+    graph.set_outputs([1, *(graph.add("exp", (0,), {}, graph.types[0], f"e{k}") for k in range(2000))])
+    gslang.write(graph, "many.json")
+    data = json.loads(printed(capsys, "match", "any.gsl", "many.json", "--format", "json"))
+    assert "stopped" not in data and [len(match["outputs"]) for match in data["matches"]] == [2001]
+
+
 def test_a_failing_test_says_why_the_rule_did_not_apply(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
