@@ -46,11 +46,6 @@ def pytest_pycollect_makeitem(collector: pytest.Module, name: str, obj: object) 
     return [] if any(f"not {name}" in expression for name in marks) else None
 
 
-def pytest_collection_finish() -> None:
-    """What was collected stays until the end: no search for cycles looks at it again."""
-    gc.freeze()
-
-
 @pytest.fixture
 def code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rules run as generated code from the first candidate on. Usually the first matches are the machine's,

@@ -19,12 +19,13 @@ def no_collection() -> Iterator[None]:
     them, and not the next one at all, which would find nothing for a tenth of the time that making them took.
     """
     enabled = gc.isenabled()
+    before = gc.get_count()[0]
     gc.disable()
     try:
         yield
     finally:
         if enabled:
-            if gc.get_count()[0] > _MANY and not gc.get_freeze_count():
+            if gc.get_count()[0] - before > _MANY and not gc.get_freeze_count():
                 gc.freeze()  # out of the young generation …
                 gc.unfreeze()  # … into the oldest
             gc.enable()
