@@ -19,6 +19,7 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
+from math import inf
 from pathlib import Path
 from textwrap import shorten
 from time import perf_counter
@@ -43,6 +44,7 @@ from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
+_MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
@@ -228,7 +230,11 @@ class _Attempt:
         self.why = ""
 
     def suffices(self, evidence: Evidence) -> bool:
-        """True if the rule is proved, so that few instances need to be looked at."""
+        """True if the rule is proved for all that it is applied to, so that few instances need to be looked
+        at.
+
+        Where whole numbers are left out, or most ranks, only instances say what is so of these.
+        """
         if (
             not self.settings.proof_steps or evidence.differs
             or _judge(evidence.good)[0] not in ("exact", "tested")
@@ -241,7 +247,7 @@ class _Attempt:
             self.over, self.why = True, "the time was over"
         except NotProved as error:
             self.why = _in_a_line(str(error))
-        return self.proof is not None
+        return self.proof is not None and not self.proof.floats and (self.proof.ranks or inf) >= _MANY_AXES
 
 
 def _in_a_line(text: str) -> str:
