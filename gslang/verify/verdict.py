@@ -19,7 +19,6 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import lru_cache
-from math import inf
 from pathlib import Path
 from textwrap import shorten
 from time import perf_counter
@@ -233,7 +232,7 @@ class _Attempt:
         """True if the rule is proved for all that it is applied to, so that few instances need to be looked
         at.
 
-        Where whole numbers are left out, or most ranks, only instances say what is so of these.
+        Where whole numbers, most ranks or spellings are left out, only instances say what is so of these.
         """
         if (
             not self.settings.proof_steps or evidence.differs
@@ -247,7 +246,10 @@ class _Attempt:
             self.over, self.why = True, "the time was over"
         except NotProved as error:
             self.why = _in_a_line(str(error))
-        return self.proof is not None and not self.proof.floats and (self.proof.ranks or inf) >= _MANY_AXES
+        proof = self.proof
+        if proof is None or proof.floats or proof.limits:
+            return False
+        return proof.ranks is None or proof.ranks >= _MANY_AXES
 
 
 def _in_a_line(text: str) -> str:

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from gslang.check.checked import CheckedRule
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import Settings, verify_now
 from tests.shipped import rule_names, rules_in
 from tests.verify.test_unseen import is_accepted
@@ -67,6 +69,19 @@ def test_some_right_attributes_are_not_refuted() -> None:
 def test_a_target_that_cannot_be_computed_for_inputs_of_unknown_rank_refutes() -> None:
     verdict = verify_now(rule("relay_movement.gsl", "all_wrong"), Settings(seconds=5))
     assert verdict.verdict == "refuted" and "axis 0 of a tensor with 0 dimensions" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    "file, name",
+    [
+        ("relay_movement.gsl", "sl_mode"), ("relay_movement.gsl", "sl_axes"), ("relay_movement.gsl", "rrs"),
+        ("relay_compositions.gsl", "ss_size"), ("onnx_movement.gsl", "slice_noop"),
+    ],
+)
+def test_the_prover_alone_does_not_take_them(file: str, name: str) -> None:
+    """Numbers that are read with other axes or in another mode; sizes are whole in any case."""
+    with pytest.raises(NotProved):
+        prove(rule(file, f"{name}_wrong"), 12_000)
 
 
 @pytest.mark.long

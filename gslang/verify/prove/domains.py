@@ -220,7 +220,7 @@ def _of_slice(
                     choices, begin, [begin.steps, all_ones, all_alike][: 3 if shape else 2], anywhere=True
                 )
             case "slice_mode":
-                return Written(choices, "end", [lambda: "end", lambda: "size"], anywhere=True)
+                return Written(choices, begin, [lambda: "end", lambda: "size"], anywhere=True)
             case "axes":
                 return Unread("axes")
     if name == "strides" and type(attrs.get("begin")) is tuple:

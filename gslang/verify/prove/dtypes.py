@@ -142,6 +142,8 @@ def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
     if known is not None:
         if known not in allowed:
             raise Impossible
+        if isinstance(dtype, Dtype):
+            dtype.root().kinds &= allowed
     elif isinstance(dtype, Dtype):
         root = dtype.root()
         root.kinds &= allowed

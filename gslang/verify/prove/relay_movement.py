@@ -84,7 +84,7 @@ def new_shape(
 def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
-        return reshaped(world, x, wanted.for_input(world, x.shape))
+        return reshaped(world, x, wanted.for_input(world, x.shape, ("left", attrs["allowzero"])))
     return reshaped(world, x, new_shape(world, x.shape, wanted, attrs["allowzero"]))
 
 
@@ -96,11 +96,18 @@ class AnyShape(Opaque):
     def __init__(self, shape: tuple[Number, ...]) -> None:
         self.shape = shape
         self.input: tuple[Number, ...] | None = None
+        self.way: tuple[str, object] | None = None
 
-    def for_input(self, world: World, shape: tuple[Number, ...]) -> tuple[Number, ...]:
-        """The result's shape; for another input the same numbers may mean another one."""
+    def for_input(
+        self, world: World, shape: tuple[Number, ...], way: tuple[str, object]
+    ) -> tuple[Number, ...]:
+        """The result's shape; for another input the same numbers may mean another one, and if they are read in
+        another way: from which end, and whether 0 copies.
+        """
         if self.input is None and world.reading:
-            self.input = shape
+            self.input, self.way = shape, way
+        if self.way is not None and (way[0] != self.way[0] or way[1] and not self.way[1]):
+            raise NotProved("`newshape` is copied to a reshape that reads it in another way")
         if self.input is None or not world.same_shape(self.input, shape):
             raise NotProved("`newshape` is copied to a reshape of another shape")
         return self.shape
@@ -111,7 +118,7 @@ class AnyShape(Opaque):
 def _reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, wanted = operands[0], attrs["newshape"]
     if isinstance(wanted, AnyShape):
-        return reshaped(world, x, wanted.for_input(world, x.shape))
+        return reshaped(world, x, wanted.for_input(world, x.shape, ("right", attrs["allowzero"])))
     return reshaped(world, x, new_shape(world, x.shape[::-1], wanted[::-1], attrs["allowzero"])[::-1])
 
 
@@ -243,6 +250,7 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     if isinstance(begin, OpenSlice):
         if end is not begin or attrs["strides"] is not begin:
             raise NotProved("a slice of which only some numbers are known")
+        begin.read_by(attrs["axes"], attrs["slice_mode"])
         for axis, part in enumerate(begin.of(x.shape)):
             x = taken(world, x, axis, part)
         return x

@@ -98,7 +98,21 @@ class OpenSlice(Opaque):
     def __init__(self, world: World, shape: Sequence[Number]) -> None:
         self.world, self.rank = world, len(shape)
         self.ranges: list[tuple[int, Number, Range]] = []  # (axis, its size, what is taken)
+        self.way: tuple[object, ...] | None = None  # what else says which elements the numbers stand for
         self.of(shape)
+
+    def read_by(self, *way: object) -> None:
+        """Take the numbers together with what else says which elements they stand for: axes, a mode.
+
+        Raises `NotProved` where that was another thing before.
+        """
+        if self.way is None:
+            self.way = way
+        if not all(
+            a is b or not isinstance(a, Opaque) and not isinstance(b, Opaque) and a == b
+            for a, b in zip(self.way, way)
+        ):
+            raise NotProved("the numbers of a slice are copied without its axes or its mode")
 
     def of(self, shape: Sequence[Number]) -> list[Range]:
         """The part that is taken of each axis of a tensor of this shape."""

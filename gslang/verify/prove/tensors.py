@@ -73,7 +73,7 @@ class World:
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.highest = -1  # the largest rank that was chosen
-        self.whole = False  # whether some open element type holds whole numbers in this case
+        self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → (where, term); None while it is not evaluated
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
@@ -161,8 +161,15 @@ class World:
     def is_real(self, dtype: str | Dtype) -> bool:
         """True if an element type holds real numbers; a case where it is open."""
         numbers, is_open = numbers_of(dtype)
-        self.whole = self.whole or is_open and numbers != REAL
+        if isinstance(dtype, Dtype) and is_open and numbers != REAL:
+            self.whole_types.append(dtype)
         return numbers == REAL
+
+    @property
+    def whole(self) -> bool:
+        """True if some element type holds whole numbers in this case, and real numbers in another one: the
+        sizes and axes that an operator takes are whole in any case."""
+        return any(REAL in dtype.root().kinds for dtype in self.whole_types)
 
     def need_real(self, dtype: str | Dtype) -> None:
         """An operator that means something else for integers."""
