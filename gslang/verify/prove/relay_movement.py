@@ -101,8 +101,8 @@ class AnyShape(Opaque):
     def for_input(
         self, world: World, shape: tuple[Number, ...], way: tuple[str, object]
     ) -> tuple[Number, ...]:
-        """The result's shape; for another input the same numbers may mean another one, and if they are read in
-        another way: from which end, and whether 0 copies.
+        """The result's shape; for another input the same numbers may mean another one, and where they are
+        read in another way: from which end, and whether 0 copies.
         """
         if self.input is None and world.reading:
             self.input, self.way = shape, way
