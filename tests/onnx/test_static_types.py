@@ -17,7 +17,7 @@ from gslang.formats.onnx import read_onnx
 
 SHAPES: dict[str, list[tuple[list[tuple[int, ...]], dict[str, Any]]]] = {
     "Relu": [([()], {}), ([(2, 0, 3)], {})],
-    "Softmax": [([(2, 3)], {"axis": 1})],
+    "Softmax": [([(2, 3)], {"axis": 1}), ([(2, 3)], {}), ([(2, 3)], {"axis": 2}), ([()], {"axis": 0})],
     "Add": [
         ([(2, 3), (3,)], {}),
         ([(2, 1), (1, 3)], {}),

@@ -110,6 +110,12 @@ def _same(shapes: _Shapes, attrs: Attrs) -> Shape | None:
     return shapes[0] if len(shapes) == 1 else None
 
 
+def _softmax(shapes: _Shapes, attrs: Attrs) -> Shape | None:
+    (shape,) = shapes
+    axis = attrs.get("axis")
+    return shape if -len(shape) <= (-1 if axis is None else axis) < len(shape) else None
+
+
 def _spread(*shapes: tuple[int, ...]) -> tuple[int, ...] | None:
     """The shape of operands that are spread over each other; None if they cannot be."""
     rank = max(map(len, shapes))
@@ -191,11 +197,11 @@ _BY_VALUE: Final[Mapping[str, Callable[[TensorType, Sequence[int], Attrs], Type 
     "Reshape": _reshape,
 }
 _UNARY: Final = (
-    "Abs Ceil Erf Exp Floor Identity LeakyRelu Log Neg Reciprocal Relu Sigmoid Softmax Sqrt Tanh"
+    "Abs Ceil Erf Exp Floor Identity LeakyRelu Log Neg Reciprocal Relu Sigmoid Sqrt Tanh"
 ).split()
 _RULES: Final[Mapping[str, _Rule]] = {
     **dict.fromkeys(_UNARY, _same),
     **dict.fromkeys("Add Sub Mul Div".split(), _elementwise),
-    "Transpose": _transpose, "MatMul": _matmul, "Gemm": _gemm, "Concat": _concat,
+    "Softmax": _softmax, "Transpose": _transpose, "MatMul": _matmul, "Gemm": _gemm, "Concat": _concat,
     "BatchNormalization": _batch_norm, "Conv": _conv,
 }  # fmt: skip
