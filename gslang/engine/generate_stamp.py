@@ -19,6 +19,7 @@ from gslang.engine.code_writer import Place, Writer
 from gslang.engine.edits import Edits
 from gslang.engine.value_code import Namespace
 from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
+from gslang.graph.scalar import Row
 
 _MOST_STAMPS = 1024  # of one rule; graphs with more kinds of matches gain nothing from more
 _SMALL = 64  # elements of a constant that all applications share
@@ -64,7 +65,8 @@ def keep_stamp(edits: Edits, stamps: dict[object, Stamp], key: object, first: in
     if any(array.size > _SMALL for _, array in values):
         return
     for _, array in values:
-        array.flags.writeable = False  # it is shared from now on
+        if type(array) is not Row:
+            array.flags.writeable = False  # it is shared from now on
     stamps[key] = Stamp(tuple(graph.attrs[first:]), tuple(graph.types[first:]), values)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from gslang.base.arrays import Array
 from gslang.dialect.dialect import Dialect
@@ -20,6 +21,7 @@ from gslang.dialect.tensor_type import (
     UnknownValue,
 )
 from gslang.graph.graph import CONST, LEAVES, PROJ, TUPLE, Graph
+from gslang.graph.scalar import Row
 
 # What inference may raise for operands and attributes that nobody foresaw: a layout without an axis that the
 # operator needs, a rank below the declared one, three numbers where a pair is wanted. Files of users hold
@@ -56,12 +58,7 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
         return None
     signature = dialect.operators[op]
 
-    def value_of(k: int) -> Array | None:
-        operand = operands[k]
-        if looked_at is not None:
-            looked_at.append(operand)
-        return graph.value(operand) if operand >= 0 and graph.op[operand] is CONST else None
-
+    value_of = _OperandValues(graph, operands, looked_at)
     given = graph.attrs[node]
     attrs = signature.complete(given) if signature.defaults else given
     try:
@@ -74,6 +71,32 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
     if inferred is not None and (why := _impossible(inferred)):
         raise TypeInferenceError(why)
     return inferred
+
+
+class _OperandValues:
+    """The constants among a call's operands: operand → its array, None for others."""
+
+    __slots__ = ("graph", "looked_at", "operands")
+
+    def __init__(self, graph: Graph, operands: Sequence[int], looked_at: list[int] | None) -> None:
+        self.graph, self.operands, self.looked_at = graph, operands, looked_at
+
+    def __call__(self, k: int) -> Array | None:
+        operand = self.operands[k]
+        if self.looked_at is not None:
+            self.looked_at.append(operand)
+        return self.graph.value(operand) if operand >= 0 and self.graph.op[operand] is CONST else None
+
+    def numbers(self, k: int) -> list[Any] | None:
+        """The elements of a constant as a list, for which NumPy need not be loaded where they are a `Row`."""
+        operand = self.operands[k]
+        value = self.graph.values.get(operand)
+        if type(value) is not Row or self.graph.op[operand] is not CONST:
+            array = self(k)
+            return None if array is None else array.tolist()
+        if self.looked_at is not None:
+            self.looked_at.append(operand)
+        return list(value.numbers)
 
 
 @lru_cache(maxsize=8192)

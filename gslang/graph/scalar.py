@@ -1,4 +1,5 @@
-"""A constant's value that is one number: it becomes an array when somebody asks for one.
+"""A constant's value that is one number, or whole numbers in a row: it becomes an array when somebody asks for
+one.
 
 Graphs whose constants are numbers are read, matched and written without NumPy, whose import takes longer than
 all that.
@@ -46,6 +47,54 @@ class Scalar:
 
     def __repr__(self) -> str:
         return f"Scalar({self.number!r}, {self.dtype_name!r})"
+
+
+class Row:
+    """Whole numbers of type int64 in a row, such as an axis or a size for each part. `load()` gives the array,
+    of shape (n,), which nobody may change.
+    """
+
+    __slots__ = ("_array", "numbers")
+
+    dtype_name = "int64"
+
+    def __init__(self, numbers: tuple[int, ...]) -> None:
+        self.numbers = numbers
+        self._array: Any = None
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (len(self.numbers),)
+
+    @property
+    def size(self) -> int:
+        return len(self.numbers)
+
+    @property
+    def nbytes(self) -> int:
+        return 8 * len(self.numbers)
+
+    @property
+    def dtype(self) -> Any:
+        return self.load().dtype
+
+    def load(self) -> Any:
+        if self._array is None:
+            import numpy
+
+            self._array = numpy.array(self.numbers, self.dtype_name)
+            self._array.flags.writeable = False
+        return self._array
+
+    def __repr__(self) -> str:
+        return f"Row({self.numbers!r})"
+
+
+def as_row(value: object) -> Row | None:
+    """The row of a tuple of whole numbers that int64 has; None for anything else."""
+    if type(value) is not tuple or not value or not all([type(item) is int for item in value]):
+        return None
+    return Row(value) if -(1 << 63) <= min(value) and max(value) < 1 << 63 else None
 
 
 def as_element(number: float | int, dtype_name: str) -> float | int | None:

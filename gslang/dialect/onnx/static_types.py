@@ -56,12 +56,8 @@ def static_type(
         return None
     try:
         if operator in _BY_VALUE:
-            numbers = None if value_of is None or len(types) != 2 else value_of(1)
-            return (
-                None
-                if numbers is None
-                else _BY_VALUE[operator](first, [int(n) for n in numbers.tolist()], attrs)
-            )
+            numbers = None if value_of is None or len(types) != 2 else _numbers(value_of, 1)
+            return None if numbers is None else _BY_VALUE[operator](first, [int(n) for n in numbers], attrs)
         rule = _RULES.get(operator)
         if rule is None or any(isinstance(t, TensorType) and t.dtype != first.dtype for t in types):
             return None
@@ -73,6 +69,14 @@ def static_type(
         if shape is None or any(type(d) is not int or d < 0 for d in shape)
         else TensorType(shape, first.dtype)
     )
+
+
+def _numbers(value_of: Callable[[int], Any], k: int) -> Any:
+    """The elements of an operand's value, without an array where that can be."""
+    if (numbers := getattr(value_of, "numbers", None)) is not None:
+        return numbers(k)
+    array = value_of(k)
+    return None if array is None else array.tolist()
 
 
 def _split(type_: TensorType, sizes: Sequence[int], attrs: Attrs) -> Type | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from struct import calcsize, unpack
+from struct import calcsize, pack, unpack
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.onnx.dtypes import element_type
@@ -13,7 +13,7 @@ from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.tensor_type import TensorType
 from gslang.formats.onnx.records import node_record
 from gslang.graph.graph import Graph
-from gslang.graph.scalar import Scalar
+from gslang.graph.scalar import Row, Scalar
 
 if TYPE_CHECKING:
     from onnx import NodeProto
@@ -65,6 +65,12 @@ def number_of(tensor: OnnxTensor) -> Scalar | None:
     )
 
 
+def row_message(row: Row, name: str) -> Any:
+    """The tensor of whole numbers in a row, for which NumPy need not be loaded."""
+    data = pack(f"<{row.size}q", *row.numbers)
+    return messages().TensorProto(dims=row.shape, data_type=element_type("int64"), name=name, raw_data=data)
+
+
 def dtype_of_new(graph: Graph, node: int, value: Any) -> str | None:
     """The type of a new constant: that of the graph, or what its users' operators want (see
     `fitting_dtype`).
@@ -73,7 +79,7 @@ def dtype_of_new(graph: Graph, node: int, value: Any) -> str | None:
     dtype = type_.dtype if isinstance(type_, TensorType) else None
     if (
         node_record(graph, node) is None and dtype is not None
-        and bool((value == value.round()).all() if value.dtype.kind == "f" else True)
+        and (type(value) is Row or value.dtype.kind != "f" or bool((value == value.round()).all()))
     ):
         for user in graph.users[node]:
             for k, operand in enumerate(graph.operands[user]):

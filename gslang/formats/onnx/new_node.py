@@ -28,6 +28,7 @@ from gslang.dialect.onnx.versions import (
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.normal_form import is_current
 from gslang.formats.onnx.provenance import state_annotations, state_origin
+from gslang.formats.onnx.wire import node_bytes
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.known_calls import true_name
 
@@ -59,8 +60,8 @@ class NodeMaker:
         }
         self.drops_constants = False
         self._forms: dict[str, _Form] = {}
-        # operator and attributes → a node without operands and results
-        self._heads: dict[tuple[object, ...], NodeProto] = {}
+        # operator and attributes → the bytes of a node without name, operands and results
+        self._rests: dict[tuple[object, ...], bytes] = {}
 
     def is_variadic(self, node: int) -> bool:
         known = history().operators.get(true_name(self.graph.op[node]))
@@ -77,8 +78,8 @@ class NodeMaker:
             [k + 1 for k, result in enumerate(signature.results) if not result.endswith("?")], default=0
         )
 
-    def make(self, node: int, results: list[str]) -> tuple[list[NodeProto], NodeProto]:
-        """`Constant` nodes that it needs, and the node.
+    def make(self, node: int, results: list[str]) -> tuple[list[NodeProto], bytes]:
+        """`Constant` nodes that it needs, and the node, as bytes.
 
         Raises `InputError` for what the model's version has not.
         """
@@ -107,28 +108,24 @@ class NodeMaker:
                 self._old_operands(operator, then, form.now, formal, inputs, attrs)
                 _change_defaults(operator, then, form.now, attrs)
             before = self._attributes_as_operands(node, then, inputs, attrs)
-        message = messages().NodeProto()
-        message.CopyFrom(self._head(form, operator, graph.op[node], attrs))
-        message.name = self.names.node_name(form.type, results)
-        message.output.extend(results)
-        if captures:
-            now = {old: of[o] for old, o in zip(captures, operands[len(formal) :]) if o >= 0 and of[o] != old}
-            rename_in_bodies(message, now)
         while inputs and not inputs[-1]:
             inputs.pop()
-        message.input.extend(inputs)
-        if node in graph.extras:
+        name = self.names.node_name(form.type, results)
+        data = node_bytes(inputs, results, name, self._rest(form, operator, graph.op[node], attrs))
+        if captures or node in graph.extras:
+            message = messages().NodeProto.FromString(data)
+            renamed = zip(captures, operands[len(formal) :])
+            rename_in_bodies(message, {old: of[o] for old, o in renamed if o >= 0 and of[o] != old})
             state_origin(message, graph, node)
             state_annotations(message, graph, node)
-        return before, message
+            data = message.SerializeToString()
+        return before, data
 
-    def _head(self, form: _Form, operator: str, given: str, attrs: dict[str, object]) -> Any:
-        """The message of a call without its name, operands and results. Nobody changes it. Equal ones are
-        made once.
-        """
+    def _rest(self, form: _Form, operator: str, given: str, attrs: dict[str, object]) -> bytes:
+        """The message of a call without its name, operands and results. Equal ones are made once."""
         try:
             key = (given, *attrs.items(), *map(type, attrs.values()))
-            known = self._heads.get(key)
+            known = self._rests.get(key)
         except TypeError:  # an array among the attributes
             key, known = (), None
         if known is not None:
@@ -143,9 +140,10 @@ class NodeMaker:
                         "which the model imports"
                 )
             message.attribute.append(attribute_message(name, attrs[name], form.type, kind))
+        data: bytes = message.SerializeToString()
         if key:
-            self._heads[key] = message
-        return message
+            self._rests[key] = data
+        return data
 
     def _form(self, operator: str) -> _Form:
         domain, type = split_name(operator)

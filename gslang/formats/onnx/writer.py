@@ -31,7 +31,7 @@ from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType
-from gslang.formats.onnx.constants import dtype_of_new
+from gslang.formats.onnx.constants import dtype_of_new, row_message
 from gslang.formats.onnx.external import Pending, placed
 from gslang.formats.onnx.model_versions import import_operator_sets, raise_ir_version
 from gslang.formats.onnx.names import Names
@@ -40,8 +40,10 @@ from gslang.formats.onnx.provenance import state_origin
 from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_record
 from gslang.formats.onnx.texts import encoded_text
 from gslang.formats.onnx.types import refuse_unknown_type
+from gslang.formats.onnx.wire import add_nodes
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
+from gslang.graph.scalar import Row
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
@@ -158,11 +160,11 @@ class _Writer:
         self.record = model_record(graph)
         self.names = Names(graph)
         self.maker = NodeMaker(graph, model, self.names)
-        self.nodes: list[NodeProto] = []
+        self.nodes: list[NodeProto | bytes] = []  # new ones as bytes, most of them
         self.new_tensors: list[TensorProto] = []
         # a constant that stands for an attribute was written, in case that somebody reads it
         self.may_be_unread = False
-        self.new_constants: set[int] = set()  # `id` of those nodes
+        self.new_constants: set[str] = set()  # what those nodes make
 
     def write(self) -> None:
         for node in self._emission():
@@ -187,16 +189,18 @@ class _Writer:
         """New constants that nothing reads go: what the model's version has as attributes."""
         if not (self.may_be_unread or self.maker.drops_constants):
             return
-        read = {name for node in self.nodes for name in node.input[:]} | {
+        made = [
+            messages().NodeProto.FromString(node) if isinstance(node, bytes) else node for node in self.nodes
+        ]
+        read = {name for node in made for name in node.input[:]} | {
             self.names.of[n] for n in self.graph.outputs if n in self.names.of
         }
-        for node in self.nodes:
+        for node in made:
             for inner in graphs_of(node):
                 read.update(free_names(inner))
         self.new_tensors = [tensor for tensor in self.new_tensors if tensor.name in read]
-        self.nodes = [
-            node for node in self.nodes if id(node) not in self.new_constants or node.output[0] in read
-        ]
+        unread = self.new_constants - read
+        self.nodes = [node for node in made if not (node.output and node.output[0] in unread)]
 
     # ── order ───────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -250,8 +254,9 @@ class _Writer:
 
     def _made(self, node: int, results: list[str] | None) -> None:
         """Write a call as a new message; `results`: the names of its results before."""
-        before, message = self.maker.make(node, self._results(node, results))
-        self.nodes += [*before, message]
+        before, made = self.maker.make(node, self._results(node, results))
+        self.nodes += before
+        self.nodes.append(made)
 
     def _old_node(self, node: int, record: NodeRecord) -> None:
         graph, of = self.graph, self.names.of
@@ -291,22 +296,24 @@ class _Writer:
             return [of[node]]
         results = [] if given is None else given[:]
         type_ = graph.types[node]
-        if given is None and isinstance(type_, TupleType):
-            signature_count = len(type_.fields) if self.maker.is_variadic(node) else 0
-            results += [""] * signature_count
+        many = given is None and self.maker.is_variadic(node)
+        if many and isinstance(type_, TupleType):
+            results += [""] * len(type_.fields)
         for user in sorted(graph.users[node]):
             if graph.op[user] is PROJ:
                 index = graph.attrs[user]["index"]
-                results += [""] * (index + 1 - len(results))
+                if index >= len(results):
+                    results += [""] * (index + 1 - len(results))
                 results[index] = of[user]
         if given is None:
             required = self.maker.required(node)
-            kept = self.maker.is_variadic(node) or not results
+            kept = many or not results
             results += [""] * (required - len(results))
-            fresh = partial(self.names.fresh, true_name(graph.op[node]).rpartition(".")[2])
-            results = [
-                name or fresh() if kept or k < required else name for k, name in enumerate(results)
-            ]
+            if "" in results:
+                fresh = partial(self.names.fresh, true_name(graph.op[node]).rpartition(".")[2])
+                results = [
+                    name or fresh() if kept or k < required else name for k, name in enumerate(results)
+                ]
         return results
 
     def _constant(self, node: int, record: NodeRecord | None) -> None:
@@ -338,6 +345,8 @@ class _Writer:
             tensor: Any = type(value.message)()
             tensor.CopyFrom(value.message)
             tensor.name = name
+        elif type(value) is Row and dtype_of_new(graph, node, value) == value.dtype_name:
+            tensor = row_message(value, name)
         else:
             if value is None:
                 raise InputError(
@@ -357,7 +366,7 @@ class _Writer:
         if as_node:
             attribute = attribute_message("value", OnnxTensor(tensor), "Constant")
             self.nodes.append(messages().NodeProto(op_type="Constant", output=[name], attribute=[attribute]))
-            self.new_constants.add(id(self.nodes[-1]))
+            self.new_constants.add(name)
         else:
             self.new_tensors.append(tensor)
 
@@ -387,8 +396,11 @@ class _Writer:
                     continue
             if graph.op[node] is PARAM and node in graph.values:
                 changed[of[node]] = node
+        nodes, self.nodes = self.nodes, []
+        for name, node in changed.items():
+            self._new_tensor(node, name)
+        add_nodes(written, [*self.nodes, *nodes])
         live = {of[n] for n in graph.nodes() if graph.op[n] in (INPUT, PARAM)}
-        produced = {name for node in self.nodes for name in node.output[:] if name}
         for field, value in old.ListFields():
             if field.name == "node":
                 pass
@@ -399,11 +411,11 @@ class _Writer:
             elif field.name == "input":
                 written.input.extend(v for v in value if v.name in live or v.name in self.record.unused)
             elif field.name == "value_info":
-                known = produced | live | kept | {t.name for t in self.new_tensors}
+                known = _made_in(written) | live | kept | {t.name for t in self.new_tensors}
                 before = _own_names(old)
                 written.value_info.extend(v for v in value if v.name in known or v.name not in before)
             elif field.name == "quantization_annotation":
-                known = produced | live | kept
+                known = _made_in(written) | live | kept
                 before = _own_names(old)
                 written.quantization_annotation.extend(
                     v for v in value if v.tensor_name in known or v.tensor_name not in before
@@ -411,10 +423,6 @@ class _Writer:
             else:
                 _copy_field(written, field, value)
         stated = {v.name for v in written.input}
-        nodes, self.nodes = self.nodes, []
-        for name, node in changed.items():
-            self._new_tensor(node, name)
-        written.node.extend([*self.nodes, *nodes])
         for node in graph.nodes():  # inputs that the model did not have
             if graph.op[node] is INPUT and of[node] not in stated:
                 self._state(written.input, of[node], graph.types[node])
@@ -430,7 +438,7 @@ class _Writer:
                     self._new_tensor(node, of[node])
         for k, node in enumerate(graph.outputs):
             self._state(written.output, self.names.outputs[k] or of[node], graph.types[node])
-        written.node.extend(self.nodes)
+        add_nodes(written, self.nodes)
         written.initializer.extend(self.new_tensors)
 
     def _state(self, place: Any, name: str, type: Any) -> None:
@@ -443,6 +451,11 @@ def _own_names(graph: GraphProto) -> set[str]:
     """The values that a graph defines."""
     made = {name for node in graph.node[:] for name in node.output[:]}
     return made | {v.name for v in graph.input} | {t.name for t in graph.initializer}
+
+
+def _made_in(graph: GraphProto) -> set[str]:
+    """The values that the nodes of a graph make."""
+    return {name for node in graph.node[:] for name in node.output[:] if name}
 
 
 def _is_attribute(graph: Graph, node: int) -> bool:
