@@ -6,6 +6,7 @@ removes.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import field
 from typing import Any
 
@@ -20,6 +21,7 @@ from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
 from gslang.engine.values import FAILURES, read_attribute, truth
 from gslang.graph.annotations import attach, attachable
 from gslang.graph.graph import ABSENT, TUPLE, Graph
+from gslang.graph.scalar import as_row
 
 _LONG = 100  # targets
 
@@ -308,6 +310,11 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
 
     Raises `BuildError` where the value does not fit the dtype: only floats are rounded.
     """
+    # NumPy may not be needed at all
+    if "numpy" not in sys.modules and shape is None and dtype in (None, "int64"):
+        row = as_row(value)
+        if row is not None:
+            return graph.add_const(row, TensorType(row.shape, "int64"))
     import numpy
 
     from gslang.dialect.dtypes import numpy_dtype

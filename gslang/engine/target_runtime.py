@@ -3,7 +3,6 @@ where equal ones recur."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from gslang.base.open_types import Attrs
@@ -14,7 +13,7 @@ from gslang.engine.build import add_constant, annotate, fitted, known_value, nor
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import plain
 from gslang.graph.graph import ABSENT, INDEX_ATTRS, MANY_USERS, PROJ, TUPLE, Graph
-from gslang.graph.scalar import as_row
+from gslang.graph.scalar import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,17 +105,13 @@ def _make_constant(edits: Edits, value: object, dtype: str | None, shape: object
         return add_constant(graph, value, dtype, shape)
     if found is not None:
         return graph.add_const(*found)
-    row = as_row(value) if dtype in (None, "int64") and shape is None and "numpy" not in sys.modules else None
-    if row is not None:  # NumPy may not be needed at all
-        node = graph.add_const(row, TensorType(row.shape, "int64"))
-    else:
-        node = add_constant(graph, value, dtype, shape)
+    node = add_constant(graph, value, dtype, shape)
     type_ = graph.types[node]
     if (
         len(_ARRAYS) < 4096 and graph.values[node].size <= 64 and isinstance(type_, TensorType)
         and value == value
     ):
-        if row is None:
+        if type(graph.values[node]) is not Row:
             graph.values[node].flags.writeable = False  # it is shared from now on
         _ARRAYS[key] = (graph.values[node], type_)
     return node

@@ -1,5 +1,5 @@
-"""A constant's value that is one number, or whole numbers in a row: it becomes an array when somebody asks for
-one.
+"""A constant's value that is one number, or whole numbers in a row: it becomes an array when somebody asks
+for one.
 
 Graphs whose constants are numbers are read, matched and written without NumPy, whose import takes longer than
 all that.
@@ -50,8 +50,9 @@ class Scalar:
 
 
 class Row:
-    """Whole numbers of type int64 in a row, such as an axis or a size for each part. `load()` gives the array,
-    of shape (n,), which nobody may change.
+    """Whole numbers of type int64 in a row, such as axes, or sizes of parts.
+
+    `load()` gives the array, of shape (n,), which nobody may change.
     """
 
     __slots__ = ("_array", "numbers")
@@ -85,6 +86,10 @@ class Row:
             self._array = numpy.array(self.numbers, self.dtype_name)
             self._array.flags.writeable = False
         return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+        array = self.load()
+        return array.astype(dtype or array.dtype) if copy or dtype not in (None, array.dtype) else array
 
     def __repr__(self) -> str:
         return f"Row({self.numbers!r})"

@@ -44,3 +44,28 @@ def test_a_run_without_values_imports_neither_onnx_nor_numpy(tmp_path: Path) -> 
         )
     assert run.stdout == "0 []\n", run.stdout
     assert "3 applications" in run.stderr
+
+
+def test_whole_numbers_of_a_rule_are_constants_without_numpy(tmp_path: Path) -> None:
+    net = Network()
+    x = net.input("x", [2, 3])
+    wide = net.call("Concat", x, x, axis=1)
+    onnx.save(net.model({net.call("Relu", wide): [2, 6]}, 17), tmp_path / "model.onnx")
+    (tmp_path / "rules.gsl").write_text(
+        "dialect onnx;\nuse std.onnx.common;\n"
+        "rule halves(x) {\n    y = Relu(x);\n    y\n  =>\n    p = Split(x, ints([3, 3]), axis = 1);\n"
+        "    Concat(p.0, p.1, axis = 1)\n}\n"
+    )
+    program = (
+        "import sys\n{}from gslang.cli.main import main\ncode = main()\nprint(code, 'numpy' in sys.modules)"
+    )
+    # the second time the rules are known
+    for first, name, says in [("import numpy\n", "b.onnx", "0 True\n"), ("", "a.onnx", "0 False\n")]:
+        run = subprocess.run(
+            [sys.executable, "-c", program.format(first), "rules.gsl", "model.onnx", "-o", name],
+            cwd=tmp_path, capture_output=True, text=True, check=True,
+        )
+        assert run.stdout == says, run.stdout + run.stderr
+        assert "1 application" in run.stderr
+    assert (tmp_path / "a.onnx").read_bytes() == (tmp_path / "b.onnx").read_bytes()
+    onnx.checker.check_model(onnx.load(tmp_path / "a.onnx"), full_check=True)

@@ -44,11 +44,12 @@ class Names:
 
     def _give(self) -> None:
         graph, several = self.graph, self.several
+        of, op, names = self.of, graph.op, graph.names
         owned: dict[str, int] = {}
-        for node in graph.nodes():
-            name = graph.names[node]
-            if graph.op[node] in (INPUT, PARAM) and name and name not in owned:
-                self.of[node], owned[name] = name, node
+        for node in [n for n, kind in enumerate(op) if kind is INPUT or kind is PARAM]:
+            name = names[node]
+            if name and name not in owned:
+                of[node], owned[name] = name, node
         for k, node in enumerate(graph.outputs):
             name = self.outputs[k]
             if name is None:
@@ -61,17 +62,20 @@ class Names:
                     owned[name] = -1 - k
             else:
                 self.of[node], owned[name] = name, node
-        self.taken.update(owned)
         for node in graph.nodes():
-            if node in self.of or node in several:
-                continue
-            name = graph.names[node]
-            if name and owned.setdefault(name, node) == node:
-                self.of[node] = name
-                self.taken.add(name)
+            name = names[node]
+            if name and node not in of and node not in several and owned.setdefault(name, node) == node:
+                of[node] = name
+        self.taken.update(owned)
+        bases: dict[str, str] = {}  # of what is no projection
         for node in graph.in_order():
-            if node not in self.of and node not in several:
-                self.of[node] = self.fresh(_base(graph, node))
+            if node not in of and node not in several:
+                base = bases.get(op[node])
+                if base is None:
+                    base = _base(graph, node)
+                    if op[node] is not PROJ:
+                        bases[op[node]] = base
+                of[node] = self.fresh(base)
 
     def fresh(self, base: str) -> str:
         """`Conv_1`, `Conv_2`, …: the first that the model has not."""

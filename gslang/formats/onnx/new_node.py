@@ -6,7 +6,7 @@ operand or a constant operand an attribute, and a default that has changed is st
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass

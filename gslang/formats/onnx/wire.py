@@ -35,13 +35,15 @@ def _length(size: int) -> bytes:
 
 def node_bytes(inputs: Iterable[str], outputs: Iterable[str], name: str, rest: bytes) -> bytes:
     """A `NodeProto`; `rest`: its other fields, which come after these."""
-    parts: list[bytes] = []
-    for key, texts in ((_INPUT, inputs), (_OUTPUT, outputs), (_NAME, (name,))):
-        for text in texts:
-            data = text.encode()
-            parts += (key, _length(len(data)), data)
-    parts.append(rest)
+    parts = [_text(_INPUT, text) for text in inputs]
+    parts += [_text(_OUTPUT, text) for text in outputs]
+    parts += (_text(_NAME, name), rest)
     return b"".join(parts)
+
+
+def _text(key: bytes, text: str) -> bytes:
+    data = text.encode()
+    return key + (_SHORT[len(data)] if len(data) < 128 else _length(len(data))) + data
 
 
 def add_nodes(graph: GraphProto, nodes: Sequence[NodeProto | bytes]) -> None:
