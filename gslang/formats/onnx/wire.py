@@ -52,7 +52,7 @@ def add_nodes(graph: GraphProto, nodes: Sequence[NodeProto | bytes]) -> None:
     size = 0
     try:
         for node in nodes:
-            data = node if type(node) is bytes else node.SerializeToString()
+            data = node if isinstance(node, bytes) else node.SerializeToString()
             parts += (_NODE, _length(len(data)), data)
             size += len(data)
             if size > _AT_ONCE:
