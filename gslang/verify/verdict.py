@@ -43,6 +43,7 @@ from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
+_MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
@@ -228,7 +229,11 @@ class _Attempt:
         self.why = ""
 
     def suffices(self, evidence: Evidence) -> bool:
-        """True if the rule is proved, so that few instances need to be looked at."""
+        """True if the rule is proved for all that it is applied to, so that few instances need to be looked
+        at.
+
+        Where whole numbers, most ranks or spellings are left out, only instances say what is so of these.
+        """
         if (
             not self.settings.proof_steps or evidence.differs
             or _judge(evidence.good)[0] not in ("exact", "tested")
@@ -241,7 +246,10 @@ class _Attempt:
             self.over, self.why = True, "the time was over"
         except NotProved as error:
             self.why = _in_a_line(str(error))
-        return self.proof is not None
+        proof = self.proof
+        if proof is None or proof.floats or proof.limits:
+            return False
+        return proof.ranks is None or proof.ranks >= _MANY_AXES
 
 
 def _in_a_line(text: str) -> str:

@@ -85,6 +85,17 @@ def test_the_same_seed_gives_the_same_verdict() -> None:
     )
 
 
+def test_a_proof_spares_instances_only_of_what_it_covers() -> None:
+    """The second one is proved for floats, but not for integers."""
+    rules = api.parse_rules(
+        "rule every(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        "rule floats(x) { m = mean(negative(x)); m => negative(mean(x, m.*)) }"
+    ).own
+    every, floats = (verify_now(rules[name], Settings(wanted=12)) for name in ("every", "floats"))
+    assert every.verdict == floats.verdict == "proved" and "floating-point types" in floats.reason
+    assert every.instances < floats.instances == 12
+
+
 def test_approximate_rules_are_held_to_their_tolerance() -> None:
     text = "rule near(x): x * 1.0001 => x;"
     exact = api.parse_rules(text).own["near"]
