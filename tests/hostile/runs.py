@@ -254,7 +254,6 @@ def _warm_up(folder: Path, every: bool, kinds: Set[str]) -> None:
         for name in fine:
             (folder / name).unlink()
     gc.collect()
-    gc.freeze()  # what is here already is neither examined nor copied by the children
 
 
 def run(folder: Path, words: list[str], name: str) -> Outcome:
@@ -266,6 +265,7 @@ def run(folder: Path, words: list[str], name: str) -> Outcome:
     child = os.fork()
     if child == 0:
         try:
+            gc.freeze()  # what was here before is neither examined nor copied
             _limit()
             os.chdir(folder)
             streams = (
