@@ -186,7 +186,9 @@ def test_a_test_is_written(client: Client, name: str) -> None:
     ) == {"passed": 1, "failed": 0}
 
 
-def test_conditions_of_a_refuted_rule_are_found(client: Client) -> None:
+def test_conditions_of_a_refuted_rule_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GSLANG_CACHE", str(tmp_path))  # no verdict is known yet
+    client = Client()
     uri, text = (
         "file:///nowhere/refuted.gsl",
         "dialect relay;\n\n## A sum with nothing.\nrule zero(x, z: const): x + z => x;\n",
@@ -219,6 +221,7 @@ def test_conditions_of_a_refuted_rule_are_found(client: Client) -> None:
     now = after(text, client.requests[-1]["params"]["edit"]["changes"][uri])
     assert "z.value == 0" in made and now == text.replace("rule zero(x, z: const): x + z => x;", made)
     assert check_source(Source("x", now)).ok
+    assert client.close() == 0 and client.stderr == ""
 
 
 def test_no_test_for_what_has_no_instance(client: Client) -> None:
