@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from math import inf, isfinite
 
 from gslang.base.quick_dataclass import dataclass
@@ -149,11 +149,13 @@ def search(
     method = "backtrack" if settings.method == "backtrack" else "greedy"
     if isinstance(table, MeasuringTable) and (slower := _slowdown(found, graph, dialect, table)):
         found.graph, found.cost, found.led, found.trace, found.slower = graph, before, {}, None, slower
-        if settings.method == "eqsat":  # its graph is the cheapest; that of backtracking may be faster
-            other, applied = _by_backtracking(graph, dialect, fitting, prices, before, settings, allowed)
+        # the graph of saturation is the cheapest; one that backtracking finds on the way may be faster
+        for alpha in dict.fromkeys((settings.alpha, 1.0) if settings.method == "eqsat" else ()):
+            again = replace(settings, alpha=alpha)
+            other, applied = _by_backtracking(graph, dialect, fitting, prices, before, again, allowed)
             if not _slowdown(other, graph, dialect, table):
-                found.graph, found.cost, found.led = other.graph, other.cost, other.led
-                method = "backtrack"
+                found.graph, found.cost, found.led, method = other.graph, other.cost, other.led, "backtrack"
+                break
     if traced and found.trace is None:
         steps = applied if found.graph is not graph else ()
         found.trace = trace_of_run(graph, found.graph, steps, method, sizes)

@@ -59,15 +59,17 @@ def test_a_graph_that_is_no_slower_is_chosen(method: str) -> None:
 
 @pytest.mark.parametrize("method", METHODS)
 def test_a_slower_graph_is_not_chosen(method: str) -> None:
-    found = find(method, *([3.0, 2.0] if method == "eqsat" else [3.0]))
+    found = find(method, *([3.0, 2.0, 2.0] if method == "eqsat" else [3.0]))
     assert found.slower == 3.0 == found.report()["slower_graph"]
     assert found.cost == found.before == 10 and not found.led
     assert write_json(found.graph) == write_json(exponential())
     assert found.trace is not None and len(found.trace.entries) == 1  # the head alone
 
 
-def test_backtracking_may_find_one_that_is_faster() -> None:
-    found = find("eqsat", 3.0, None)
+@pytest.mark.parametrize("slower", [1, 2])
+def test_backtracking_may_find_one_that_is_faster(slower: int) -> None:
+    """With the `alpha` asked for, or with 1."""
+    found = find("eqsat", *[3.0] * slower, None)
     assert found.slower == 3.0 and found.cost == 1 and found.led == {"quicker": 1}
     assert found.trace is not None and len(found.trace.entries) == 2
 
