@@ -21,6 +21,7 @@ from gslang.check.context import (
     ValueOf,
 )
 from gslang.check.results import is_tuple, results_of, results_of_target
+from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
 FACTS = {
@@ -38,6 +39,9 @@ NEW_FACTS = ("shape", "dtype", "ndim")
 
 def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
+    name = dotted(expr) or ""
+    if name in lowering.dialect.operators and lowering.look_up(name.partition(".")[0]) is None:
+        lowering.unknown_name(name, expr.span)
     base = lowering.resolve(expr.base)
     field = expr.field
     match base:

@@ -300,6 +300,11 @@ class Lowering:
 
     def unknown_name(self, name: str, span: Span) -> NoReturn:
         """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
+        if self.if_unknown is None and name in self.dialect.operators:
+            self.stop(
+                "E0504", f"`{name}` is an operator: call it", span,
+                f'write `{name}(…)`; its name as a text is `"{name}"`',
+            )
         guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
         hint = (
             "the statement that names it comes later: put it first" if name in self.below

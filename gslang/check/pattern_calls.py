@@ -263,8 +263,8 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
 
 
 def _operand(lowering: Lowering, expr: n.Expr) -> Denotation:
-    """The denotation of an operand; the help for an unknown name is to declare it."""
-    if not isinstance(expr, n.Name):
+    """The denotation of an operand; the help for an unknown name that is no operator is to declare it."""
+    if not isinstance(expr, n.Name) or expr.id in lowering.dialect.operators:
         return lowering.resolve(expr)
     with lowering.helping(
         expr.id, f"an input is declared in parentheses after the rule's name: `({expr.id})`"

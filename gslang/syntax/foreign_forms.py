@@ -168,6 +168,10 @@ _FORMS: Final = (
     _form(r"\bfn\s+\w+\s*\([^()]*\)\s*(=)", r">", "a function is written with `=`", _FUNCTION, 1),
     *_WHERE,
     _form(
+        r"(?<![\w.])(?<!\bin )[A-Za-z_]\w*(?:\.\w+)*\.", r"\.(?=[A-Za-z_][\w.]*\s*\()",
+        "one `.` joins the parts of a name", "remove the second one",
+    ),
+    _form(
         _HEADER, r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION,
         None, "LBRACE",
     ),
