@@ -1,8 +1,8 @@
 """Graphs → ONNX models: nodes that nobody touched are their old messages, new ones are written for the
 model's operator sets.
 
-Not here: names (`names`), new nodes in older versions' terms (`new_node`), where large tensors go
-(`external`).
+Not here: names (`names`), new nodes in older versions' terms (`new_node`), new constants (`new_tensor`),
+where large tensors go (`external`).
 """
 
 from __future__ import annotations
@@ -11,12 +11,11 @@ import os
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.atomic_write import together, write_atomically, write_beside
 from gslang.base.collection import no_collection
 from gslang.base.diagnostics import InputError
-from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import (
     attribute_message,
@@ -26,30 +25,25 @@ from gslang.dialect.onnx.attributes import (
     rename_in_bodies,
     with_bodies,
 )
-from gslang.dialect.onnx.dtypes import element_type, type_message
+from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.messages import messages
-from gslang.dialect.onnx.tensors import OnnxTensor, stored_type, tensor_message
+from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.onnx.versions import OPSETS
-from gslang.dialect.tensor_type import TensorType, TupleType
-from gslang.formats.onnx.constants import dtype_of_new, row_message
+from gslang.dialect.tensor_type import TupleType
 from gslang.formats.onnx.external import Pending, placed
 from gslang.formats.onnx.model_versions import import_operator_sets, raise_ir_version
 from gslang.formats.onnx.names import Names
 from gslang.formats.onnx.new_node import NodeMaker
-from gslang.formats.onnx.provenance import state_origin
+from gslang.formats.onnx.new_tensor import new_tensor
 from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_record
 from gslang.formats.onnx.texts import encoded_text
 from gslang.formats.onnx.types import refuse_unknown_type
 from gslang.formats.onnx.wire import add_nodes
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
-from gslang.graph.scalar import Row
 
 if TYPE_CHECKING:
     from onnx import GraphProto, ModelProto, NodeProto, TensorProto
-
-_LARGE: Final = 1 << 20  # bytes of a new tensor that wait until the model is written
-
 
 def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
     """Write a model. `external` data may be kept (copied if the folder is another), copied beside, or
@@ -138,7 +132,7 @@ def _written(graph: Graph, deferred: bool) -> tuple[ModelProto, dict[str, Pendin
     writer.write()
     stated = {value.name for value in model.graph.input}
     raise_ir_version(model, any(tensor.name not in stated for tensor in writer.new_tensors))
-    return model, writer.pending
+    return model, writer.pending or {}
 
 
 def _copy_field(target: Any, field: Any, value: Any) -> None:
@@ -155,8 +149,8 @@ def _copy_field(target: Any, field: Any, value: Any) -> None:
 
 class _Writer:
     def __init__(self, graph: Graph, model: ModelProto, deferred: bool) -> None:
-        self.graph, self.model, self.deferred = graph, model, deferred
-        self.pending: dict[str, Pending] = {}
+        self.graph, self.model = graph, model
+        self.pending: dict[str, Pending] | None = {} if deferred else None
         self.record = model_record(graph)
         self.names = Names(graph)
         self.maker = NodeMaker(graph, model, self.names)
@@ -338,46 +332,15 @@ class _Writer:
         be.
         """
         graph = self.graph
-        value = graph.values.get(node)
         only_nodes = self.record is not None and self.record.constants_are_nodes
         as_node = only_nodes or (node in graph.output_uses and graph.op[node] is CONST)
-        if isinstance(value, OnnxTensor):
-            tensor: Any = type(value.message)()
-            tensor.CopyFrom(value.message)
-            tensor.name = name
-        elif type(value) is Row and dtype_of_new(graph, node, value) == value.dtype_name:
-            tensor = row_message(value, name)
-        else:
-            if value is None:
-                raise InputError(
-                    f"the constant `{graph.label(node)}` has no value",
-                    help="only its type is known; attach its value",
-                )
-            tensor = (
-                self._large_tensor(node, value, name)
-                if self.deferred and value.nbytes > _LARGE and not as_node
-                else None
-            )
-            if tensor is None:
-                value = graph.value(node)
-                tensor = tensor_message(value, dtype_of_new(graph, node, value), name)
-        if node in graph.extras and node_record(graph, node) is None:
-            state_origin(tensor, graph, node)
+        tensor = new_tensor(graph, node, name, None if as_node else self.pending)
         if as_node:
             attribute = attribute_message("value", OnnxTensor(tensor), "Constant")
             self.nodes.append(messages().NodeProto(op_type="Constant", output=[name], attribute=[attribute]))
             self.new_constants.add(name)
         else:
             self.new_tensors.append(tensor)
-
-    def _large_tensor(self, node: int, value: Any, name: str) -> Any:
-        """A message without data; None where the elements are not stored as they are."""
-        type_ = self.graph.types[node]
-        dtype = type_.dtype if isinstance(type_, TensorType) and type_.dtype else value.dtype.name
-        if dtype not in PLAIN or stored_type(dtype, name) != value.dtype:
-            return None
-        self.pending[name] = Pending(int(value.nbytes), partial(self.graph.value, node))
-        return messages().TensorProto(name=name, data_type=element_type(dtype), dims=value.shape)
 
     # ── the graph around them ───────────────────────────────────────────────────────────────────────────────
 

@@ -4,25 +4,23 @@ conditions.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.walks import within_captures
-from gslang.dialect.signature import Signature
-from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.constraints import passes
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
-from gslang.verify.prove.domains import Attributes, Written, fresh
+from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
-from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS, open_attribute
+from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS
 from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.proposed import attributes_of, capture, propose
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
@@ -233,7 +231,7 @@ class Source:
                     return value
             case ir.Capture(number_, ir.Anything()):
                 size = self.world.facts.size(name, least)
-                self.capture(number_, size)
+                capture(self.case, number_, size)
                 return size
         return None
 
@@ -269,7 +267,7 @@ class Source:
                 leaf.single = True
         self.cut_off()
         operands = Operands(self.graph, slots)
-        attrs = self.attributes(call, operator, signature, operands)
+        attrs = attributes_of(self.case, call, operator, signature, operands)
 
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
@@ -308,95 +306,6 @@ class Source:
         current = None if self.rule.nodes[number_].block is None else self.scope.current
         return number_, None if current is None else current.index
 
-    def attributes(
-        self, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
-    ) -> Attributes:
-        """All attributes of a call: copied, proposed by constraints, or open."""
-        given: dict[str, Any] = {}
-        tests: dict[str, ir.Test] = {}
-        for constraint in call.constraints:
-            if isinstance(constraint, ir.SameAttributes):
-                other = self.scope.slot(constraint.place, constraint.node)
-                if (
-                    other < 0 and isinstance(constraint.place, ir.First) and self.scope.current is not None
-                    and self.scope.current.index == 0
-                ):
-                    continue  # the first instance and itself
-                if other < 0:
-                    raise NotProved("attributes of what comes later")
-                own = self.case.copied(other, operator, operands, list(signature.attributes))
-                given.update({name: v for name, v in own.items() if name not in constraint.without})
-            else:
-                tests[constraint.field] = constraint.test
-        attrs = Attributes()
-        # others read layouts and transpositions
-        for name, spec in sorted(
-            signature.attributes.items(), key=lambda item: not ("layout" in item[0] or "transpose" in item[0])
-        ):
-            if name in given:
-                attrs[name] = given[name]
-                continue
-            found, chosen = False, None
-            test = tests.get(name)
-            if (
-                isinstance(test, ir.Equals)
-                and (copied := self.case.as_written(test.value, operator, operands)) is not None
-            ):
-                attrs[name] = copied
-                continue
-            if test is not None:
-                found, chosen = self.propose(test, operator, name)
-            attrs[name] = (
-                chosen if found
-                else open_attribute(self.world, self.rule.dialect, operator, spec, operands, attrs)
-            )
-            if isinstance(test, ir.Capture) and not isinstance(attrs.get(name), Written):
-                self.capture(test.capture, attrs[name])
-        for operand in signature.operands:
-            if operand.attribute is not None and operand.name in tests:
-                found, chosen = self.propose(tests[operand.name], operator, operand.name)
-                if not found:
-                    raise NotProved("an operand that stands as an attribute and may be any")
-                attrs[operand.name] = chosen
-        return attrs
-
-    def capture(self, number_: int, value: object) -> None:
-        """Bind a name in the pattern, for what comes after it."""
-        (self.scope.captures if self.scope.current is None else self.scope.current.captures)[number_] = value
-
-    def propose(self, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, object]:
-        """(True, the value that passes) where the test says enough; what it gives is tested again.
-
-        `depth`: of lists around the test.
-        """
-        match test:
-            case ir.Equals(value):
-                try:
-                    return True, self.case.evaluate(value)
-                except UnknownValue:
-                    return False, None
-            case ir.Capture(number_, inner):
-                found, chosen = self.propose(inner, operator, name, depth)
-                if not found and depth:
-                    found, chosen = True, fresh(self.world, operator, name, depth)
-                if found:
-                    self.capture(number_, chosen)
-                return found, chosen
-            case ir.OneOf(tests):
-                return self.propose(tests[self.world.facts.choices.choose(len(tests))], operator, name, depth)
-            case ir.IfTest(condition, then, otherwise):
-                return self.propose(then if self.case.holds(condition) else otherwise, operator, name, depth)
-            case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):
-                result = []
-                for item in items:
-                    found, chosen = (
-                        (False, None) if isinstance(item, ir.Rest)
-                        else self.propose(item, operator, name, depth + 1)
-                    )
-                    result.append(chosen if found else fresh(self.world, operator, name, depth + 1))
-                return True, tuple(result)
-        return False, None
-
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.tensor(base)
@@ -405,7 +314,7 @@ class Source:
         index: object = None
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
-                found, index = self.propose(constraint.test, "", "index")
+                found, index = propose(self.case, constraint.test, "", "index")
                 if not found:
                     index = None
         if index is None and self.rule.dialect.name == "onnx":
