@@ -16,6 +16,7 @@ from gslang.engine.scope import UNBOUND, evaluate
 from gslang.engine.values import COMPARE, truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
+from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import is_number
 from gslang.verify.prove.symbolic_graph import SymbolicGraph
@@ -40,11 +41,13 @@ class Case:
         self.rule = rule = watched.rule
         self.graph = SymbolicGraph(world)
         self.scope = WatchingScope(
-            rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks]  # type: ignore[arg-type]
+            rule, self.graph, [UNBOUND] * len(rule.nodes),  # type: ignore[arg-type]
+            instances=[NotGrown() for _ in rule.blocks],  # type: ignore[misc]
         )
         self.scope.watched, self.scope.sides = watched.decisions, set()
         self.evaluate: Callable[[ir.Value], Any] = (
-            FamilyValues(world, self.scope) if rule.blocks else lambda value: evaluate(value, self.scope)
+            FamilyValues(world, self.scope) if rule.blocks and not world.counted
+            else lambda value: evaluate(value, self.scope)
         )
 
     # ── values ──

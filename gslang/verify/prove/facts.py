@@ -62,6 +62,7 @@ class Facts(Quantities):
             if type(self.normal(other)) is int and self.normal(other) == 0:
                 raise Impossible
         self._join_again()
+        self._multiply_again()
         before = {text_of(f) for f in self.known}
         self.known = [
             fact for fact in (self.normal(f) for f in self.known) if isinstance(fact, Size) or fact < 0
@@ -87,6 +88,17 @@ class Facts(Quantities):
                 if text_of(joined) != text_of(self.normal(value)):
                     self._learn_equal(joined, value)
                     return
+
+    def _multiply_again(self) -> None:
+        """Apply each fact about a product to the names that its factors have now."""
+        for names, value in list(self.products.items()):
+            before = made({names: 1}, self)
+            after = self.replaced(before, self.equations)
+            if text_of(after) != text_of(before):
+                del self.products[names]
+                self._changed()
+                self._learn_equal(after, value)
+                return
 
     def _all_ones(self, difference: Size) -> bool:
         """Where a product of sizes is 1, all of them are."""

@@ -28,14 +28,26 @@ from gslang.verify.prove.terms import Term
 
 def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands[0], operand(operands, 1)
-    if shape is None:
-        raise NotProved("a reshape without a shape")
+    world.need_true(shape is not None, "a reshape without a shape")
     if shape.items is not None:
         return reshaped(world, x, new_shape(world, x.shape, shape.items, bool(attrs["allowzero"])))
     if (numbers := _written_shape(world, shape)) is not None:
         return reshaped(world, x, new_shape(world, x.shape, numbers, bool(attrs["allowzero"])))
-    key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
+    key = _key_for(world, shape, x)
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
+
+
+def _key_for(world: World, shape: Tensor, x: Tensor) -> str:
+    """The name of what the numbers of an input say of a tensor of this shape: that of an equal one."""
+    if shape.leaf is None:
+        return ""
+    known: dict[str, tuple[Any, ...]] = shape.leaf.shapes
+    for key, sizes in known.items():
+        if world.same_shape(sizes, x.shape):
+            return key
+    key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
+    known[key] = x.shape
+    return key
 
 
 def _written_shape(world: World, shape: Tensor) -> tuple[Any, ...] | None:
@@ -81,7 +93,8 @@ def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     new = operand(operands, 1)
-    if new is None or new.items is None and new.leaf is None:
+    world.need_true(new is not None, "new axes")
+    if new.items is None and new.leaf is None:
         raise NotProved("new axes that are not known")
     count = world.facts.choices.choose(3) if new.items is None else len(new.items)
     rank = len(x.shape) + count

@@ -47,3 +47,9 @@ class AnyCount(Opaque):
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __bool__ = _either  # type: ignore[assignment]
     __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __mod__ = __floordiv__ = _some_number
     __hash__ = unanswered  # type: ignore[assignment]
+
+
+class NotGrown(Opaque):
+    """The instances of a block before these are made: how many there are must not be read."""
+
+    __slots__ = ()

@@ -9,6 +9,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
+from gslang.verify.prove.counted import check_counts
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
@@ -66,23 +67,37 @@ def prove(
     """A proof that wherever the source of a rule is defined its target is, and equal, in at most so many
     steps, and before a deadline. Raises `NotProved` with the reason.
 
-    Bounds of slices stay as they are written at first; where that does not suffice, each is inside its axis,
-    before it or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
+    Blocks have any number of instances (`families`); where that does not suffice, some (`counted`). Bounds of
+    slices stay as they are written at first; where that does not suffice, each is inside its axis, before it
+    or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
     """
-    found = _Found()
-    try:
-        return _prove(rule, Budget(steps, until), False, found, record)
-    except OutOfTime:
-        raise
-    except NotProved:
-        if not found.clipped:
-            raise
-    return _prove(rule, Budget(steps, until), True, found, record)
+    reason: NotProved | None = None
+    for counted in (False, True) if rule.blocks else (False,):
+        found = _Found()
+        for by_cases in (False, True):
+            try:
+                return _prove(rule, Budget(steps, until), _Way(counted, by_cases), found, record)
+            except OutOfTime:
+                raise
+            except NotProved as error:
+                reason = error
+            if not found.clipped:
+                break
+    assert reason is not None
+    raise reason
 
 
-def _prove(rule: CheckedRule, budget: Budget, by_cases: bool, first: _Found, record: bool) -> Proof:
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """`counted`: blocks have some numbers of instances; `by_cases`: bounds of slices are settled by cases."""
+
+    counted: bool
+    by_cases: bool
+
+
+def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: bool) -> Proof:
     began = perf_counter()
-    check_blocks(rule)
+    (check_counts if way.counted else check_blocks)(rule)
     watching = watched(rule)
     best: Proof | None = None
     reason = NotProved("no case fits the source")
@@ -97,7 +112,7 @@ def _prove(rule: CheckedRule, budget: Budget, by_cases: bool, first: _Found, rec
 
         def run(choices: Choices) -> None:
             world = World(Facts(choices), most)
-            world.facts.by_cases = by_cases
+            world.facts.by_cases, world.counted = way.by_cases, way.counted
             try:
                 _look_at_case(watching, world, found, below)
             finally:

@@ -190,7 +190,17 @@ class Quantities(Inequalities):
         if type(b) is int:
             whole = made({p: c // b for p, c in terms_of(a).items()}, self)
             return whole, a - b * whole
-        return divide(a, b, self)
+        whole, rest = divide(a, b, self)
+        if self.products and not (type(rest) is int and rest == 0):
+            for names, value in self.products.items():  # a may be a multiple of what stands for a product
+                if not isinstance(value, Size) or self.floors.keys() & set(names):
+                    continue
+                times, left = divide(a, value, self)
+                if type(left) is int and left == 0:
+                    found, left = divide(multiply(times, made({names: 1}, self), self), b, self)
+                    if type(left) is int and left == 0:
+                        return self.normal(found), 0
+        return whole, rest
 
     def join(self, a: Number, b: Number) -> Number:
         """The size that two dimensions broadcast to; that they do is known or asked for elsewhere."""

@@ -18,6 +18,8 @@ from gslang.verify.prove.terms import ONE, ZERO, Term
 
 def plain_axis(world: World, axis: Any, rank: int) -> int:
     """An axis counted from the front."""
+    if isinstance(axis, Size):
+        raise NotProved("an axis that is not known")
     world.need_true(type(axis) is int and -rank <= axis < rank, f"axis {axis} of {rank} dimensions")
     return int(axis) % rank
 

@@ -14,6 +14,8 @@ from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
+from gslang.verify.prove.counted import grown
+from gslang.verify.prove.demands import bound, demand, here, hold_to_rank
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
@@ -38,9 +40,6 @@ KINDS = {
 }
 
 
-_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast"})
-
-
 class Source:
     """The source of a case."""
 
@@ -61,8 +60,10 @@ class Source:
         self.cut_off(True)
         for slot in range(len(self.graph.op)):
             self.graph.tensor(slot)
+        for number_ in range(len(self.rule.blocks)):
+            self.grown(number_)
         for number_, block in enumerate(self.rule.blocks):
-            self.instances(number_, block)
+            self.test_instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
             if (
                 pattern.block is None and self.scope.slots[number_] >= 0
@@ -73,10 +74,8 @@ class Source:
             self.case.assume(condition)
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root
-            first, later = (
-                self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]
-            )
-            return [Family(self.rule.output_block, first, later)]
+            found = [self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]]
+            return found if self.world.counted else [Family(self.rule.output_block, *found)]
         return [self.graph.tensor(slot) for slot in outputs]
 
     def cut_off(self, everything: bool = False) -> None:
@@ -105,15 +104,14 @@ class Source:
         if everything and unread is not None:
             raise unread
 
-    def instances(self, number_: int, block: ir.Block) -> None:
-        """The first instance of a block, and a later one."""
+    def grown(self, number_: int) -> list[Instance]:
+        """The instances of a block: the first and a later one, or as many as this case has."""
+        block = self.rule.blocks[number_]
+        return grown(self.case, number_, lambda: [self.node(node) for node in (block.root, *block.nodes)])
+
+    def test_instances(self, number_: int, block: ir.Block) -> None:
+        """Hold the instances of a block to its constraints and conditions."""
         scope = self.scope
-        for k in range(2):
-            scope.current = Instance(k)
-            self.node(block.root)
-            for node in block.nodes:
-                self.node(node)
-            scope.instances[number_].append(scope.current)
         for instance in scope.instances[number_]:
             scope.current = instance
             for node in block.nodes:
@@ -130,19 +128,19 @@ class Source:
         """The node of the symbolic graph for a pattern node, made with its operands if it is not there."""
         scope = self.scope
         slots = scope.slots_of(self.rule.nodes[number_].block)
-        if self.bound(slots, number_) == UNBOUND:
+        if bound(slots, number_) == UNBOUND:
             match self.rule.nodes[number_]:
                 case ir.AltNode(branches=branches):
                     k = self.world.facts.choices.choose(len(branches))
-                    here = scope if scope.current is None or slots is scope.slots else scope.current
-                    here.chosen[number_] = k
+                    place = scope if scope.current is None or slots is scope.slots else scope.current
+                    place.chosen[number_] = k
                     slot = self.node(branches[k])
                 case ir.LeafNode() as leaf:
                     slot = self.leaf(number_, leaf)
                 case ir.CallNode() as call:
                     slot = self.call(number_, call)
                 case ir.TupleNode(fields=fields):
-                    inner = tuple(self.node(f) for f in fields if isinstance(f, int))
+                    inner = tuple(slot for f in fields for slot in self.below(f))
                     slot = self.graph.add(
                         TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner)
                     )
@@ -153,10 +151,12 @@ class Source:
             slots[number_] = slot
         return int(slots[number_])
 
-    @staticmethod
-    def bound(slots: Any, number_: int) -> int:
-        """The binding of a pattern node, `UNBOUND` if there is none."""
-        return int(slots[number_] if isinstance(slots, list) else slots.get(number_, UNBOUND))
+    def below(self, part: int | None | ir.Splice) -> list[int]:
+        """The nodes for an operand or field: one, or that of each instance."""
+        if isinstance(part, ir.Splice):
+            instances = self.grown(part.block)
+            return [instance.slots[part.node] for instance in instances]
+        return [ABSENT if part is None else self.node(part)]
 
     # ── leaves ──
 
@@ -206,8 +206,8 @@ class Source:
             elif constraint.field == "ndim" and isinstance(test, ir.Equals):
                 known = self.case.try_value(test.value)
                 leaf.rank = known if type(known) is int else None
-        if (rank := self.demanded.get(self.here(number_))) is not None:
-            _hold_to_rank(leaf, rank)
+        if (rank := self.demanded.get(here(self.case, number_))) is not None:
+            hold_to_rank(leaf, rank)
         read = self.case.watched.looked_into.get(number_, set())
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
@@ -248,15 +248,13 @@ class Source:
         signature = self.rule.dialect.operators[operator]
         for wanted, rank in zip(call.operands, RANKS_OF_OPERANDS.get(operator, ())):
             if rank is not None and isinstance(wanted, int):
-                self.demand(wanted, rank)
+                demand(self.case, self.demanded, wanted, rank)
         slots: list[int] = []
         for pattern in call.operands:
-            if isinstance(pattern, ir.Splice):
-                raise NotProved("operands from a block")
-            slots.append(ABSENT if pattern is None else self.node(pattern))
+            slots += self.below(pattern)
         for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
             if rank is not None and slot != ABSENT:
-                _hold_to_rank(self.graph.values[slot], rank)
+                hold_to_rank(self.graph.values[slot], rank)
         for slot, most in zip(slots, LARGEST_RANKS.get(operator, ())):
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if most is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
@@ -276,35 +274,6 @@ class Source:
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
-    def demand(self, number_: int, rank: int) -> None:
-        """A node has this rank, and so has the input that it is computed from by what keeps the rank: known
-        before these are made, since a condition may ask for the type of an input, which would make cases of
-        its ranks. Raises `Impossible` where an input has another rank.
-        """
-        match self.rule.nodes[number_]:
-            case ir.LeafNode(block=block):
-                slot = self.bound(self.scope.slots_of(block), number_)
-                if slot == UNBOUND:
-                    self.demanded[self.here(number_)] = rank
-                elif slot != ABSENT:
-                    _hold_to_rank(self.graph.values[slot], rank)
-            case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
-                map(self.keeps_rank, operators)
-            ):
-                self.demand(first, rank)
-
-    def keeps_rank(self, operator: str) -> bool:
-        """True if the result of an operator has the rank of its first operand."""
-        signature = self.rule.dialect.operators[operator]
-        return operator in _KEEP_RANK or (
-            "elementwise" in signature.traits and len(signature.operands) == 1
-            and not signature.operands[0].variadic
-        )
-
-    def here(self, number_: int) -> tuple[int, int | None]:
-        """A pattern node, and the instance that it stands in at the moment."""
-        current = None if self.rule.nodes[number_].block is None else self.scope.current
-        return number_, None if current is None else current.index
 
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
@@ -353,13 +322,7 @@ class Source:
                 raise Impossible
 
 
-def _hold_to_rank(value: object, rank: int) -> None:
-    """An input whose shape is open has this rank."""
-    if isinstance(value, Leaf) and value.tensor is None and value.given is None:
-        value.demand(rank)
-
-
 def scope_index(scope: Scope) -> str:
     """The instance that a name is in."""
     assert scope.current is not None
-    return "first_" if scope.current.index == 0 else "later_"
+    return ("first_", "later_")[scope.current.index] if scope.current.index < 2 else f"{scope.current.index}_"

@@ -41,6 +41,7 @@ class Leaf:
         self.numbers: tuple[Number, ...] | None = None  # of a vector of whole numbers
         self.spelled: Callable[[], tuple[Number, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
+        self.shapes: dict[str, tuple[Number, ...]] = {}  # name in `chosen` → the shape that it is chosen for
         self.written: dict[int, int] = {}  # the same, as the rule sees them
         self.like: Leaf | None = None  # another one with the same elements
 

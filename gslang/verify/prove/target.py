@@ -114,8 +114,9 @@ class Target:
                     raise NotProved("projections of what is no tuple")
                 yield from whole
             case ir.SpliceInstances(block, node):
-                first, later = (self.graph.tensor(i.slots[node]) for i in scope.instances[block])
-                yield Family(block, first, later)
+                slots = [instance.slots[node] for instance in scope.instances[block]]
+                found = [None if slot == ABSENT else self.graph.tensor(slot) for slot in slots]
+                yield from found if self.world.counted else [Family(block, *found)]
             case ir.Repeat(element, (local,), source, None, renewed) if (
                 isinstance(self.case.evaluate, FamilyValues) and instances_of(source) is not None
             ):

@@ -1,0 +1,58 @@
+"""Instances of `each` blocks, one by one: rules whose blocks say more than `families` can follow are looked
+at with each number of instances up to a bound, which the claim names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from gslang.check import checked as ir
+from gslang.engine.scope import Instance
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.opaque import NotGrown
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.reads import parts
+
+MOST_INSTANCES = 3
+_MORE = 1  # than the least that a block asks for
+
+
+def check_counts(rule: ir.CheckedRule) -> None:
+    """Raises `NotProved` for rules that count instances while these are made."""
+    for part in parts((rule.nodes, [block.where for block in rule.blocks])):
+        if isinstance(part, (ir.Instances, ir.Length)):
+            raise NotProved("a constraint on all instances")
+
+
+def grown(case: Case, number: int, make: Callable[[], object]) -> list[Instance]:
+    """The instances of a block, `make` called in each: as many as one case has."""
+    scope, world = case.scope, case.world
+    found = scope.instances[number]
+    if not isinstance(found, NotGrown):
+        return found
+    around, scope.current = scope.current, None
+    count = _count(case, case.rule.blocks[number]) if world.counted else 2
+    scope.instances[number] = found = []
+    for k in range(count):
+        scope.current = Instance(k)
+        make()
+        found.append(scope.current)
+    scope.current = around
+    return found
+
+
+def _count(case: Case, block: ir.Block) -> int:
+    """The number of instances in this case."""
+    least, most = (
+        None if bound is None else case.value(bound) for bound in (block.minimum, block.maximum)
+    )
+    if type(least) is not int or most is not None and type(most) is not int:
+        raise NotProved("how many instances a block has")
+    limit = max(MOST_INSTANCES, least + _MORE)
+    if most is None or most > limit:
+        case.world.notes.add(f"blocks of up to {limit} instances")
+    else:
+        limit = most
+    if least > limit:
+        raise Impossible
+    return least + case.world.facts.choices.choose(limit + 1 - least)

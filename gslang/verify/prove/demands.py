@@ -1,0 +1,63 @@
+"""Ranks that a call demands of the inputs below it, before these are made."""
+
+from __future__ import annotations
+
+from typing import Any, Union
+
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.engine.scope import UNBOUND
+from gslang.graph.graph import ABSENT
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.symbolic_graph import Leaf
+
+_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast"})
+
+
+Place = tuple[int, Union[int, None]]
+"""A pattern node, and the number of the instance that it stands in."""
+
+
+def demand(case: Case, demanded: dict[Place, int], number: int, rank: int) -> None:
+    """A node has this rank, and so has the input that it is computed from by what keeps the rank: known
+    before these are made, since a condition may ask for the type of an input, which would make cases of
+    its ranks. `demanded`: takes the ranks of those that are not made. Raises `Impossible` where an input has
+    another rank.
+    """
+    match case.rule.nodes[number]:
+        case ir.LeafNode(block=block):
+            slot = bound(case.scope.slots_of(block), number)
+            if slot == UNBOUND:
+                demanded[here(case, number)] = rank
+            elif slot != ABSENT:
+                hold_to_rank(case.graph.values[slot], rank)
+        case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
+            _keeps_rank(case.rule.dialect, operator) for operator in operators
+        ):
+            demand(case, demanded, first, rank)
+
+
+def here(case: Case, number: int) -> Place:
+    """A pattern node, and the instance that it stands in at the moment."""
+    current = None if case.rule.nodes[number].block is None else case.scope.current
+    return number, None if current is None else current.index
+
+
+def bound(slots: Any, number: int) -> int:
+    """The binding of a pattern node, `UNBOUND` if there is none."""
+    return int(slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND))
+
+
+def _keeps_rank(dialect: Dialect, operator: str) -> bool:
+    """True if the result of an operator has the rank of its first operand."""
+    signature = dialect.operators[operator]
+    return operator in _KEEP_RANK or (
+        "elementwise" in signature.traits and len(signature.operands) == 1
+        and not signature.operands[0].variadic
+    )
+
+
+def hold_to_rank(value: object, rank: int) -> None:
+    """An input whose shape is open has this rank."""
+    if isinstance(value, Leaf) and value.tensor is None and value.given is None:
+        value.demand(rank)
