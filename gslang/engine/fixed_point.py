@@ -28,7 +28,7 @@ from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, Failure, Rewriter
-from gslang.engine.worklist import Ways, affected, ways_of
+from gslang.engine.worklist import Demands, Ways, affected, demands_of, fitting, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -128,22 +128,31 @@ def run_to_fixed_point(
     starting = _Starting(rules, graph, progress, observe is not None, outlining)
 
     @cache
-    def ways() -> Ways:
-        return ways_of([program_of(rule) for rule in rules])
+    def tables() -> tuple[Ways, dict[str, list[Demands]] | None]:
+        plans = [program_of(rule) for rule in rules]
+        return ways_of(plans), demands_of(plans)
 
-    todo = graph.in_order() if near is None else affected(graph, near, ways(), ())
+    def next_starts(seeds: list[int]) -> list[int]:
+        ways, demands = tables()
+        found = affected(graph, fitting(graph, seeds, demands), ways, graph.blocked)
+        graph.blocked.clear()
+        return found
+
+    todo = graph.in_order() if near is None else affected(graph, near, tables()[0], ())
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
     try:
         with no_collection():
-            return _sweeps(run, todo, ways, limits)
+            return _sweeps(run, todo, next_starts, limits)
     finally:
         graph.additions.clear()  # nobody watches any more
 
 
-def _sweeps(run: _Run, todo: list[int], ways: Callable[[], Ways], limits: Limits) -> Progress:
-    graph, progress = run.graph, run.progress
+def _sweeps(
+    run: _Run, todo: list[int], next_starts: Callable[[list[int]], list[int]], limits: Limits
+) -> Progress:
+    progress = run.progress
     sweeps = 0
     while True:
         if limits.sweeps is not None and sweeps >= limits.sweeps:
@@ -154,8 +163,7 @@ def _sweeps(run: _Run, todo: list[int], ways: Callable[[], Ways], limits: Limits
         seeds = _sweep(run, todo)
         if progress.stop_reason is not StopReason.FIXED_POINT or not seeds:
             return progress
-        todo = affected(graph, seeds, ways(), graph.blocked)
-        graph.blocked.clear()
+        todo = next_starts(seeds)
         if not todo:
             return progress
 

@@ -3,7 +3,8 @@
 A match that was not there before has a changed node at some place of its pattern (not a leaf: what changes at
 a leaf changes what reads it). From each place of each pattern a fixed way leads to the first output, over
 operands and users with given operators. So a change costs as many steps as there are patterns that have its
-operator, and nothing else of the graph is seen.
+operator, and nothing else of the graph is seen. A changed node whose operands rule out each of its places
+begins none (`fitting`).
 
 Where a rule counts users, a match may also be new because a node has got or lost a user: a new node, an
 operand of one, what a node that is gone has read, what stands for an output now. From there the same ways
@@ -18,8 +19,9 @@ from functools import cache
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.footprint import counted, footprint
+from gslang.engine.constraints import kind_fits
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import DEAD, Graph
+from gslang.graph.graph import CONST, DEAD, INPUT, PARAM, Graph
 
 _UP, _DOWN = True, False
 
@@ -176,6 +178,77 @@ def _admitted(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
         parts = [_admitted(rule, branch) for branch in node.branches]
         return None if None in parts else frozenset().union(*(part for part in parts if part is not None))
     return frozenset(node.operators)
+
+
+Demands = tuple[tuple[int, frozenset[str]], ...]
+"""Operands, and the values of the `op` column that each can have."""
+
+
+def demands_of(plans: Sequence[MatchProgram]) -> dict[str, list[Demands]] | None:
+    """Operator → what its operands must be, for each pattern node that it can stand at (just one of them
+    where that is nothing). None where a node may matter for other reasons: to a rule that counts users, or
+    with runs of any length.
+    """
+    table: dict[str, dict[Demands, None]] = {}
+    for plan in plans:
+        places = _places(plan)
+        if places is None:
+            return None
+        for operator, demands in places:
+            table.setdefault(operator, {})[demands] = None
+    return {op: [()] if () in demands else list(demands) for op, demands in table.items()}
+
+
+@cache
+def _places(plan: MatchProgram) -> tuple[tuple[str, Demands], ...] | None:
+    rule = plan.rule
+    if footprint(rule).counts_users or any([isinstance(node, ir.ChainNode) for node in rule.nodes]):
+        return None
+    return tuple([
+        (operator, tuple(_demands(rule, node))) for node in rule.nodes for operator in node.operators
+    ])
+
+
+def _demands(rule: ir.CheckedRule, node: ir.Pattern) -> Iterable[tuple[int, frozenset[str]]]:
+    for part in node.parts:
+        if isinstance(part, int) and (place := _place(node, part)) is not None:
+            admitted = _stands_for(rule, part)
+            if admitted is not None:
+                yield place, admitted
+
+
+def _stands_for(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
+    """The values of the `op` column that a pattern node can match; None if it may be any, or absent."""
+    match rule.nodes[k]:
+        case ir.LeafNode(kind=kind, optional=optional):
+            leaves = frozenset([op for op in (INPUT, PARAM, CONST) if kind_fits(kind, op)])
+            return None if optional or kind == "any" else leaves
+        case ir.AltNode(branches=branches):
+            parts = [part for branch in branches if (part := _stands_for(rule, branch)) is not None]
+            return frozenset().union(*parts) if len(parts) == len(branches) else None
+        case node:
+            return frozenset(node.operators) or None
+
+
+def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | None) -> list[int]:
+    """The changed nodes that have an operator of some pattern node, and operands as it demands
+    (`demands_of`).
+
+    What is left out is part of no match, unless an operand of it changes, and with it the node, once more.
+    """
+    if table is None:
+        return seeds
+    op, operands, found = graph.op, graph.operands, []
+    for node in [node for node in seeds if op[node] in table]:
+        below = operands[node]
+        for demands in table[op[node]]:
+            for k, admitted in demands:
+                if k >= len(below) or op[below[k]] not in admitted:
+                    break
+            else:
+                found.append(node)
+                break
+    return found
 
 
 def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[int]) -> list[int]:
