@@ -84,15 +84,17 @@ class Rule:
                 )
                 break
 
-    def why_not(self, model: Model, node: int | None = None, limit: int = 5) -> list[Miss]:
+    def why_not(
+        self, model: Model, node: int | None = None, limit: int = 5, effort: Effort | None = None
+    ) -> list[Miss]:
         """The nearest misses, best first (`engine.why_not`); of matches that `node` would take part in, if
-        one is given.
+        one is given. What an `effort` does not suffice for is left out.
         """
         from gslang.engine.why_not import why_not
 
         return why_not(
             program_of(self.rule), prepared(graph_of(model, self.rule.dialect), self.rule.dialect), node,
-            limit,
+            limit, effort,
         )
 
     @property

@@ -20,12 +20,14 @@ from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import Match, RuleSet
+    from gslang.engine.effort import Effort
     from gslang.engine.why_not import Miss
     from gslang.graph.graph import Graph
 
     Place = tuple[str, Graph]  # the path of a graph inside a model, and the graph
 
-# of matching, for one rule; enough where the work is not quadratic in the readers of a value
+# of matching, for one rule, and of all rules together for misses; enough where the work is not quadratic in
+# the readers of a value
 _STEPS, _STEPS_PER_NODE = 200_000, 15
 
 
@@ -105,7 +107,7 @@ def _matches(
     """
     from gslang.engine.effort import Effort, EffortSpent
 
-    limit = _STEPS + _STEPS_PER_NODE * sum(sum(1 for _ in graph.nodes()) for _, graph in places)
+    limit = _most_steps(places)
     found: list[tuple[str, Match]] = []
     stopped = {}
     for rule in map(rules.__getitem__, names):
@@ -117,6 +119,10 @@ def _matches(
         except EffortSpent:
             stopped[rule.name] = limit
     return found, stopped
+
+
+def _most_steps(places: list[Place]) -> int:
+    return _STEPS + _STEPS_PER_NODE * sum(sum(1 for _ in graph.nodes()) for _, graph in places)
 
 
 def _as_dict(path: str, match: Match) -> dict[str, object]:
@@ -155,7 +161,8 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
                 + (f"  help: did you mean `{guess}`?\n" if guess else "")
             )
             return ExitCode.USAGE
-    misses = {name: _nearest(rules, asked, name, options.limit) for name in names}
+    steps = _most_steps([place for place, _ in asked])
+    misses, left_out = _all_nearest(rules, asked, names, options.limit, steps)
     if options.format == "json":
         matches, stopped = _matches(rules, places, names)
         _write_json(
@@ -165,7 +172,7 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
                 for found in misses.values()
                 for place, miss in found if miss.reason != "matches"
             ],
-            stopped,
+            {**dict.fromkeys(left_out, steps), **stopped},
         )
         return ExitCode.FINE
     absent = (
@@ -181,17 +188,45 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
         sys.stdout.write(
             ("\n" if near else "") + f"nothing {where} can be the first output of: {', '.join(absent)}\n"
         )
+    if left_out:
+        sys.stderr.write(
+            f"only the misses found in {steps:,} steps, the limit in this graph: {', '.join(left_out)}\n"
+            "  help: `--rule NAME` looks for those of one rule, `--why-not NODE` at one node\n"
+        )
     return ExitCode.FINE
 
 
+def _all_nearest(
+    rules: RuleSet, asked: list[tuple[Place, int | None]], names: list[str], limit: int, steps: int
+) -> tuple[dict[str, list[tuple[Place, Miss]]], list[str]]:
+    """The nearest misses of each rule, and the rules for which the `steps` did not suffice.
+
+    All rules get as many of these; what some leave is shared by the others, which then begin anew.
+    """
+    from gslang.engine.effort import Effort
+
+    found: dict[str, list[tuple[Place, Miss]]] = {}
+    left, share, todo = steps, 0, names
+    while todo and left // len(todo) > share:
+        share, stopped = left // len(todo), []
+        for name in todo:
+            effort = Effort(share)
+            found[name] = _nearest(rules, asked, name, limit, effort)
+            left -= effort.taken
+            if effort.stopped:
+                stopped.append(name)
+        todo = stopped
+    return found, todo
+
+
 def _nearest(
-    rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int
+    rules: RuleSet, asked: list[tuple[Place, int | None]], name: str, limit: int, effort: Effort
 ) -> list[tuple[Place, Miss]]:
     """The nearest misses of a rule in all places together, best first; places without a candidate only if
     there is no other.
     """
     rule = rules[name]
-    found = [(place, miss) for place, node in asked for miss in rule.why_not(place[1], node, limit)]
+    found = [(place, miss) for place, node in asked for miss in rule.why_not(place[1], node, limit, effort)]
     candidates = [item for item in found if item[1].reason != "no-candidate"] or found[:1]
     # equal ones as they come: outer places first
     candidates.sort(key=lambda item: (item[1].reason != "matches", -_nearness(item[1])))

@@ -1,4 +1,4 @@
-"""Matching with a limit on the work, for listings of all matches.
+"""Matching with a limit on the work, for listings of all matches and for the nearest misses.
 
 Where many nodes read one value, each of them may be tried beside each other one: the work is quadratic in
 their number, or more. A run applies the first match and goes on; a listing would go through all.
@@ -24,15 +24,22 @@ class EffortSpent(Exception):
 
 @dataclass
 class Effort:
-    """Steps of matching that are left, of `limit`."""
+    """Steps of matching that are left, of `limit`; `stopped`: that something was left out for want of them.
+    """
 
     limit: int
     taken: int = 0
+    stopped: bool = False
+
+    @property
+    def left(self) -> int:
+        return max(0, self.limit - self.taken)
 
     def spend(self, steps: int) -> None:
         """Raises `EffortSpent` if these are more than are left."""
         self.taken += steps
         if self.taken > self.limit:
+            self.stopped = True
             raise EffortSpent
 
 

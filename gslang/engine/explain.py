@@ -8,7 +8,7 @@ only one. The words for each step: `step_words`; which attempts are made: `why_n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -94,6 +94,7 @@ class Attempt(Machine):
     ) -> None:
         super().__init__(program, graph, start)
         self.steps, self.spent, self.cut = steps, 0, False
+        self.outputs: Sequence[int] = ()  # of the match
         self.glance, self.lenient, self.memo = glance, lenient, memo
         self.total = parts_of(program)
         self.best: Miss | None = None
@@ -110,23 +111,27 @@ class Attempt(Machine):
             for _ in self.solve(self.program.steps):
                 if not self.lenient:
                     if self._target_fits():
-                        self.cut = False
+                        self.cut, self.outputs = False, output_slots(self.scope)
                         return self.matching()
                 elif self.passed_over is not None:  # alone in the way
                     self.best = replace(self.passed_over, matched=self.total - 1)
                     break
         except _Cut:
             self.cut = True
-        if self.best is None:
-            self._note(Words("gave-up", self._root_span(), self.start, "a match", _TOO_MANY))
-        assert self.best is not None
-        return self.best
+        return self.best or self.gave_up()
 
     def matching(self) -> Miss:
         """That the rule matches here."""
         return Miss(
             self.program.rule.name, self.start, self.start, self.total, self.total, "matches",
             self._root_span(), "", "", "",
+        )
+
+    def gave_up(self) -> Miss:
+        """That it is not known if the rule matches here."""
+        return Miss(
+            self.program.rule.name, self.start, self.start, 0, self.total, "gave-up", self._root_span(),
+            "a match", _TOO_MANY, "",
         )
 
     def _root_span(self) -> Span:
@@ -217,13 +222,14 @@ class Attempt(Machine):
 
     def _extend_quietly(self, step: mp.Extend, rest: Todo) -> Outcome:
         others = self.candidates(step.climb)
-        self._spend(_WHOLE, len(others))
+        self._spend(_WHOLE)
         if self.glance and len(others) > _FEW:
             self._note(
                 Words("gave-up", self.program.rule.blocks[step.block].span, self.start, "a match", _TOO_MANY),
                 1,
             )
             raise _Cut
+        self._spend(0, _WHOLE * len(others))
         self._quiet = True
         try:
             return super().perform(step, rest)

@@ -157,10 +157,12 @@ class Machine(Backtracking):
         slot = self.scope.slots[step.register]
         if slot != UNBOUND:  # another source node uses it: it is matched already
             return rest if slot != ABSENT else FAILED
-        found = self.candidates(step.climb)
-        if step.register in self.program.distinct:
-            found = [node for node in found if node not in self.scope.taken]
-        return ((At(step.register, candidate), rest) for candidate in found) if found else FAILED
+        found, taken = self.candidates(step.climb), self.scope.taken
+        if step.register not in self.program.distinct:
+            taken = set()
+        # one after the other: most of many are never looked at
+        ways = ((At(step.register, candidate), rest) for candidate in found if candidate not in taken)
+        return ways if any(candidate not in taken for candidate in found) else FAILED
 
     def candidates(self, climb: mp.Climb) -> list[int]:
         """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in

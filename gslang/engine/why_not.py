@@ -2,9 +2,9 @@
 
 Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount
 of work goes, the most promising of those that were not settled thoroughly (`explain`). What is told is
-settled: a place where the rule does match is never called a miss. The nearest are looked at once more,
-leniently: where one obstacle is the only one, it comes first. So do places where only the first output's own
-operator is another one.
+settled: a place where the rule does match is never called a miss, and one that takes too long to tell is said
+to be that. The nearest are looked at once more, leniently: where one obstacle is the only one, it comes
+first. So do places where only the first output's own operator is another one.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from __future__ import annotations
 from gslang.check.checked import AltNode
 from gslang.check.footprint import operators_at
 from gslang.check.opsets import why_unfit
+from gslang.engine.conditions import output_slots
+from gslang.engine.effort import Effort, EffortSpent, matches_within
 from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
 from gslang.engine.explain import Miss as Miss
-from gslang.engine.generate import compile_matcher
 from gslang.engine.match_failures import described, shown_operators
 from gslang.engine.program import MatchProgram
 from gslang.engine.step_words import first_output
@@ -22,19 +23,22 @@ from gslang.engine.worklist import affected, ways_of
 from gslang.graph.graph import Graph
 
 # in visits of a pattern node, of which there are about 100,000 in a second
-_GLANCES = 150_000  # for the first look at all places
-_GLANCE, _LEAST = 40, 4  # for that at one: while there is some left, and then
-_THOROUGH = 3_000  # for the second look at one place
-_ALL = 150_000  # and at all
-_LENIENT = 600  # for the lenient look at one place
-_LENIENT_ALL = 120_000  # and at all
+_ALL = 420_000  # a third for the first look, half of what that leaves for the second
+_GLANCE = 40  # for the first look at one place
+_THOROUGH = 3_000  # for the second
+_LENIENT = 600  # for the lenient look
+_MATCH = 60_000  # steps of the machine for a match at one place, where all that did not suffice
 
 
-def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: int = 5) -> list[Miss]:
+def why_not(
+    plan: MatchProgram, graph: Graph, node: int | None = None, limit: int = 5, effort: Effort | None = None
+) -> list[Miss]:
     """The nearest misses of a rule, best first; of matches that `node` takes part in, if one is given.
 
-    A place where the rule matches comes first, with reason "matches" (of the whole graph only one).
+    A place where the rule matches comes first, with reason "matches" (of the whole graph only one). Places
+    for which the `effort`, in visits of pattern nodes, does not suffice are left out (`Effort.stopped`).
     """
+    effort = effort or Effort(_ALL)
     if why := why_unfit(plan.rule, graph.meta):
         help = "convert the model with `onnx.version_converter`, or write the rule for older operators"
         return [Miss(
@@ -46,62 +50,87 @@ def why_not(plan: MatchProgram, graph: Graph, node: int | None = None, limit: in
     if node is not None:
         near = set(affected(graph, [node], ways_of([plan]), ()))
         starts = [n for n in starts if n in near or n == node]
-    misses = _settled(plan, graph, starts, limit)
+    misses = _settled(plan, graph, starts, limit, effort, node is None)
     matching = [miss for miss in misses if miss.reason == "matches"]
     rest = [miss for miss in misses if miss.reason != "matches"]
     rest.sort(key=lambda miss: -miss.matched)
     rest = _nearest(
         plan, graph, rest,
         [n for n in _other_starts(plan, graph) if node is None or n == node or node in graph.operands[n]],
+        effort,
     )
     if not matching and not rest:
         return [_no_start(plan, graph, node)]
     return [*(matching[:1] if node is None else matching), *rest][: max(limit, 1)]
 
 
-def _settled(plan: MatchProgram, graph: Graph, starts: list[int], limit: int) -> list[Miss]:
+def _settled(
+    plan: MatchProgram, graph: Graph, starts: list[int], limit: int, effort: Effort, once: bool
+) -> list[Miss]:
     """The misses that are certain: of as many locations as there is work left for, but at least of the
-    `limit` best; in their order."""
+    `limit` best; in their order.
+
+    `once`: places that are outputs of a match found already are not looked at.
+    """
     memo: dict[object, object] = {}
     settled: list[tuple[int, Miss]] = []
     open_ones: list[tuple[int, Miss]] = []
-    left = _GLANCES
+    end = effort.taken + effort.left // 3
     for place, start in enumerate(starts):
-        attempt = Attempt(plan, graph, start, _GLANCE if left > 0 else _LEAST, True, memo)
+        if effort.taken >= end:
+            effort.stopped = True
+            break
+        attempt = Attempt(plan, graph, start, _GLANCE, True, memo)
         miss = attempt.run()
-        left -= attempt.spent
+        effort.taken += attempt.spent
         (open_ones if attempt.cut else settled).append((place, miss))
     open_ones.sort(key=lambda item: -item[1].matched)
-    left = _ALL
-    match = None
+    end = effort.taken + effort.left // 2
+    matched: set[int] = set()
     for done, (place, miss) in enumerate(open_ones):
-        if left <= 0 and done >= limit:
+        if effort.taken >= end and done >= limit:
+            effort.stopped = True
             break
-        attempt = Attempt(plan, graph, miss.start, _THOROUGH, False, memo)
-        miss = attempt.run()
-        left -= attempt.spent
-        if attempt.cut:
-            match = match or compile_matcher(plan)(graph)
-            if match(miss.start, lambda _: True):
-                miss = attempt.matching()
-        settled.append((place, miss))
+        if not once or miss.start not in matched:
+            attempt = Attempt(plan, graph, miss.start, _THOROUGH, False, memo)
+            settled.append((place, _thorough(attempt, effort)))
+            matched.update(attempt.outputs)
     settled.sort(key=lambda item: item[0])
     return [miss for _, miss in settled]
 
 
-def _nearest(plan: MatchProgram, graph: Graph, misses: list[Miss], others: list[int]) -> list[Miss]:
+def _thorough(attempt: Attempt, effort: Effort) -> Miss:
+    """The miss or match of an attempt; where that is cut, of the machine alone."""
+    miss = attempt.run()
+    effort.taken += attempt.spent
+    if attempt.cut:
+        steps = Effort(min(_MATCH, effort.left))
+        try:
+            for scope in matches_within(steps, attempt.program, attempt.graph, attempt.start):
+                miss, attempt.outputs = attempt.matching(), output_slots(scope)
+                break
+        except EffortSpent:
+            miss, effort.stopped = attempt.gave_up(), True
+        effort.taken += steps.taken
+    return miss
+
+
+def _nearest(
+    plan: MatchProgram, graph: Graph, misses: list[Miss], others: list[int], effort: Effort
+) -> list[Miss]:
     """The misses after a lenient look, best first, and those at the `others`, whose operator is not that of
     the first output.
     """
     memo: dict[object, object] = {}
     found: list[Miss] = []
-    left = _LENIENT_ALL
     places: list[tuple[int, Miss | None]] = [(miss.start, miss) for miss in misses]
     for start, best in [*places, *((start, None) for start in others)]:
-        if left > 0 and (best is None or best.reason not in ONLY_TARGET):
+        if not effort.left:
+            effort.stopped = True
+        elif best is None or best.reason not in (*ONLY_TARGET, "gave-up"):
             attempt = Attempt(plan, graph, start, _LENIENT, True, memo, lenient=True)
             lenient = attempt.run()
-            left -= attempt.spent
+            effort.taken += attempt.spent
             if lenient.reason != "gave-up" and lenient.matched > (0 if best is None else best.matched):
                 best = lenient
         if best is not None:

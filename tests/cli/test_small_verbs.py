@@ -152,6 +152,27 @@ def test_many_calls_of_one_value_are_listed_up_to_a_limit(
     assert data["stopped"] == {"both": 230_030}
 
 
+def test_all_rules_share_the_steps_for_misses(
+    folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gslang.cli.match._STEPS", 6000)
+    graph = calls("exp")
+    graph.set_outputs([1, *(graph.add("exp", (0,), {}, graph.types[0], f"e{k}") for k in range(300))])
+    gslang.write(graph, "many.json")
+    Path("two.gsl").write_text(
+        "dialect relay;\nrule few(x): exp(tanh(x)) => x;\nrule absent(x): erf(x) => x;\n"
+        "rule many(x, f: op(elementwise, unary)) {\n    a = f(x);\n"
+        "    a, f(x), f(x) where a.ndim == 9 => x, x, x\n}\n"
+    )
+    assert main(["match", "two.gsl", "many.json", "--why-not"]) == 0
+    told, said = capsys.readouterr()
+    assert "few at" in told and "many at" in told and said.startswith(
+        "only the misses found in 10,530 steps, the limit in this graph: many\n"
+    )
+    data = json.loads(printed(capsys, "match", "two.gsl", "many.json", "--why-not", "--format", "json"))
+    assert data["stopped"]["many"] == 10_530 and "few" not in data["stopped"]
+
+
 def test_one_match_has_all_outputs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     Path("any.gsl").write_text(
         "dialect relay;\nrule merge(x) {\n    each branch in 2.. { y = exp(x); }\n"
