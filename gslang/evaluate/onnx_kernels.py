@@ -135,7 +135,7 @@ def _where(condition: Array, x: Array, y: Array) -> object:
 
 _UNARY: Final[Mapping[str, Callable[[Array], Array]]] = {
     "Abs": np.absolute, "Neg": np.negative, "Reciprocal": np.reciprocal, "Sqrt": np.sqrt,
-    "Not": np.logical_not, "Identity": np.copy,
+    "Not": np.logical_not, "Identity": np.copy, "Relu": lambda x: np.maximum(x, 0),
 }  # fmt: skip
 _BINARY: Final[Mapping[str, Callable[[Array, Array], object]]] = {
     "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": _divide,

@@ -83,15 +83,27 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
 def judge_all(
     rules: Sequence[Given], head: str, settings: Settings, allowance: Allowance, tell: Callable[[str], None]
 ) -> list[Judged]:
-    """All of them, in order. `allowance`: the processor time for each, in the place of that in `settings`."""
-    found = []
+    """All of them, in order; those that differ in their names only are judged once.
+
+    `allowance`: the processor time for each, in the place of that in `settings`.
+    """
+    found: list[Judged] = []
+    known: dict[str, Judged] = {}
     for k, given in enumerate(rules):
         until = deadline(allowance.seconds)
-        found.append(judge(given, head, replace(settings, seconds=allowance.seconds)))
+        same = known.get(key := _named(given.text, given.name, ""))
+        if same is None or given.refused:
+            same = known[key] = judge(given, head, replace(settings, seconds=allowance.seconds))
+        found.append(replace(same, given=given, text=_named(same.text, same.given.name, given.name)))
         if until.passed:
             allowance.used_up()
         tell(f"{k + 1} of {len(rules)}: {_lines(found[-1], Layout([given.name])).rstrip()}")
     return found
+
+
+def _named(text: str, name: str, new: str) -> str:
+    """A rule with another name."""
+    return text.replace(f"rule {name}(", f"rule {new}(", 1)
 
 
 def as_written(rules: Sequence[Given], head: str) -> list[Judged]:

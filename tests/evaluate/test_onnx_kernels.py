@@ -42,7 +42,8 @@ def cases() -> list[Case]:
                     "Pow",
                 )
             ]
-        kinds = ("Abs", "Neg", "Identity") + (("Reciprocal", "Sqrt") if dtype.startswith("float") else ())
+        kinds = ["Abs", "Neg", "Identity", "Relu"]
+        kinds += ["Reciprocal", "Sqrt"] if dtype.startswith("float") else []
         found += [(operator, [some(dtype, *shape)], {}) for operator in kinds for shape in ((), (2, 3))]
         found += [
             ("Cast", [some(dtype, 2, 3)], {"to": to})

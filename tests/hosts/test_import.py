@@ -12,7 +12,7 @@ from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.generalize.refine import Settings
 from gslang.hosts.function_rule import rule_of
-from gslang.hosts.judged import Given, judge
+from gslang.hosts.judged import Given, Judged, judge
 from gslang.hosts.pairs import read_pairs
 
 HERE = Path(__file__).parent
@@ -93,6 +93,23 @@ def test_without_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     first, second = json.loads(capsys.readouterr().out)["rules"]
     assert first["before"]["verdict"] == "unknown" and "rule relus(x)" in first["text"]
     assert second["text"] is None and "did you mean `Relu`?" in second["before"]["reason"]
+
+
+def test_equal_rules_are_judged_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+
+    def noted(given: Given, head: str, settings: Settings) -> Judged:
+        judged.append(given.name)
+        return judge(given, head, settings)
+
+    monkeypatch.setattr("gslang.hosts.judged.judge", noted)
+    path = write(tmp_path, RELUS + RELUS.replace("relus", "rule_b") + RELUS)
+    assert main(["import", "onnxsim", path, "-o", str(out := tmp_path / "out.gsl")]) == 0
+    assert judged == ["relus"]
+    lines = [line for line in out.read_text().splitlines() if line.startswith("rule ")]
+    assert lines == [f"rule {name}(x) {{" for name in ("relus", "rule_b", "relus_2")]
 
 
 @pytest.mark.parametrize(
