@@ -13,7 +13,7 @@ from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.reads import parts
 
-MOST_INSTANCES = 3
+INSTANCES = (3, 2)  # the bounds that are tried, as far as time allows
 _MORE = 1  # than the least that a block asks for
 
 
@@ -48,7 +48,7 @@ def _count(case: Case, block: ir.Block) -> int:
     )
     if type(least) is not int or most is not None and type(most) is not int:
         raise NotProved("how many instances a block has")
-    limit = max(MOST_INSTANCES, least + _MORE)
+    limit = max(case.world.counted, least + _MORE)
     if most is None or most > limit:
         case.world.notes.add(f"blocks of up to {limit} instances")
     else:

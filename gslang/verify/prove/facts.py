@@ -90,14 +90,14 @@ class Facts(Quantities):
                     return
 
     def _multiply_again(self) -> None:
-        """Apply each fact about a product to the names that its factors have now."""
+        """Apply each fact about a product to the names that quantities have now."""
         for names, value in list(self.products.items()):
-            before = made({names: 1}, self)
-            after = self.replaced(before, self.equations)
-            if text_of(after) != text_of(before):
+            before = made({names: 1}, self), value
+            after = tuple(self.replaced(part, self.equations) for part in before)
+            if list(map(text_of, after)) != list(map(text_of, before)):
                 del self.products[names]
                 self._changed()
-                self._learn_equal(after, value)
+                self._learn_equal(*after)
                 return
 
     def _all_ones(self, difference: Size) -> bool:

@@ -8,7 +8,8 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import vector
 from gslang.verify.prove.domains import fresh_shape
-from gslang.verify.prove.onnx_operands import axes_operand, operand, whole_numbers
+from gslang.verify.prove.onnx_operands import axes_operand, operand, vector_numbers, whole_numbers
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import (
     broadcast_to_shape,
@@ -21,20 +22,31 @@ from gslang.verify.prove.relay_movement import (
     reshaped,
     without_axes,
 )  # fmt: skip
-from gslang.verify.prove.sizes import product, text_of
+from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term
 
 
 def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands[0], operand(operands, 1)
-    world.need_true(shape is not None, "a reshape without a shape")
-    if shape.items is not None:
-        return reshaped(world, x, new_shape(world, x.shape, shape.items, bool(attrs["allowzero"])))
-    if (numbers := _written_shape(world, shape)) is not None:
-        return reshaped(world, x, new_shape(world, x.shape, numbers, bool(attrs["allowzero"])))
+    world.need_true(shape is not None and len(shape.shape) == 1, "a reshape without a vector of sizes")
+    if shape.items is not None or shape.leaf is not None and shape.leaf.is_read:
+        if (numbers := vector_numbers(world, shape)) is not None:
+            plain = tuple(_plain_number(world, number) for number in numbers)
+            return reshaped(world, x, new_shape(world, x.shape, plain, bool(attrs["allowzero"])))
     key = _key_for(world, shape, x)
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
+
+
+def _plain_number(world: World, number: Number) -> Number:
+    """A number of a target shape: a size that is at least 1, 0 or -1, a case each where it is not known."""
+    if type(number) is int or world.facts.at_least(number, 1):
+        return number
+    for plain in (-1, 0):
+        if world.facts.equal(number, plain):
+            return plain
+    world.need_true(False, "a number below -1 in a target shape")
+    return number
 
 
 def _key_for(world: World, shape: Tensor, x: Tensor) -> str:
@@ -48,26 +60,6 @@ def _key_for(world: World, shape: Tensor, x: Tensor) -> str:
     key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
     known[key] = x.shape
     return key
-
-
-def _written_shape(world: World, shape: Tensor) -> tuple[Any, ...] | None:
-    """The numbers of a constant whose value the rule reads: each is a size, 0 or -1, a case each; None for
-    other shapes.
-    """
-    leaf = shape.leaf
-    if leaf is None or not leaf.is_read:
-        return None
-    if leaf.numbers is None:
-        if not world.reading:
-            raise NotProved("a shape that the source does not use")
-        rank = world.choose_rank()
-        world.need_equal(shape.shape[0], rank, "the length of a shape")
-        numbers: list[Any] = []
-        for _ in range(rank):
-            kind = world.facts.choices.choose(2 if -1 in [n for n in numbers if type(n) is int] else 3)
-            numbers.append((world.facts.size("new"), 0, -1)[kind])
-        leaf.numbers = tuple(numbers)
-    return tuple(map(world.facts.normal, leaf.numbers))
 
 
 def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -122,9 +114,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     if sizes is None or sizes.items is None:
         if not world.reading:
             raise NotProved("a split into parts that are not known")
-        part = world.facts.size("part")
-        world.need(x.shape[axis] - part, "a part of a split")
-        return cut(x, axis, 0, part), _unknown_part(world, x, axis)
+        return OpenParts(world, x, axis)
     world.need_equal(sum(sizes.items), x.shape[axis], "the parts of a split")
     parts, begin = [], 0
     for size in sizes.items:
@@ -134,13 +124,21 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     return tuple(parts)
 
 
-def _unknown_part(world: World, x: Tensor, axis: int) -> Tensor:
-    """A part of which nothing is known, nor how many there are."""
+class OpenParts(Opaque):
+    """The parts of a split of which nothing is said: as many as are asked for."""
 
-    def at(index: Index) -> Term:
-        raise NotProved("a later part of a split into parts that are not known")
+    def __init__(self, world: World, x: Tensor, axis: int) -> None:
+        self.world, self.x, self.axis = world, x, axis
+        self.sizes: list[Number] = []
 
-    return Tensor((*x.shape[:axis], world.facts.size("part"), *x.shape[axis + 1 :]), x.dtype, at)
+    def part(self, place: int) -> Tensor:
+        """One of them."""
+        while len(self.sizes) <= place:
+            if not self.world.reading:
+                raise NotProved("a part of a split that the source does not take")
+            self.sizes.append(self.world.facts.size("part", 0))
+            self.world.facts.learn(self.x.shape[self.axis] - sum(self.sizes))
+        return cut(self.x, self.axis, sum(self.sizes[:place]), self.sizes[place])
 
 
 def _equal_parts(world: World, x: Tensor, axis: int, count: int) -> Value:
@@ -185,11 +183,13 @@ def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
     parts = [o for o in operands if o is not None]
-    if all(part.items is not None and len(part.shape) == 1 for part in parts):
-        plain_axis(world, attrs["axis"], 1)
-        for part in parts[1:]:
-            world.need_same_dtype(parts[0].dtype, part.dtype)
-        return vector(tuple(item for part in parts for item in part.items), parts[0].dtype)
+    if all(len(part.shape) == 1 for part in parts):
+        numbers = [vector_numbers(world, part) for part in parts]
+        if all(found is not None for found in numbers):
+            plain_axis(world, attrs["axis"], 1)
+            for part in parts[1:]:
+                world.need_same_dtype(parts[0].dtype, part.dtype)
+            return vector(tuple(item for found in numbers for item in found or ()), parts[0].dtype)
     return concatenated(world, parts, attrs["axis"])
 
 

@@ -15,7 +15,7 @@ from gslang.check import checked as ir
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.tensors import Operands, World
+from gslang.verify.prove.tensors import Operands, Tensor, World
 
 SINGLE_OPERANDS: dict[str, tuple[int, ...]] = {"Clip": (1, 2)}
 """Operands that must have one element."""
@@ -55,6 +55,26 @@ def whole_numbers(
             raise NotProved("a shape or axes that the source does not use in this way")
         chosen[key] = choose()
     return tuple(chosen[key])
+
+
+def vector_numbers(world: World, tensor: Tensor) -> tuple[Number, ...] | None:
+    """The numbers of a vector: known, or any whole numbers of an input whose numbers say what a call does.
+    None for others.
+    """
+    if tensor.items is not None:
+        return tuple(tensor.items)
+    leaf = tensor.leaf
+    if leaf is None or not leaf.is_vector or len(tensor.shape) != 1:
+        return None
+    if leaf.numbers is None:
+        if not world.reading:
+            raise NotProved("numbers that the source does not use")
+        length = world.facts.normal(tensor.shape[0])
+        if type(length) is not int:
+            length = world.choose_rank()
+            world.need_equal(tensor.shape[0], length, "the length of a vector")
+        leaf.numbers = tuple(world.facts.size("number", None) for _ in range(length))
+    return tuple(map(world.facts.normal, leaf.numbers))
 
 
 def axes_operand(

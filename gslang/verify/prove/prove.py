@@ -9,7 +9,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
-from gslang.verify.prove.counted import check_counts
+from gslang.verify.prove.counted import INSTANCES, check_counts
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
@@ -72,7 +72,7 @@ def prove(
     or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
     """
     reason: NotProved | None = None
-    for counted in (False, True) if rule.blocks else (False,):
+    for counted in (0, *INSTANCES) if rule.blocks else (0,):
         found = _Found()
         for by_cases in (False, True):
             try:
@@ -83,15 +83,19 @@ def prove(
                 reason = error
             if not found.clipped:
                 break
+        if counted and not isinstance(reason, TooMuch):
+            break
     assert reason is not None
     raise reason
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
-    """`counted`: blocks have some numbers of instances; `by_cases`: bounds of slices are settled by cases."""
+    """`counted`: blocks have up to so many instances, 0 for any number; `by_cases`: bounds of slices are
+    settled by cases.
+    """
 
-    counted: bool
+    counted: int
     by_cases: bool
 
 

@@ -19,6 +19,7 @@ from gslang.verify.prove.demands import bound, demand, here, hold_to_rank
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
+from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS
 from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
@@ -173,7 +174,8 @@ class Source:
         )
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank = said.single, said.rank
-        leaf.least = 0 if number_ in self.case.watched.vectors else 1
+        leaf.is_vector = number_ in self.case.watched.vectors
+        leaf.least = 0 if leaf.is_vector else 1
         for constraint in pattern.tests:
             test = within_captures(constraint.test)
             if constraint.field == "value" and isinstance(test, ir.ElementsTest):
@@ -278,7 +280,7 @@ class Source:
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.tensor(base)
-        if not isinstance(value, tuple):
+        if not isinstance(value, (tuple, OpenParts)):
             raise NotProved("a projection of what is no tuple")
         index: object = None
         for constraint in node.constraints:
@@ -289,8 +291,10 @@ class Source:
         if index is None and self.rule.dialect.name == "onnx":
             raise NotProved("any result of an operator")  # the later ones have no meaning here
         if index is None:
-            index = self.world.facts.choices.choose(len(value))
-        if type(index) is not int or not 0 <= index < len(value):
+            index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
+        if isinstance(value, OpenParts) and type(index) is int and index >= 0:
+            return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
+        if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
             raise NotProved(f"result {index} of a call")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
 

@@ -34,6 +34,7 @@ class Leaf:
         self.ones = False  # a literal number
         self.single = False  # one element only
         self.least = 1  # the least size of an axis
+        self.is_vector = False  # its numbers say what a call does
         self.tensor: Tensor | None = None
         self.items: tuple[Any, ...] | None = None  # where the rule says which numbers it holds
         self.is_constant = False

@@ -63,7 +63,7 @@ class World:
     def __init__(self, facts: Facts, most: int) -> None:
         self.facts, self.most = facts, most
         self.reading = True  # the source
-        self.counted = False  # whether blocks have so many instances (`counted`), or any number (`families`)
+        self.counted = 0  # blocks have up to so many instances (`counted`), or any number (`families`)
         self.notes: set[str] = set()  # assumptions to state
         # over instances: see `families`
         self.sums: list[tuple[tuple[int, Number, Number], tuple[Number, Number]]] = []

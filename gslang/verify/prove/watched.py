@@ -159,8 +159,10 @@ def _nodes(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
 
 
 def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
-    """Inputs whose numbers say what a call does (axes, shapes): the call chooses them first."""
-    found = set()
+    """Inputs whose numbers say what a call does (axes, shapes): the call chooses them first. The numbers of
+    joined vectors are those of its parts.
+    """
+    found: set[int] = set()
     for node in rule.nodes:
         if isinstance(node, ir.CallNode):
             for k, operand in enumerate(node.operands):
@@ -171,6 +173,12 @@ def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
                         numbers_in(spec.dtypes) == {WHOLE}
                     ):
                         found.add(operand)
+    for number in sorted(found):
+        match rule.nodes[number]:
+            case ir.CallNode(operators=("Concat",), operands=parts_):
+                found.update(
+                    part.node if isinstance(part, ir.Splice) else part for part in parts_ if part is not None
+                )
     return frozenset(found)
 
 
