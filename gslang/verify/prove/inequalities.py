@@ -129,7 +129,7 @@ class Inequalities(Knowledge):
 
     def proves(self, value: Number) -> bool:
         """True if value ≥ 0 follows from what is known. False: not found."""
-        value = self.replaced_equations(value)
+        value = self.without_products(self.replaced_equations(value))
         value = self._primitive(value) if isinstance(value, Size) else value
         if not isinstance(value, Size):
             return value >= 0
@@ -211,9 +211,14 @@ class Inequalities(Knowledge):
                 k = self._multiple(parts[0], own, depth)
                 if k is None:
                     continue
-                if self._proves(add(value, multiply(k, -fact, self), self), depth - 1, seen):
+                rest = self.without_products(add(value, multiply(k, -fact, self), self))
+                if self._proves(rest, depth - 1, seen):
                     return True
         return False
+
+    def without_products(self, value: Number) -> Number:
+        """The value with products replaced by what they are known to equal."""
+        return value
 
     def _multiple(self, coefficient: Number, own: Number, depth: int) -> Number | None:
         """A k that is at least 0 with k · own = coefficient: a quantity goes away if a fact in which it has

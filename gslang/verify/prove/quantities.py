@@ -11,6 +11,7 @@ Positions that a sum runs over (`bound`) must not be distinguished by cases: `me
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import combinations
 
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.paths import Choices, NotProved
@@ -26,6 +27,8 @@ from gslang.verify.prove.sizes import (
     text_of,
     without,
 )
+
+_MOST_FACTORS = 4  # of a divisor that is taken apart
 
 
 class Quantities(Inequalities):
@@ -127,6 +130,8 @@ class Quantities(Inequalities):
             return quotient
         if self.proves(-1 - rest) and self.proves(rest + b):
             return quotient - 1
+        if (shorter := self._by_digits(rest, b)) is not None:
+            return quotient + shorter
         terms = terms_of(rest)
         if len(terms) == 1:
             ((p, c),) = terms.items()
@@ -143,6 +148,24 @@ class Quantities(Inequalities):
             (self.assumed[-1] if self.assumed else self.known).append(result)
             self._changed()
         return quotient + result
+
+    def _by_digits(self, a: Number, b: Number) -> Number | None:
+        """⌊(m·p + r) / (m·n)⌋ = ⌊p / n⌋ where r is at least 0 and below m; None where b has no such factor m.
+        """
+        terms = terms_of(b)
+        ((names, c), *others) = terms.items()
+        if others or c != 1 or not 1 < len(names) <= _MOST_FACTORS or len(terms_of(a)) < 2:
+            return None
+        for count in range(len(names) - 1, 0, -1):
+            for small in sorted(set(combinations(names, count))):
+                unit = made({small: 1}, self)
+                whole, rest = divide(a, unit, self)
+                if (
+                    not (type(whole) is int and whole == 0)
+                    and self.proves(rest) and self.proves(unit - 1 - rest)
+                ):
+                    return self.floor(whole, made({without(names, small) or (): 1}, self))
+        return None
 
     def _bounds(self, a: Number, b: Number, quotient: Size) -> list[Number]:
         """Bounds of ⌊a / b⌋ that follow from those of a by whole multiples of b: of a < b·u, and of a ≥ b·u.
@@ -322,6 +345,9 @@ class Quantities(Inequalities):
                     factor = factor * Size({(name,): 1}, self)
             result = result + factor
         return result
+
+    def without_products(self, value: Number) -> Number:
+        return self._products_replaced(value) if self.products and isinstance(value, Size) else value
 
     def _products_replaced(self, value: Size) -> Number:
         result: Number = 0
