@@ -5,11 +5,13 @@ interface name it or all of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
 import gslang
+from gslang.check.checked import CheckedRule, called
 from gslang.cli.main import main
 
 TEXT = """## What is neutral.
@@ -71,3 +73,21 @@ def test_an_own_rule_takes_the_place_of_an_imported_family(file: Path) -> None:
     other = file.with_name("other.gsl")
     other.write_text('use "./family.gsl";\nrule neutral(x): abs(abs(x)) => abs(x);\npass p { neutral; }\n')
     assert [s.rules for s in gslang.load(other).passes["p"].steps] == [("neutral",)]
+
+
+def test_only_names_that_are_imported_are_looked_for(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A name may stand for a family, which takes a look at all rules."""
+    asked: list[str] = []
+
+    def noted(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:
+        asked.append(name)
+        return called(rules, name)
+
+    monkeypatch.setattr("gslang.check.checked.called", noted)
+    user = file.with_name("user.gsl")
+    user.write_text(
+        'use "./family.gsl";\nrule neutral(x): tanh(x) => x;\n'
+        + "".join(f"rule r{k}(x): exp(exp(x)) => x;\n" for k in range(9))
+    )
+    assert len(gslang.load(user).own) == 10
+    assert "neutral" in asked and not {"r0", "r8"} & {*asked}

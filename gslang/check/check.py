@@ -5,7 +5,7 @@ Every mistake that a user can make in a rule file ends here as a finding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -95,12 +95,13 @@ def check_module(source: Source, importer: Importer) -> Module:
             operators.append(signature)
             dialect = dialect.with_operators((signature,))
     own_rules: list[str] = []
+    imported = {*rules, *ir.families(rules)}
     twice = _named_twice(program, found)
     for item in program.items:
         if isinstance(item, n.Rule) and id(item) not in twice:
             checked, problems = check_rules(item, dialect, functions, source.name)
             found += problems
-            own_rules += add_rules(item, checked, rules, broken)
+            own_rules += add_rules(item, checked, rules, broken, imported)
     check_passes(program, rules, passes, broken, found)
     tests = []
     for item in program.items:
@@ -146,11 +147,14 @@ def add_rules(
     checked: Mapping[str, ir.CheckedRule | None],
     rules: dict[str, ir.CheckedRule],
     broken: set[str],
+    imported: Set[str],
 ) -> list[str]:
-    """Put the rules of an item into the tables, in the place of imported ones of the same name; their names.
+    """Put the rules of an item into the tables, in the place of those of the same name if it is among the
+    `imported` names of rules and families; their names.
     """
-    for name in ir.called(rules, item.name.id):
-        del rules[name]
+    if item.name.id in imported:
+        for name in ir.called(rules, item.name.id):
+            del rules[name]
     for name, rule in checked.items():
         if rule is None:
             broken |= {name, item.name.id}

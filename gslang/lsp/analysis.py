@@ -248,6 +248,7 @@ class _Check:
         self, items: list[tuple[Piece, n.Item]], rules: dict[str, ir.CheckedRule], broken: set[str]
     ) -> list[str]:
         own: list[str] = []
+        imported = {*rules, *ir.families(rules)}
         places: dict[str, Span] = {}
         for piece, item in items:
             if isinstance(item, (n.Rule, n.PassDecl)):
@@ -265,7 +266,7 @@ class _Check:
                     piece, item, lambda: check_rules(item, self.dialect, self.functions, self.document.name)
                 )
                 self.found += problems
-                own += add_rules(item, checked, rules, broken)
+                own += add_rules(item, checked, rules, broken, imported)
         return own
 
     def _test(
