@@ -66,3 +66,12 @@ def test_random_rules_match_alike(seed: int) -> None:
     egraph = EGraph(graph, RELAY)
     saturate(egraph, [rule], Limits(nodes=30, rounds=2))
     compare(rule, egraph)
+
+
+def test_a_rule_of_any_depth() -> None:
+    """Deeper than Python's calls."""
+    statements = "".join(f"v{k + 1} = nn.relu(v{k});" for k in range(1500))
+    rules = gslang.parse_rules(f"rule r(v0) {{ {statements} v1500 => v0 }}")
+    b = Builder(RELAY)
+    graph = b.finish(b.call("nn.relu", b.call("nn.relu", b.input("x", (4,)))))
+    assert rules.search(graph, require="any").applications == {}
