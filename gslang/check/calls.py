@@ -4,7 +4,7 @@ Functions are expanded here."""
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
@@ -12,21 +12,19 @@ from gslang.check import checked as ir
 from gslang.check import externs, pattern_calls, patterns, targets, uses, values
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
-    FUNCTIONS,
     USES,
     BlockOf,
     Denotation,
     InstanceOf,
     Lost,
     Lowering,
-    NodeOf,
     OperatorOf,
     Stop,
     TargetOf,
     ValueOf,
     is_tensor,
 )
-from gslang.check.implied_dialect import dialect_with
+from gslang.check.unknown_operator import refuse
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -86,45 +84,7 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
         return values.builtin(lowering, expr, name)
     if name in USES:
         return uses.uses(lowering, expr, name)
-    _refuse(lowering, expr, name, known)
-
-
-def _refuse(lowering: Lowering, expr: n.Call, name: str, known: Denotation | None) -> NoReturn:
-    """Say why a name cannot be called, and what may be meant."""
-    if isinstance(known, (NodeOf, TargetOf, ValueOf)):
-        lowering.stop(
-            "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
-            expr.callee.span,
-        )
-    if (other := dialect_with(name, lowering.dialect.name)) is not None:
-        message = (
-            f"unknown operator `{name}`: dialect `{other}` has it, and this file is of "
-            f"`{lowering.dialect.name}`"
-        )
-        near, hint = (
-            _with_prefix(name, lowering), f"did you mean `dialect {other};` as the first line of the file?",
-        )
-        lowering.stop(
-            "E0301", message, expr.callee.span,
-            f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else hint,
-        )
-    guess = _with_prefix(name, lowering) or did_you_mean(
-        name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
-    )
-    lowering.stop(
-        "E0301", f"unknown operator `{name}`", expr.callee.span,
-        f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
-    )  # fmt: skip
-
-
-def _with_prefix(name: str, lowering: Lowering) -> str | None:
-    """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
-    wanted = name.rpartition(".")[2].lower()
-    return min(
-        (known for known in lowering.dialect.operators if known.rpartition(".")[2].lower() == wanted),
-        key=len,
-        default=None,
-    )
+    refuse(lowering, expr, name)
 
 
 def _has_tensor(lowering: Lowering, expr: n.Call) -> bool:

@@ -110,9 +110,73 @@ class SelectTest(Selection):
     arms: tuple[Test | None, ...]
 
 
+# ── bodies ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@dataclass(frozen=True, slots=True)
+class OuterValue(NodeReference):
+    """In a body: the value of a matched node, which the body reads from outside."""
+
+    place: Place
+    node: int
+    span: Span = dataclass_field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyInput:
+    """In a body: its own input number `index`."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class BodyConstant:
+    """In a body: a constant whose elements pass."""
+
+    test: Test
+
+
+@dataclass(frozen=True, slots=True)
+class BodyCall:
+    """In a body: a call; None for an operand that is absent. `swappable`: its two operands match in either
+    order.
+    """
+
+    operator: str
+    operands: tuple[BodyPart | None, ...]
+    constraints: tuple[Constraint, ...]
+    swappable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class BodyResult:
+    """In a body: result number `index` of a call that has several."""
+
+    call: BodyPart
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class BodyChoice:
+    """In a body: one of `parts`."""
+
+    parts: tuple[BodyPart, ...]
+
+
+BodyPart = Union[Anything, OuterValue, BodyInput, BodyConstant, BodyCall, BodyResult, BodyChoice]
+
+
+@dataclass(frozen=True, slots=True)
+class Computes:
+    """A body whose outputs are computed like this, one after the other."""
+
+    outputs: tuple[BodyPart, ...]
+
+
 Test = Union[
-    Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest
-]
+    Anything, Equals, ConstantEquals, SplatEquals, Capture, TupleTest, EachItem, OneOf, IfTest, SelectTest,
+    Computes,
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

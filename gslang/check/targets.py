@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gslang.base.suggest import did_you_mean
-from gslang.check import attribute_values, attributes, pattern_calls, values
+from gslang.check import attribute_values, attributes, bodies, call_arguments, values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BlockOf,
@@ -137,7 +137,7 @@ def make_call(
     for k, argument in enumerate(arguments):
         match argument:
             case n.Positional(value):
-                pattern_calls.refuse_comparison(lowering, value, signatures)
+                call_arguments.refuse_comparison(lowering, value, signatures)
                 what = known[k] if known is not None else lowering.resolve(value)
                 spec = signature.operand(len(operands))
                 operands.append(target_of(
@@ -152,19 +152,19 @@ def make_call(
                 what = _as_vector(lowering, signature, spec, lowering.resolve(value))
                 named[name] = target_of(lowering, value, what, optional=spec.optional)
             case n.Keyword(name, value):
-                if pattern_calls.known_attribute(
+                if call_arguments.known_attribute(
                     lowering, signatures, variable or signature.name, name, argument.name_span
                 ):
                     explicit[name] = _attribute(lowering, signatures, name, value)
             case n.Spread():
                 spread += _spread(lowering, signatures, argument, given, wholes)
-    movable = pattern_calls.movable(signature)
+    movable = call_arguments.movable(signature)
     if not sequence:
         moved = [pair for pair in spread if pair[0] in movable]
         _move_to_operands(lowering, expr, signature, moved, len(operands), named)
     spread = [pair for pair in spread if pair[0] not in movable]
     _place_named(lowering, expr, signature, operands, named)
-    pattern_calls.check_count(lowering, expr, signature, len(operands), sequence, variable)
+    call_arguments.check_count(lowering, expr, signature, len(operands), sequence, variable)
     attributes = {name: value for name, value in spread if name not in explicit} | explicit
     if variable is None and not wholes:
         _check_required(lowering, expr, signature, attributes)
@@ -202,6 +202,11 @@ def _attribute(
     if isinstance(written, n.Hole):
         lowering.error("E0506", "`_` is a wildcard; a target needs a value", written.span)
         return ir.Const(None)
+    if bodies.is_body(lowering, signatures, name, written):
+        lowering.stop(
+            "E0504", "a target makes no bodies", written.span,
+            f"pass on one of the source, `{name} = y.{name}`, where `y` is a call there",
+        )
     found = values.value(lowering, written).value
     signature = signatures[0]
     if len(signatures) == 1 and name in signature.attributes:
@@ -226,11 +231,11 @@ def _spread(
     if not isinstance(what, NodeOf):
         lowering.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
     if spread.fields is None:
-        names = pattern_calls.spread_names(lowering, what.node)
-        if names is None or pattern_calls.is_copied_whole(names, lowering, what.node, signatures):
+        names = call_arguments.spread_names(lowering, what.node)
+        if names is None or call_arguments.is_copied_whole(names, lowering, what.node, signatures):
             wholes.append(spread)
-            names = pattern_calls.movable(signatures[0])
-        own = {*signatures[0].attributes, *pattern_calls.movable(signatures[0])}
+            names = call_arguments.movable(signatures[0])
+        own = {*signatures[0].attributes, *call_arguments.movable(signatures[0])}
         wanted = [(name, spread.span) for name in names if name in own]
     else:
         wanted = [(f.id, f.span) for f in spread.fields]
@@ -238,7 +243,7 @@ def _spread(
             attributes.attribute_type(
                 lowering, n.Attribute(spread.base, name, span, span=spread.span), what.node
             )
-            pattern_calls.known_attribute(lowering, signatures, signatures[0].name, name, span)
+            call_arguments.known_attribute(lowering, signatures, signatures[0].name, name, span)
     return [(name, ir.NodeAttr(what.place, what.node, name)) for name, _ in wanted if name not in explicit]
 
 

@@ -3,8 +3,8 @@ around a node of its source, or inside it."""
 
 from __future__ import annotations
 
+from gslang.check import call_arguments, values, variables
 from gslang.check import checked as ir
-from gslang.check import pattern_calls, values, variables
 from gslang.check.context import USES, Denotation, Lowering, NodeOf, OperatorOf, TargetOf, ValueOf
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
@@ -116,5 +116,5 @@ def _attribute(lowering: Lowering, keyword: n.Keyword, operators: ir.Value | Non
         names = (operators.value,) if isinstance(operators.value, str) else operators.value
         signatures = [signature for name in names if (signature := lowering.dialect.get(name)) is not None]
         shown = signatures[0].name if len(signatures) == 1 else keyword.span.text
-        pattern_calls.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
+        call_arguments.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
     return keyword.name, values.value(lowering, keyword.value).value

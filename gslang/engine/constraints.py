@@ -8,9 +8,11 @@ from typing import Any
 from gslang.base.arrays import Array
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
+from gslang.engine.bodies import computes
 from gslang.engine.scope import Scope, evaluate
-from gslang.engine.values import FAILURES, call_attribute, constant_value, equal, read_attribute, truth
-from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.engine.values import FAILURES, call_attribute, constant_of, equal, read_attribute, truth
+from gslang.graph.graph import CONST, INPUT, PARAM
+from gslang.graph.inner_graph import inner_graph
 from gslang.graph.scalar import Scalar, as_element
 
 
@@ -36,6 +38,12 @@ def _satisfied(
         if isinstance(constraint, ir.SameAttributes):
             other = scope.slot(constraint.place, constraint.node)
             return other >= 0 and same_attributes(scope, slot, other, constraint.without)
+        if isinstance(constraint.test, ir.Computes):
+            return computes(
+                inner_graph(graph, slot, constraint.field), constraint.test, dialect,
+                lambda value: scope.slot(value.place, value.node),
+                lambda test, found: passes(test, found, scope),
+            )
         if isinstance(node, ir.CallNode):
             found = call_attribute(graph, dialect, slot, constraint.field)
         elif constraint.field == "value" and isinstance(constraint.test, ir.ElementsTest):
@@ -45,14 +53,6 @@ def _satisfied(
         return passes(constraint.test, found, scope)
     except FAILURES:
         return False
-
-
-def constant_of(graph: Graph, node: int) -> Any:
-    """The key by which a constant is compared: a number as it was read, or the array."""
-    value = graph.values.get(node)
-    if type(value) is Scalar and graph.op[node] is CONST:
-        return value
-    return constant_value(graph, node)
 
 
 def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ()) -> bool:

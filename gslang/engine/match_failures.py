@@ -12,9 +12,11 @@ from gslang.check import checked as ir
 from gslang.check.walks import readings
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
+from gslang.engine import bodies
 from gslang.engine.scope import Scope, evaluate, holds
 from gslang.engine.values import FAILURES, call_attribute, read_attribute
 from gslang.graph.graph import Graph
+from gslang.graph.inner_graph import inner_graph
 
 _TOLD = 4  # nodes that a condition reads
 _UNKNOWN_HELP = "types come from the graph file or from inference; only what is known to be true matches"
@@ -81,7 +83,9 @@ def constraint_obstacle(
         )
     name = constraint.field
     try:
-        if isinstance(node, ir.CallNode):
+        if isinstance(constraint.test, ir.Computes):
+            found = inner_graph(graph, slot, name)
+        elif isinstance(node, ir.CallNode):
             found = call_attribute(graph, dialect, slot, name)
         else:
             found = read_attribute(graph, dialect, slot, name)
@@ -92,6 +96,8 @@ def constraint_obstacle(
             _UNKNOWN_HELP,
         )
     text = f"{where} has `{name}` = {shown(found)}"
+    if isinstance(constraint.test, ir.Computes):
+        text = f"`{name}` of {where} returns {bodies.described(found, graph.label)}"
     if _has_unknown(found):
         return f"unknown-{_topic(name)}", _wanted(constraint, scope), text, _UNKNOWN_HELP
     topic = {"shape": "shape", "ndim": "rank", "dtype": "dtype", "value": "constant-value"}.get(

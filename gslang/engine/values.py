@@ -13,7 +13,7 @@ from typing import Any
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.graph.graph import CONST, PROJ, Graph
-from gslang.graph.scalar import round_float32
+from gslang.graph.scalar import Scalar, round_float32
 
 # What a failing evaluation may raise; all of it means "unknown".
 FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
@@ -60,6 +60,14 @@ def constant_value(graph: Graph, node: int) -> Any:
     if array is None:
         raise UnknownValue(f"the value of {graph.label(node)} is not known")
     return array
+
+
+def constant_of(graph: Graph, node: int) -> Any:
+    """The key by which a constant is compared: a number as it was read, or the array."""
+    value = graph.values.get(node)
+    if type(value) is Scalar and graph.op[node] is CONST:
+        return value
+    return constant_value(graph, node)
 
 
 def shape_of(type: object) -> Any:

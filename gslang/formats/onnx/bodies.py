@@ -7,30 +7,24 @@ so that a match never reaches out. New names are new in the whole model.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
-from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.schemas import operator_name
-from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 from gslang.dialect.onnx.versions import OPSETS, history
-from gslang.dialect.tensor_type import TensorType
-from gslang.formats.onnx.reader import read_message
-from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord, model_record, node_record
+from gslang.formats.onnx.model_graph import read_message
+from gslang.formats.onnx.outside import Outside, model_around
+from gslang.formats.onnx.records import KEY, ModelRecord, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
-from gslang.graph.graph import CONST, PROJ, Graph
-from gslang.graph.scalar import Scalar
+from gslang.graph.graph import PROJ, Graph
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
-
-_SMALL: Final = 1024  # elements of a constant that inference may look at
+    pass
 
 Rewrite = Callable[[str, Graph], None]
 """Changes a graph inside a model; told its path: `y/then_branch` is a body of the node that makes `y`,
@@ -92,7 +86,7 @@ def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite, prefix: st
         attrs = graph.attrs[node]
         if not any(isinstance(part, Body) for part in _parts(attrs)):
             continue
-        inside = Outside(graph, node, record, dialect, rewrite, taken)
+        inside = _Insides(graph, node, record, dialect, rewrite, taken)
         place = prefix + _result_name(graph, node)
         new = {name: inside.rewritten(f"{place}/{name}", value) for name, value in attrs.items()}
         if inside.changed:
@@ -126,24 +120,15 @@ def _parts(attrs: Attrs) -> list[Any]:
     return [part for value in attrs.values() for part in (value if isinstance(value, tuple) else (value,))]
 
 
-class Outside:
-    """The surroundings of a node's bodies: the outer graph, and the location of its values."""
+class _Insides:
+    """The bodies of a node, rewritten; `changed`: how many are others now."""
 
     def __init__(
-        self,
-        graph: Graph,
-        node: int,
-        record: ModelRecord,
-        dialect: Dialect,
-        rewrite: Rewrite | None,
+        self, graph: Graph, node: int, record: ModelRecord, dialect: Dialect, rewrite: Rewrite,
         taken: set[str],
-    ) -> None:
-        self.graph, self.record, self.dialect, self.rewrite, self.taken = (
-            graph, record, dialect, rewrite, taken,
-        )
-        captures = captures_of(graph.attrs[node].values())
-        operands = graph.operands[node]
-        self.values = dict(zip(captures, operands[len(operands) - len(captures) :]))
+    ) -> None:  # fmt: skip
+        self.graph, self.rewrite, self.taken = graph, rewrite, taken
+        self.outside = Outside(read_message, graph, node, record, dialect)
         self.changed = 0
 
     def rewritten(self, path: str, value: object) -> Any:
@@ -157,26 +142,9 @@ class Outside:
                 ])
         return value
 
-    def read(self, body: Body, shown: set[str]) -> Graph:
-        """A body as a graph; `shown` receives the names of the outer values among its inputs and constants.
-        """
-        model = _around(self.record)
-        model.graph.ParseFromString(body.data)
-        large: list[str] = []
-        for name in body.captures:
-            self._show(model.graph, name, self.values[name], large, shown)
-        whole_ir = self.record.message.ir_version  # before 4, a body has as few initializers as it has inputs
-        inner = read_message(
-            model, self.record.path, self.record.folder, self.dialect, frozenset(self.taken), 0 < whole_ir < 4
-        )
-        for name in large:
-            _make_constant(inner, name, self.graph, self.values[name])
-        return inner
-
     def _body(self, path: str, body: Body) -> Body:
         shown: set[str] = set()
-        inner = self.read(body, shown)
-        assert self.rewrite is not None
+        inner = self.outside.read(body, shown, frozenset(self.taken))
         self.rewrite(path, inner)
         written = onnx_model(inner)
         for field in (written.graph.input, written.graph.initializer):
@@ -191,41 +159,6 @@ class Outside:
         self.changed += 1
         _import(self.graph, written)
         return result
-
-    def _show(self, message: NodeProto, name: str, node: int, large: list[str], shown: set[str]) -> None:
-        """State an outer value as an input of the body, or as an initializer."""
-        graph = self.graph
-        value = graph.values.get(node) if graph.op[node] is CONST else None
-        shown.add(name)
-        if isinstance(value, Scalar):
-            value = OnnxTensor(tensor_message(value.load(), value.dtype_name, name))
-        if isinstance(value, OnnxTensor) and math.prod(value.shape) <= _SMALL and not value.external:
-            message.initializer.add().CopyFrom(value.message)
-            message.initializer[-1].name = name
-            return
-        type = graph.types[node]
-        stated = message.input.add(name=name)
-        if isinstance(type, TensorType):
-            stated.type.CopyFrom(type_message(type))
-        if value is not None:
-            large.append(name)
-
-
-def _around(record: ModelRecord) -> Any:
-    """A model with the operator sets and functions of another one, and no graph yet."""
-    model = type(record.message)(ir_version=record.message.ir_version)
-    model.opset_import.extend(record.message.opset_import)
-    model.functions.extend(record.local_functions())
-    return model
-
-
-def _make_constant(inner: Graph, name: str, outer: Graph, node: int) -> None:
-    """An input of a body that is a constant outside."""
-    place = next((n for n in inner.nodes() if inner.names[n] == name), None)
-    if place is not None:
-        value = outer.values[node]
-        inner.set_value(place, CONST, value, outer.types[node])
-        inner.extras[place] = {KEY: NodeRecord(-1, None, None, value)}
 
 
 def _exchange(graph: Graph, node: int, attrs: Mapping[str, object]) -> None:
@@ -257,7 +190,7 @@ def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewr
     functions = list(record.local_functions())
     changed = 0
     for place, function in enumerate(functions):
-        model = _around(record)
+        model = model_around(record)
         del model.opset_import[:]
         model.opset_import.extend(function.opset_import or record.message.opset_import)
         model.graph.name = function.name

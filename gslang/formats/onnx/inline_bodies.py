@@ -14,7 +14,8 @@ from gslang.dialect.onnx.attributes import Body
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
 from gslang.engine.edits import edits_of
-from gslang.formats.onnx.bodies import Outside
+from gslang.formats.onnx.model_graph import read_message
+from gslang.formats.onnx.outside import Outside
 from gslang.formats.onnx.records import KEY, NodeRecord, model_record, node_record
 from gslang.graph.graph import CONST, PROJ, VARIABLES, Graph
 from gslang.graph.inference import infer_node
@@ -123,7 +124,7 @@ def _constant(graph: Graph, node: int) -> Any:
 
 def _outside(graph: Graph, dialect: Dialect, node: int) -> Outside | None:
     record = model_record(graph)
-    return None if record is None else Outside(graph, node, record, dialect, None, set(record.taken))
+    return None if record is None else Outside(read_message, graph, node, record, dialect)
 
 
 class _Splice:

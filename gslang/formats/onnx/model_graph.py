@@ -6,6 +6,7 @@ Bytes and paths are read by `reader`; what operators mean is in `gslang.dialect.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from sys import intern
 from typing import TYPE_CHECKING, Any, Final
@@ -35,6 +36,7 @@ from gslang.formats.onnx.normal_form import (
     spelled_type,
     unknown_at,
 )
+from gslang.formats.onnx.outside import inner_graph
 from gslang.formats.onnx.provenance import PREFIX, stated_annotations, stated_origin
 from gslang.formats.onnx.records import KEY, ModelRecord, NodeRecord
 from gslang.formats.onnx.texts import refuse_bytes_among, refuse_bytes_in_attributes
@@ -42,6 +44,7 @@ from gslang.formats.onnx.types import inferred_types, is_complete, merged, state
 from gslang.graph.annotations import KEY as ANNOTATIONS
 from gslang.graph.graph import ABSENT, NO_ATTRS, Graph
 from gslang.graph.inference import infer_types
+from gslang.graph.inner_graph import READ
 from gslang.graph.known_calls import LOCAL_FUNCTION, opaque_name, unknown_parts, warning
 
 if TYPE_CHECKING:
@@ -76,6 +79,22 @@ def graph_of(
         return _Reader(model, path, folder, dialect, data, own_types=True).graph
     except _Untyped:
         return _Reader(model, path, folder, dialect, data, own_types=False).graph
+
+
+def read_message(
+    model: ModelProto,
+    path: str,
+    folder: str,
+    dialect: Dialect,
+    taken: frozenset[str] = frozenset(),
+    constants_are_nodes: bool = False,
+) -> Graph:
+    """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
+    graph = graph_of(model, path, folder, dialect)
+    graph.meta[KEY] = replace(
+        graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes
+    )
+    return graph
 
 
 class _Reader:
@@ -124,6 +143,7 @@ class _Reader:
         unused = frozenset([name for name in initializers if self.values[name] not in read])
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
         self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path, self.may_be_external)
+        self.graph.meta[READ] = partial(inner_graph, read_message, dialect)
 
     def fail(self, message: str, place: str = "", help: str = "") -> InputError:
         return InputError(message, path=self.path, place=place, help=help)

@@ -6,7 +6,6 @@ Not here: writing (`writer`), how a message becomes a graph (`model_graph`).
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +15,11 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.messages import messages
 from gslang.formats.onnx.model_graph import graph_of
-from gslang.formats.onnx.records import KEY
 from gslang.formats.onnx.texts import refuse_bytes
 from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
-    from onnx import ModelProto
+    pass
 
 
 def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
@@ -36,22 +34,6 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
             raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
         return read_onnx_bytes(data, str(source), dialect)
     return graph_of(source, "", "", dialect)
-
-
-def read_message(
-    model: ModelProto,
-    path: str,
-    folder: str,
-    dialect: Dialect,
-    taken: frozenset[str] = frozenset(),
-    constants_are_nodes: bool = False,
-) -> Graph:
-    """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
-    graph = graph_of(model, path, folder, dialect)
-    graph.meta[KEY] = replace(
-        graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes
-    )
-    return graph
 
 
 def read_onnx_bytes(data: bytes, path: str, dialect: Dialect | None = None) -> Graph:

@@ -88,6 +88,8 @@ def propose(case: Case, test: ir.Test, operator: str, name: str, depth: int = 0)
             return found, chosen
         case ir.OneOf(tests):
             return propose(case, tests[case.world.facts.choices.choose(len(tests))], operator, name, depth)
+        case ir.Computes():
+            raise NotProved("what a body computes")
         case ir.IfTest(condition, then, otherwise):
             return propose(case, then if case.holds(condition) else otherwise, operator, name, depth)
         case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):

@@ -1,0 +1,206 @@
+"""`then_branch = Relu(x)`: the body in an attribute of a call, by what it computes.
+
+Inside, names mean values of the source, `input[k]` is an input of the body, and calls are those of the body:
+they make no pattern nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import permutations
+from typing import Final
+
+from gslang.check import call_arguments, values
+from gslang.check import checked as ir
+from gslang.check.context import KINDS, Lowering, NodeOf, OperatorOf, branches_of
+from gslang.check.unknown_operator import refuse
+from gslang.check.variables import dotted
+from gslang.check.walks import walk
+from gslang.dialect.signature import Signature
+from gslang.syntax import nodes as n
+
+_MOST_READ: Final = 4  # values that bodies of a call read: each of their orders is an alternative
+
+
+def is_body(lowering: Lowering, signatures: Sequence[Signature], attribute: str, value: n.Expr) -> bool:
+    """True if a constraint on an attribute says what a body computes, rather than compare the attribute."""
+    specs = [spec for s in signatures if (spec := s.attributes.get(attribute)) is not None]
+    if not specs or any(t.base != "graph" or t.depth for spec in specs for t in spec.types):
+        return False
+    match value:
+        case n.Name(name):
+            return isinstance(lowering.look_up(name), NodeOf)
+        case n.Literal(None) | n.Hole() | n.Walrus() | n.Attribute() | n.Conditional() | n.Match():
+            return False
+    return True
+
+
+def computes(lowering: Lowering, expr: n.Expr) -> ir.Computes:
+    """The test of a body: an expression, or a tuple of one for each output."""
+    items = expr.items if isinstance(expr, n.TupleExpr) else (expr,)
+    return ir.Computes(tuple([_part(lowering, item) for item in items]))
+
+
+def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
+    """A value in a body: one result of a call."""
+    match expr:
+        case n.Hole():
+            return ir.Anything()
+        case n.Index(n.Name("input"), n.Literal(int() as index)):
+            return ir.BodyInput(index)
+        case n.Name(name) if isinstance(what := lowering.look_up(name), NodeOf):
+            lowering.used_inputs.add(name)
+            return ir.OuterValue(what.place, what.node, expr.span)
+        case n.Call():
+            call = _call(lowering, expr)
+            if isinstance(call, ir.BodyCall) and lowering.dialect.operators[call.operator].several_results:
+                lowering.stop(
+                    "E0309", f"`{call.operator}` has several results", expr.span,
+                    f"project one: `{call.operator}(…).0`",
+                )
+            return call
+        case n.Projection(n.Call() as base, index) | n.Index(n.Call() as base, n.Literal(int() as index)):
+            return ir.BodyResult(_call(lowering, base), index)
+        case n.Binary("+" | "-" | "*" | "/" as operator, left, right):
+            operands = [_part(lowering, left), _part(lowering, right)]
+            if not all(isinstance(operand, ir.BodyConstant) for operand in operands):
+                return _made(lowering, lowering.dialect.infix[operator], operands, ())
+        case n.Unary("-", operand) if not isinstance(operand, n.Literal):
+            return _made(lowering, lowering.dialect.infix["neg"], [_part(lowering, operand)], ())
+        case n.Binary("|"):
+            return ir.BodyChoice(tuple([_part(lowering, branch) for branch in branches_of(expr)]))
+        case n.Name() | n.Literal() | n.Unary("-") | n.Binary() | n.Attribute() | n.Index():
+            found = values.value(lowering, expr)
+            if found.type in ("str", "none", "dtype", "graph"):
+                lowering.stop("E0307", f"expected a tensor, found {values.article(found.type)}", expr.span)
+            return ir.BodyConstant(ir.ConstantEquals(found.value))
+    lowering.stop(
+        "E0504", "a body is described by calls, values of the source, its inputs and constants", expr.span,
+        "for example `then_branch = Add(Relu(x), 1)`, `body = (input[1], Neg(input[2]))`",
+    )
+
+
+def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
+    name = dotted(expr.callee) or ""
+    if name in ("const", "splat") and name not in lowering.functions:
+        return _constant(lowering, expr, name)
+    if isinstance(lowering.look_up(name), OperatorOf):
+        lowering.stop(
+            "E0504", f"`{name}` is an operator variable, which cannot be called in a body", expr.callee.span,
+            f"write a rule for each operator: `rule name(…) for {name} in Relu, Tanh: …`",
+        )
+    if name in KINDS:
+        lowering.stop("E0504", "any value in a body is `_`, a constant `const()`", expr.span)
+    if name in lowering.functions:
+        lowering.stop(
+            "E0504", f"`{name}` is a function, which cannot be called in a body", expr.callee.span,
+            "write the calls that it stands for",
+        )
+    signature = lowering.dialect.get(name)
+    if signature is None:
+        refuse(lowering, expr, name)
+    operands: list[ir.BodyPart | None] = []
+    by_name = {operand.name: k for k, operand in enumerate(signature.operands)}
+    attributes: list[n.Keyword | n.Spread] = []
+    for argument in expr.arguments:
+        match argument:
+            case n.Positional(n.Literal(None)):
+                operands.append(None)
+            case n.Positional(value):
+                operands.append(_part(lowering, value))
+            case n.Keyword(field, value) if field in by_name and field not in signature.attributes:
+                place = by_name[field]
+                operands += [None] * (place + 1 - len(operands))
+                operands[place] = (
+                    None if value == n.Literal(None, span=value.span) else _part(lowering, value)
+                )
+            case n.Keyword(field, value) if is_body(lowering, [signature], field, value):
+                lowering.stop(
+                    "E0506", "a body inside a body cannot be described", value.span,
+                    "write `_` for it",
+                )
+            case n.Keyword():
+                attributes.append(argument)
+            case _:
+                lowering.stop(
+                    "E0506", "a call in a body states its operands and attributes one by one", argument.span
+                )
+    while operands and operands[-1] is None:
+        operands.pop()
+    call_arguments.check_count(lowering, expr, signature, len(operands), False, None)
+    constraints = call_arguments.constraints(lowering, [signature], signature.name, attributes, set())
+    return _made(
+        lowering, signature.name, operands, tuple([c for c in constraints if isinstance(c, ir.Constraint)])
+    )
+
+
+def _made(
+    lowering: Lowering, operator: str, operands: Sequence[ir.BodyPart | None],
+    constraints: tuple[ir.Constraint, ...],
+) -> ir.BodyCall:  # fmt: skip
+    swappable = "commutative" in lowering.dialect.operators[operator].traits and len(operands) == 2
+    return ir.BodyCall(operator, tuple(operands), constraints, swappable)
+
+
+def _constant(lowering: Lowering, expr: n.Call, name: str) -> ir.BodyConstant:
+    """`const()`, `const(value = v)`, `splat(v)`."""
+    match name, expr.arguments:
+        case "const", ():
+            return ir.BodyConstant(ir.Anything())
+        case "const", (n.Keyword("value", value),):
+            return ir.BodyConstant(ir.ConstantEquals(values.value(lowering, value).value))
+        case "splat", (n.Positional(value),):
+            return ir.BodyConstant(ir.SplatEquals(values.value(lowering, value).value))
+    lowering.stop(
+        "E0503", f"in a body, `{name}` is called like this: `const()`, `const(value = v)`, `splat(v)`",
+        expr.span,
+    )
+
+
+# ── what bodies read ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
+    """A call, and the same with what its bodies read in other orders: a model has these operands in the order
+    in which it happens to use them first.
+    """
+    read = list(_outer_values(call))
+    for value in read:
+        if value.node not in call.operands:
+            name = value.span.text
+            lowering.stop(
+                "E0302", f"a body reads `{name}`, which is no operand of this call", value.span,
+                f"the values that bodies read are the last operands: `{call.operators[0]}(…, {name}, …)`",
+            )
+    wanted = {value.node for value in read}
+    signature = lowering.dialect.operators[call.operators[0]]
+    places = [
+        k
+        for k, operand in enumerate(call.operands)
+        if operand in wanted or (spec := signature.operand(k)) is not None and spec.name == "captured"
+    ]
+    if len(places) > _MOST_READ:
+        lowering.stop(
+            "E0302", f"bodies that are described read {_MOST_READ} values at most, here {len(places)}",
+            call.span, "write `_` for the bodies, and count their calls: `calls(y.then_branch, Relu) == 1`",
+        )
+    found = dict.fromkeys(permutations([call.operands[k] for k in places]))
+    return [replace(call, operands=_placed(call.operands, places, order)) for order in found]
+
+
+def _placed(
+    operands: tuple[int | None | ir.Splice, ...], places: list[int],
+    now: tuple[int | None | ir.Splice, ...],
+) -> tuple[int | None | ir.Splice, ...]:  # fmt: skip
+    given = dict(zip(places, now))
+    return tuple([given.get(k, operand) for k, operand in enumerate(operands)])
+
+
+def _outer_values(call: ir.CallNode) -> Iterator[ir.OuterValue]:
+    """The values of the source that bodies of a call name."""
+    return (
+        part
+        for constraint in call.tests if isinstance(constraint.test, ir.Computes)
+        for part in walk(constraint.test) if isinstance(part, ir.OuterValue)
+    )

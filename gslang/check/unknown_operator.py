@@ -1,0 +1,49 @@
+"""Calls of what is no operator: why, and what may be meant."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+from gslang.base.suggest import did_you_mean
+from gslang.check.context import FUNCTIONS, Lowering, NodeOf, TargetOf, ValueOf
+from gslang.check.implied_dialect import dialect_with
+from gslang.syntax import nodes as n
+
+
+def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
+    """Say why a name cannot be called, and what may be meant."""
+    known = lowering.look_up(name)
+    if isinstance(known, (NodeOf, TargetOf, ValueOf)):
+        lowering.stop(
+            "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
+            expr.callee.span,
+        )
+    if (other := dialect_with(name, lowering.dialect.name)) is not None:
+        message = (
+            f"unknown operator `{name}`: dialect `{other}` has it, and this file is of "
+            f"`{lowering.dialect.name}`"
+        )
+        near, hint = (
+            _with_prefix(name, lowering), f"did you mean `dialect {other};` as the first line of the file?",
+        )
+        lowering.stop(
+            "E0301", message, expr.callee.span,
+            f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else hint,
+        )
+    guess = _with_prefix(name, lowering) or did_you_mean(
+        name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
+    )
+    lowering.stop(
+        "E0301", f"unknown operator `{name}`", expr.callee.span,
+        f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
+    )  # fmt: skip
+
+
+def _with_prefix(name: str, lowering: Lowering) -> str | None:
+    """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
+    wanted = name.rpartition(".")[2].lower()
+    return min(
+        (known for known in lowering.dialect.operators if known.rpartition(".")[2].lower() == wanted),
+        key=len,
+        default=None,
+    )

@@ -1,0 +1,100 @@
+"""What a body computes (language.md §3), against the calls, outer values, inputs and constants that a rule
+states.
+
+A body is read as any graph is: operators in their latest version. `Identity` computes nothing and is skipped
+unless the rule calls it; ONNX needs it where a body returns one of its inputs or an outer value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
+from gslang.engine.values import FAILURES, call_attribute, constant_of
+from gslang.graph.graph import ABSENT, CONST, LEAVES, PROJ
+from gslang.graph.inner_graph import InnerGraph
+
+_SHOWN: Final = 3  # levels of calls
+
+Passes = Callable[[ir.Test, Any], bool]
+"""True if a value that is found passes a test of the rule, in the match so far."""
+
+
+def computes(
+    body: InnerGraph, stated: ir.Computes, dialect: Dialect, slot: Callable[[ir.OuterValue], int],
+    passes: Passes,
+) -> bool:
+    """True if a body has the outputs that a rule states. `slot`: the node that an outer value matched."""
+
+    def fits(part: ir.BodyPart, node: int) -> bool:
+        graph = body.graph
+        if not (isinstance(part, ir.BodyCall) and part.operator == "Identity"):
+            while graph.op[node] == "Identity":
+                node = graph.operands[node][0]
+        match part:
+            case ir.Anything():
+                return True
+            case ir.OuterValue():
+                return body.outer.get(node, ABSENT) == slot(part) != ABSENT
+            case ir.BodyInput(index):
+                return index < len(body.inputs) and body.inputs[index] == node
+            case ir.BodyConstant(test):
+                return graph.op[node] is CONST and passes(test, constant_of(graph, node))
+            case ir.BodyResult(call, index):
+                return (
+                    graph.op[node] is PROJ and graph.attrs[node]["index"] == index
+                    and fits(call, graph.operands[node][0])
+                )
+            case ir.BodyChoice(parts):
+                return any(fits(part, node) for part in parts)
+            case ir.BodyCall():
+                return graph.op[node] == part.operator and operands_fit(part, node) and all(
+                    attribute_fits(constraint, node) for constraint in part.constraints
+                )
+
+    def operands_fit(call: ir.BodyCall, node: int) -> bool:
+        given = body.graph.operands[node]
+        orders = [given, given[::-1]] if call.swappable and len(given) == 2 else [given]
+        return any(in_order(call, order) for order in orders)
+
+    def in_order(call: ir.BodyCall, given: tuple[int, ...]) -> bool:
+        missing = (None,) * (len(given) - len(call.operands))
+        given += (ABSENT,) * (len(call.operands) - len(given))
+        return all(
+            operand == ABSENT if part is None else operand != ABSENT and fits(part, operand)
+            for part, operand in zip((*call.operands, *missing), given)
+        )
+
+    def attribute_fits(constraint: ir.Constraint, node: int) -> bool:
+        try:
+            return passes(constraint.test, call_attribute(body.graph, dialect, node, constraint.field))
+        except FAILURES:
+            return False
+
+    outputs = body.graph.outputs
+    return len(outputs) == len(stated.outputs) and all(map(fits, stated.outputs, outputs))
+
+
+def described(body: InnerGraph, label: Callable[[int], str]) -> str:
+    """What a body computes, as a rule would say it; `…` for what lies deeper. `label`: of an outer node."""
+    graph = body.graph
+
+    def text(node: int, depth: int) -> str:
+        if node in body.outer:
+            return label(body.outer[node])
+        if node in body.inputs:
+            return f"input[{body.inputs.index(node)}]"
+        if node == ABSENT:
+            return "none"
+        if graph.op[node] == PROJ:
+            return f"{text(graph.operands[node][0], depth)}.{graph.attrs[node]['index']}"
+        if graph.op[node] in LEAVES:
+            value = graph.value(node)
+            return str(value.item()) if value is not None and value.size == 1 else "const()"
+        below = [text(operand, depth - 1) for operand in graph.operands[node]] if depth else ["…"]
+        return f"{graph.op[node]}({', '.join(below)})"
+
+    parts = [text(node, _SHOWN) for node in graph.outputs]
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"

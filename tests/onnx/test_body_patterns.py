@@ -1,0 +1,261 @@
+"""`then_branch = Relu(x)`: patterns on what the bodies of `If`, `Loop` and `Scan` compute."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from itertools import permutations
+from random import Random
+from typing import Union
+
+import pytest
+
+pytest.importorskip("onnx")
+
+from onnx.parser import parse_model
+
+import gslang
+from gslang import api
+from gslang.graph.graph import Graph
+from gslang.verify.verdict import Settings, verify_now
+from tests.engine.readable import readable_only
+
+IF = """<ir_version: 9, opset_import: ["": %(opset)d]>
+agraph (float[2, 3] x, float[2, 3] w, bool c) => (float[2, 3] z)
+{
+    y = If (c) <
+        then_branch = g1 () => (float[2, 3] t) { %(then)s },
+        else_branch = g2 () => (float[2, 3] e) { %(other)s }
+    >
+    z = Abs(y)
+}"""
+LOOP = """<ir_version: 9, opset_import: ["": 18]>
+agraph (float[2] x, int64 n, bool go) => (float[2] last)
+{
+    last = Loop (n, go, x) <
+        body = b (int64 k, bool on, float[2] now) => (bool more, float[2] next) { %s }
+    >
+}"""
+
+
+def branches(then: str, other: str, opset: int = 18) -> Graph:
+    return gslang.from_onnx(parse_model(IF % {"then": then, "other": other, "opset": opset}))
+
+
+def matches(source: str, graph: Graph, readable: bool = False) -> int:
+    rules = api.parse_rules(f"dialect onnx; rule r(c, x, w) {{ y = {source}; y => w }}")
+    with readable_only() if readable else nullcontext():
+        return len(list(rules["r"].matches(graph)))
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("then", "fits", "differs"),
+    [
+        ("t = Add(x, w)", "Add(x, w)", "Sub(x, w)"),
+        ("t = Add(x, w)", "w + x", "x + x"),
+        ("t = Sub(x, w)", "x - w", "w - x"),
+        ("s = Softmax<axis = 0>(x)  t = Mul(s, w)", "Softmax(x, axis = 0) * w", "Softmax(x, axis = 1) * w"),
+        ("s = Softmax(x)  t = Mul(s, w)", "Softmax(_, axis = -1) * w", "Softmax(_, axis = (a := 2)) * w"),
+        ("k = Constant<value = float {2.0}>()  s = Mul(x, k)  t = Add(s, w)", "2 * x + w", "3 * x + w"),
+        ("k = Constant<value = float {2.0}>()  s = Mul(x, k)  t = Add(s, w)", "const() * x + w", "w * x + w"),
+        ("s = Identity(x)  r = Add(s, w)  t = Identity(r)", "x + w", "x + Identity(w)"),
+        ("a, b = Split<axis = 0, num_outputs = 2>(x)  s = Concat<axis = 0>(b, a)  t = Add(s, w)",
+         "Concat(Split(x, axis = 0, num_outputs = 2)[1], _, axis = 0) + w",
+         "Concat(Split(x, axis = 0, num_outputs = 2)[0], _, axis = 0) + w"),
+        ("k = Constant<value = float {0.0}>()  s = Clip(x, k)  t = Add(s, w)", "Clip(x, 0) + w",
+         "Clip(x, 0, _) + w"),
+        ("k = Constant<value = float {0.0}>()  s = Clip(x, , k)  t = Add(s, w)", "Clip(x, max = 0) + w",
+         "Clip(x, 0) + w"),
+    ],
+)  # fmt: skip
+def test_what_a_branch_computes(then: str, fits: str, differs: str, readable: bool) -> None:
+    graph = branches(then, "e = Exp(x)")
+    assert matches(f"If(c, x, w, then_branch = {fits}, else_branch = Exp(x)).0", graph, readable) == 1
+    assert matches(f"If(c, x, w, then_branch = {differs}, else_branch = Exp(x)).0", graph, readable) == 0
+    assert matches(f"If(c, x, w, then_branch = {fits}, else_branch = Exp(_ + x)).0", graph, readable) == 0
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_the_order_in_which_a_model_reads_values_does_not_matter(readable: bool) -> None:
+    source = "If(c, x, w, then_branch = Relu(x), else_branch = Neg(w)).0"
+    assert matches(source, branches("t = Relu(x)", "e = Neg(w)"), readable) == 1
+    assert matches(source, branches("t = Relu(w)", "e = Neg(x)"), readable) == 1
+    assert matches(source, branches("t = Neg(w)", "e = Relu(x)"), readable) == 0
+
+
+def test_operators_are_those_of_the_latest_version() -> None:
+    graph = branches("s = Softmax(x)  t = Mul(s, w)", "e = Exp(x)", opset=11)
+    source = "If(c, x, w, then_branch = Softmax(x, axis = {}) * w, else_branch = _).0"
+    assert matches(source.format(-1), graph) == 0  # it was flattened from axis 1 on in this version
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_a_loop_that_changes_nothing_is_its_start(readable: bool) -> None:
+    rules = api.parse_rules(
+        "dialect onnx; rule r(n, go, x) { y = Loop(n, go, x, body = (input[1], input[2])); y.0 => x }"
+    )
+    for body, left in [
+        ("more = Identity(on)  next = Identity(now)", []),
+        ("more = Identity(on)  next = Tanh(now)", ["Loop"]),
+        ("more = Not(on)  next = Identity(now)", ["Loop"]),
+        ("more = Identity(on)  next = Identity(x)", ["Loop"]),
+    ]:
+        graph = gslang.from_onnx(parse_model(LOOP % body))
+        with readable_only() if readable else nullcontext():
+            result = rules.apply(graph)
+        assert [op for op in result.graph.op if op == "Loop"] == left
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_values_that_only_another_body_reads_are_found_too(readable: bool) -> None:
+    graph = branches("t = Sub(w, x)", "e = Relu(w)")
+    assert matches("If(c, x, w, then_branch = _, else_branch = Relu(x)).0", graph, readable) == 1
+    assert matches("If(c, x, w, then_branch = _, else_branch = Relu(w)).0", graph, readable) == 1
+    assert matches("If(c, x, then_branch = _, else_branch = Relu(x)).0 | w", graph, readable) == 0
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_alternatives_in_a_body(readable: bool) -> None:
+    source = "If(c, x, w, then_branch = Relu(x) | Neg(x), else_branch = Exp(w | Abs(w))).0"
+    found = [
+        matches(source, branches(then, other), readable)
+        for then in ("t = Relu(x)", "t = Neg(x)", "t = Abs(x)")
+        for other in ("e = Exp(w)", "a = Abs(w)  e = Exp(a)", "e = Abs(w)")
+    ]
+    assert found == [1, 1, 0, 1, 1, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        ("If(c, x, then_branch = Relu(w), else_branch = _).0", "reads `w`, which is no operand"),
+        ("If(c, x, then_branch = Reluu(x), else_branch = _).0", "did you mean `Relu`"),
+        ("If(c, x, then_branch = Relu(x, w), else_branch = _).0", "takes 1 operand"),
+        ("If(c, x, then_branch = Softmax(x, axs = 1), else_branch = _).0", "did you mean `axis`"),
+        ("If(c, x, then_branch = any(), else_branch = _).0", "any value in a body is `_`"),
+        ("If(c, x, then_branch = keep Relu(x), else_branch = _).0", "a body is described by calls"),
+        ('If(c, x, then_branch = "x", else_branch = _).0', "expected a tensor"),
+        ("If(c, x, then_branch = Dropout(x), else_branch = _).0", "project one: `Dropout"),
+        ("If(c, x, then_branch = If(c, then_branch = x).0, else_branch = _).0", "a body inside a body"),
+        ("If(c, x, then_branch = f(x), else_branch = _).0", "write a rule for each operator"),
+        ("If(c, x, then_branch = twice(x), else_branch = _).0", "write the calls that it stands for"),
+        ("If(c, c, x, w, x, w, x, then_branch = Relu(x), else_branch = _).0", "read 4 values at most"),
+        ("f(Relu(x)); z = If(c, then_branch = Relu(x)).0", "a target makes no bodies"),
+    ],
+)
+def test_mistakes_are_told(source: str, message: str) -> None:
+    source, _, target = source.partition("; z = ")
+    rule = f"rule r(c, x, w, f: op(elementwise, unary)) {{ {source} => {target or 'w'} }}"
+    with pytest.raises(api.RuleError, match=message):
+        api.parse_rules(f"dialect onnx; fn twice(x) = x + x; {rule}")
+
+
+def test_why_not_says_what_a_body_returns_and_verdicts_are_honest() -> None:
+    rules = api.parse_rules(
+        "dialect onnx; rule r(c, x, w) { If(c, x, w, then_branch = Relu(x), else_branch = w).0 => w }"
+    )
+    misses = rules["r"].why_not(branches("s = Add(x, w)  t = Relu(s)", "e = Identity(w)"))
+    assert any("`then_branch = Relu(x)`" in str(m) and "returns Relu(Add(x, w))" in str(m) for m in misses)
+    verdict = verify_now(rules.own["r"], Settings(seconds=2))
+    assert verdict.verdict == "unknown" and "the body `then_branch`" in verdict.reason
+
+
+# ── a second reading of bodies, of which nothing is the engine's ────────────────────────────────────────────
+
+Tree = Union[str, tuple[str, "Tree"], tuple[str, "Tree", "Tree"]]
+
+
+def random_tree(rng: Random, depth: int) -> Tree:
+    if depth == 0 or rng.random() < 0.2:
+        return rng.choice("xw")
+    if rng.random() < 0.4:
+        return (rng.choice(["Neg", "Relu"]), random_tree(rng, depth - 1))
+    return (
+        rng.choice(["Add", "Sub"]),
+        random_tree(rng, depth - 1),
+        random_tree(rng, depth - 1),
+    )
+
+
+def changed(rng: Random, tree: Tree) -> Tree:
+    """The tree with other names for its leaves, operands of sums swapped, and at times something else."""
+    if rng.random() < 0.05:
+        return random_tree(rng, 1)
+    if isinstance(tree, str):
+        return tree
+    below = [changed(rng, part) for part in tree[1:]]
+    if tree[0] == "Add" and rng.random() < 0.5:
+        below.reverse()
+    return (tree[0], *below)  # type: ignore[return-value]
+
+
+def renamed(tree: Tree, names: dict[str, str]) -> Tree:
+    if isinstance(tree, str):
+        return names[tree]
+    return (tree[0], *[renamed(part, names) for part in tree[1:]])  # type: ignore[return-value]
+
+
+def meaning(tree: Tree) -> str:
+    if isinstance(tree, str):
+        return tree
+    below = [meaning(part) for part in tree[1:]]
+    return f"{tree[0]}({', '.join(sorted(below) if tree[0] == 'Add' else below)})"
+
+
+def as_body(rng: Random, tree: Tree, result: str) -> str:
+    """The statements of a body: equal parts at times once, in a random order of operands, with identities."""
+    lines: list[str] = []
+    made: dict[str, str] = {}
+
+    def name_of(part: Tree, wanted: str | None = None) -> str:
+        if isinstance(part, str) and wanted is None:
+            return part
+        if wanted is None and meaning(part) in made and rng.random() < 0.5:
+            return made[meaning(part)]
+        if isinstance(part, str):
+            text = f"Identity({part})"
+        else:
+            order = list(enumerate(part[1:]))
+            rng.shuffle(order)
+            below = dict(sorted([(k, name_of(operand)) for k, operand in order]))
+            text = f"{part[0]}({', '.join(below[k] for k in sorted(below))})"
+        name = wanted or f"{result}{len(lines)}"
+        if rng.random() < 0.2:
+            lines.append(f"{name}i = {text}")
+            text = f"Identity({name}i)"
+        lines.append(f"{name} = {text}")
+        made[meaning(part)] = name
+        return name
+
+    name_of(tree, result)
+    return "  ".join(lines)
+
+
+def as_pattern(tree: Tree) -> str:
+    return tree if isinstance(tree, str) else f"{tree[0]}({', '.join(map(as_pattern, tree[1:]))})"
+
+
+def leaves(tree: Tree) -> set[str]:
+    return {tree} if isinstance(tree, str) else set().union(*map(leaves, tree[1:]))
+
+
+def test_random_bodies_agree_with_a_second_reading() -> None:
+    found = []
+    for seed in range(90):
+        rng = Random(seed)
+        bodies = [random_tree(rng, 2), random_tree(rng, 2)]
+        if leaves(bodies[0]) | leaves(bodies[1]) != {"x", "w"}:
+            continue
+        names = dict(zip("xw", rng.sample("xw", 2)))
+        stated = [changed(rng, renamed(body, names)) for body in bodies]
+        graph = branches(as_body(rng, bodies[0], "t"), as_body(rng, bodies[1], "e"))
+        expected = any(
+            all(meaning(renamed(a, dict(zip("xw", order)))) == meaning(b) for a, b in zip(stated, bodies))
+            for order in permutations("xw")
+        )
+        then, other = map(as_pattern, stated)
+        source = f"If(c, x, w, then_branch = {then}, else_branch = {other}).0"
+        for readable in (False, True):
+            assert matches(source, graph, readable) == expected, (seed, source)
+        found.append(expected)
+    assert 20 < sum(found) < len(found) - 10
