@@ -115,7 +115,7 @@ class SelectTest(Selection):
 
 @dataclass(frozen=True, slots=True)
 class OuterValue(NodeReference):
-    """In a body: the value of a matched node, which the body reads from outside."""
+    """The value of a matched node, which a body reads from outside."""
 
     place: Place
     node: int
@@ -124,21 +124,21 @@ class OuterValue(NodeReference):
 
 @dataclass(frozen=True, slots=True)
 class BodyInput:
-    """In a body: its own input number `index`."""
+    """Input number `index` of the body itself."""
 
     index: int
 
 
 @dataclass(frozen=True, slots=True)
 class BodyConstant:
-    """In a body: a constant whose elements pass."""
+    """A constant in a body whose elements pass."""
 
     test: Test
 
 
 @dataclass(frozen=True, slots=True)
 class BodyCall:
-    """In a body: a call; None for an operand that is absent. `swappable`: its two operands match in either
+    """A call in a body; None for an operand that is absent. `swappable`: its two operands match in either
     order.
     """
 
@@ -150,7 +150,7 @@ class BodyCall:
 
 @dataclass(frozen=True, slots=True)
 class BodyResult:
-    """In a body: result number `index` of a call that has several."""
+    """Result number `index` of a call in a body that has several."""
 
     call: BodyPart
     index: int
@@ -158,7 +158,7 @@ class BodyResult:
 
 @dataclass(frozen=True, slots=True)
 class BodyChoice:
-    """In a body: one of `parts`."""
+    """A value in a body that is described by one of `parts`."""
 
     parts: tuple[BodyPart, ...]
 

@@ -7,6 +7,7 @@ from itertools import permutations
 from random import Random
 from typing import Union
 
+import numpy
 import pytest
 
 pytest.importorskip("onnx")
@@ -123,6 +124,28 @@ def test_alternatives_in_a_body(readable: bool) -> None:
         for other in ("e = Exp(w)", "a = Abs(w)  e = Exp(a)", "e = Abs(w)")
     ]
     assert found == [1, 1, 0, 1, 1, 0, 0, 0, 0]
+
+
+def test_models_compute_the_same_without_the_bodies() -> None:
+    from onnx.reference import ReferenceEvaluator
+
+    rules = api.parse_rules(
+        "dialect onnx;"
+        "rule same(c, x) for F in Relu, Neg { If(c, x, then_branch = F(x), else_branch = F(x)).0 => F(x) }"
+        "rule select(c, a, b): If(c, a, b, then_branch = a, else_branch = Exp(b)).0 => Where(c, a, Exp(b));"
+    )
+    rng = numpy.random.default_rng(0)
+    for then, other in [("t = Neg(x)", "e = Neg(x)"), ("t = Identity(w)", "e = Exp(x)")]:
+        before = parse_model(IF % {"then": then, "other": other, "opset": 18})
+        result = rules.apply(gslang.from_onnx(before))
+        assert result.applications == 1 and "If" not in result.graph.op
+        for condition in (False, True):
+            given = {name: rng.standard_normal((2, 3)).astype("float32") for name in "xw"}
+            given["c"] = numpy.array(condition)
+            after = gslang.to_onnx(result.graph)
+            numpy.testing.assert_allclose(
+                ReferenceEvaluator(after).run(None, given)[0], ReferenceEvaluator(before).run(None, given)[0]
+            )
 
 
 @pytest.mark.parametrize(
