@@ -1,5 +1,5 @@
-"""What a body computes (language.md §3), against the calls, outer values, inputs and constants that a rule
-states.
+"""Comparison of what a body computes with the calls, outer values, inputs and constants that a rule states
+(language.md §3).
 
 A body is read as any graph is: operators in their latest version. `Identity` computes nothing and is skipped
 unless the rule calls it; ONNX needs it where a body returns one of its inputs or an outer value.
@@ -78,7 +78,10 @@ def computes(
 
 
 def described(body: InnerGraph, label: Callable[[int], str]) -> str:
-    """What a body computes, as a rule would say it; `…` for what lies deeper. `label`: of an outer node."""
+    """The outputs of a body, as a rule would describe them; `…` for what lies deeper.
+
+    `label`: of an outer node.
+    """
     graph = body.graph
 
     def text(node: int, depth: int) -> str:

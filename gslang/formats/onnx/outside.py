@@ -1,4 +1,4 @@
-"""What is around the bodies of a node: the values that they read, and each body as a graph that says which of
+"""The surroundings of a node's bodies: the values that they read, and each body as a graph that says which of
 its inputs and constants these are.
 """
 
