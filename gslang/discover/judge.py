@@ -23,8 +23,8 @@ from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.formats.json_reader import read_json
 from gslang.graph.graph import Graph
-from gslang.verify.compare import can_be_computed, compare
-from gslang.verify.evidence import Settings, refutes
+from gslang.verify.compare import can_be_computed, compare, refutes
+from gslang.verify.evidence import Settings
 from gslang.verify.instances import Instance, Search, instances
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved

@@ -115,6 +115,17 @@ def _asks_for_special(before: Graph, after: Graph, results: object) -> bool:
     return asked and all(value.dtype.kind == "b" for value in flat(results))
 
 
+def refutes(finding: Finding, special: bool = False) -> str:
+    """Why an instance refutes its rule; empty if it does not."""
+    if finding.numbers is False and not (finding.field is True and finding.certain and finding.rounds):
+        return f"the sides compute different values: {finding.number_reason}"
+    if special and finding.special:
+        return "the sides differ in NaN or infinities"
+    if finding.numbers is None and finding.field is False and finding.certain:
+        return finding.field_reason
+    return ""
+
+
 def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
     """True if both sides are equal for one input: enough where others were compared in full."""
     inputs = inputs_for(before, seed, "normal")

@@ -17,7 +17,7 @@ from gslang.check import checked as ir
 from gslang.check.context import USES
 from gslang.engine.scope import Scope, evaluate, iterate
 from gslang.engine.values import FAILURES, truth
-from gslang.verify.reads import parts
+from gslang.verify.reads import NO_PARTS, parts
 from gslang.verify.written import written_value
 
 Seen = set[tuple[int, bool]]
@@ -114,6 +114,25 @@ def _is_condition(value: ir.Value) -> bool:
         case ir.Builtin(name):
             return name in ("all", "any", "close")
     return ir.is_true_or_false(value)
+
+
+def reachable(rule: ir.CheckedRule, never: Seen) -> set[int]:
+    """The `id`s of the values of a rule that may be evaluated, where these outcomes do not occur: those
+    behind an `if` that always goes the other way are none of them."""
+    found: set[int] = set()
+    left: list[Any] = [rule.nodes, rule.lets, rule.where, rule.blocks, rule.target]
+    while left:
+        part = left.pop()
+        if isinstance(part, tuple):
+            left += part
+        elif is_dataclass(part) and id(part) not in found:
+            found.add(id(part))
+            if isinstance(part, ir.IfValue):
+                sides = ((True, part.then), (False, part.otherwise))
+                left += [part.condition, *(v for way, v in sides if (id(part.condition), way) not in never)]
+            else:
+                left += [getattr(part, f.name) for f in fields(part) if f.name not in NO_PARTS]
+    return found
 
 
 # ── what a match showed ──

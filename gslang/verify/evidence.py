@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 from itertools import chain, islice
 from math import inf
 
@@ -20,21 +20,23 @@ from gslang.verify.compare import (
     can_be_computed,
     compare,
     fits_its_types,
+    refutes,
 )
-from gslang.verify.decisions import goals
+from gslang.verify.decisions import Seen, goals, reachable
 from gslang.verify.effects import Attribute, matters, shows, unread
 from gslang.verify.instances import (
     Instance,
     Search,
     instances,
     instances_on,
+    integer_types,
     match_in,
     on_unknown_ranks,
     stressing,
     towards,
     without_ranks,
 )
-from gslang.verify.neighbours import Point, corners, point_of
+from gslang.verify.neighbours import NEAR, Point, corners, near, point_of
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
@@ -119,9 +121,11 @@ def gather(
     drawing = until.within(_FOR_DRAWN * settings.seconds)
     own = instances_on(rule, test_graphs(rule, programs), search)
     _look_at_all(rule, own, settings, evidence, settings.wanted, drawing)
+    sizes = graphs_near(rule, programs, settings.seed, _MOST_NEAR)
+    resized = (replace(i, features=("near an own test",)) for i in instances_on(rule, sizes, search))
     waiting: Iterator[Instance] = iter(())
     if settings.proof_steps and rule.changes is None and not evidence.bad:
-        waiting = _a_few(rule, settings, evidence, search, drawing)
+        waiting = _a_few(rule, settings, evidence, search, resized, drawing)
         left = until.left
         agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
         if agree and suffices(evidence) and len(evidence.good) >= settings.wanted // _FIRST:
@@ -137,17 +141,11 @@ def gather(
     choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
     chosen = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
     _look_at_all(rule, chosen, settings, evidence, settings.wanted, drawing)
-    more = instances(rule, search, settings.seed, drawing.left, most)
-    _look_at_all(rule, more, settings, evidence, settings.wanted, drawing)
+    _look_near(rule, settings, evidence, resized, settings.wanted, drawing)
+    if len(evidence.good) < settings.wanted // _FIRST:
+        more = instances(rule, search, settings.seed, drawing.left, most)
+        _look_at_all(rule, more, settings, evidence, settings.wanted, drawing)
     evidence.stopped = drawing.passed and not evidence.bad and len(evidence.good) < settings.wanted
-    if not evidence.drawn and evidence.good and not evidence.bad:
-        near = instances_on(rule, graphs_near(rule, programs, settings.seed, _MOST_NEAR), search)
-        for instance in near:
-            if evidence.drawn >= settings.wanted or until.passed:
-                break
-            evidence.coverage["near an own test"] += 1
-            evidence.drawn += 1
-            _look_at(rule, instance, settings, evidence)
     if not evidence.in_floats and not evidence.bad:  # it is about integers alone
         evidence.bad, evidence.excused = evidence.excused, []
     if evidence.good and not evidence.bad and rule.changes is None:
@@ -164,16 +162,40 @@ def gather(
 
 
 def _a_few(
-    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, drawing: Deadline
+    rule: CheckedRule,
+    settings: Settings,
+    evidence: Evidence,
+    search: Search,
+    resized: Iterator[Instance],
+    drawing: Deadline,
 ) -> Iterator[Instance]:
     """A first look at a few instances; returns those that were drawn and not looked at."""
     few = settings.wanted // _FIRST
-    attempts = _MOST_ATTEMPTS * settings.wanted // _FIRST
-    drawn = instances(rule, search, settings.seed, _FOR_CHOICE * drawing.left, attempts)
-    order = varied(islice(drawn, _DRAWN_FIRST * few), few, rule.dialect, inf)
     count = min(len(evidence.good) + few, settings.wanted)
+    drawn = instances(rule, search, settings.seed, _FOR_CHOICE * drawing.left, _FOR_POOL * few)
+    order = varied(islice(drawn, _DRAWN_FIRST * few), few, rule.dialect, inf)
     _look_at_all(rule, order, settings, evidence, count, drawing)
+    _look_near(rule, settings, evidence, resized, count, drawing)
+    more = instances(rule, search, settings.seed, _FOR_CHOICE * drawing.left, _MOST_ATTEMPTS * few)
+    _look_at_all(rule, more, settings, evidence, count, drawing)
     return order
+
+
+def _look_near(
+    rule: CheckedRule,
+    settings: Settings,
+    evidence: Evidence,
+    resized: Iterator[Instance],
+    wanted: int,
+    drawing: Deadline,
+) -> None:
+    """Look at instances near those that agree, where hardly any of those drawn fits the source: at such as
+    differ in one thing, and at the rule's own tests in other sizes."""
+    if not evidence.agreeing:
+        return
+    around = near(rule, evidence.agreeing, settings.seed, _FOR_POOL * (wanted - len(evidence.good)))
+    _look_at_all(rule, around, settings, evidence, wanted, drawing)
+    _look_at_all(rule, resized, settings, evidence, wanted, drawing)
 
 
 def _look_at_all(
@@ -191,8 +213,9 @@ def _look_at_all(
         if instance is None:
             return
         evidence.coverage.update(instance.features)
-        evidence.drawn += instance.seed >= 0
+        before = len(evidence.good)
         _look_at(rule, instance, settings, evidence)
+        evidence.drawn += len(evidence.good) > before and not {"own test", NEAR} & set(instance.features)
         if (soon if evidence.bad else drawing).passed:
             return
 
@@ -248,14 +271,23 @@ def _look_around(rule: CheckedRule, settings: Settings, evidence: Evidence, unti
 def _seek_decisions(
     rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> None:
-    """Look for instances in which each decision goes each way, and note what was never seen."""
+    """Look for instances in which each decision goes each way, and note what was never seen.
+
+    What reads the same, or stands behind a decision that never goes its way, is not sought again.
+    """
+    never: Seen = set()
+    known, within = set[str](), reachable(rule, never)
     for goal in goals(rule):
         if goal.key in evidence.seen:
             continue
-        attempts = 0 if until.passed else _MOST_TOWARDS
-        instance = towards(rule, goal, search, settings.seed, attempts)
+        hopeless = until.passed or goal.text in known or id(goal.condition) not in within
+        instance = None if hopeless else towards(rule, goal, search, settings.seed, _MOST_TOWARDS)
         if instance is None:
             evidence.unvaried.append(f"no instance where {goal.text}")
+            never.add(goal.key)
+            within = reachable(rule, never)
+            if (goal.key[0], not goal.wanted) in evidence.seen:
+                known.add(goal.text)
             continue
         evidence.coverage[f"solved for: {goal.text}"] += 1
         _look_at(rule, instance, settings, evidence)
@@ -401,30 +433,3 @@ def _mixes_floats(graph: Graph) -> bool:
     leaves = [n for n in graph.nodes() if graph.op[n] in (INPUT, PARAM, CONST)]
     types = {getattr(graph.types[leaf], "dtype", None) for leaf in leaves}
     return sum(str(dtype).startswith("float") for dtype in types) > 1
-
-
-def integer_types(instance: Instance) -> frozenset[str]:
-    """The types of integers that values were drawn in or become; indices and counts that operators give are
-    none.
-    """
-    drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
-    given = [
-        value
-        for attrs in instance.before.attrs
-        for name, value in (attrs or {}).items() if name in _TYPE_ATTRIBUTES
-    ]
-    return frozenset(d for d in (*drawn, *given) if isinstance(d, str) and d.startswith(("int", "uint")))
-
-
-def refutes(finding: Finding, special: bool = False) -> str:
-    """Why an instance refutes its rule; empty if it does not."""
-    if finding.numbers is False and not (finding.field is True and finding.certain and finding.rounds):
-        return f"the sides compute different values: {finding.number_reason}"
-    if special and finding.special:
-        return "the sides differ in NaN or infinities"
-    if finding.numbers is None and finding.field is False and finding.certain:
-        return finding.field_reason
-    return ""
-
-
-_TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")

@@ -56,6 +56,22 @@ class Instance:
     in_floats: Callable[[], Instance | None] = lambda: None
 
 
+def integer_types(instance: Instance) -> frozenset[str]:
+    """The types of integers that values were drawn in or become; indices and counts that operators give are
+    none.
+    """
+    drawn = [f.removeprefix("dtype ") for f in instance.features if f.startswith("dtype ")]
+    given = [
+        value
+        for attrs in instance.before.attrs
+        for name, value in (attrs or {}).items() if name in _TYPE_ATTRIBUTES
+    ]
+    return frozenset(d for d in (*drawn, *given) if isinstance(d, str) and d.startswith(("int", "uint")))
+
+
+_TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")
+
+
 @dataclass(slots=True)
 class Search:
     """Statistics of the search for instances."""
@@ -224,7 +240,11 @@ def _attempt(
     hint, or a decision goes another way than the goal, it is tried again with that wish.
     """
     wishes: dict[tuple[int, str], Any] = dict(first or {})
+    tried: set[str] = set()  # arrays have no plain equality
     for _ in range((6 if goal is None else 12) + len(rule.where)):
+        if (text := repr(sorted(wishes.items(), key=lambda item: item[0]))) in tried:
+            return None  # what is wished for decides: it would go round in circles
+        tried.add(text)
         search.attempts += 1
         making = Making(rule, seed, wishes, wide, stressed, dtype)
         try:
@@ -256,8 +276,7 @@ def _attempt(
             wish, why = _wish(rule, making)
         if why:
             search.obstacles[why] += 1
-        # arrays have no plain equality
-        if not wish or all(key in wishes and repr(wishes[key]) == repr(value) for key, value in wish.items()):
+        if not wish:
             return None
         wishes.update(wish)
     return None

@@ -8,6 +8,7 @@ rule needs. What the source's constraints tie to the thing that changes follows 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, combinations, islice
 from random import Random
 
@@ -16,7 +17,9 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
-from gslang.verify.instances import Instance, Search, wished
+from gslang.verify.instances import Instance, Search, match_in, wished
+
+NEAR = "near another instance"  # a feature
 
 Wishes = dict[tuple[int, str], object]
 Place = tuple[int, int]  # a leaf and an axis of it
@@ -101,19 +104,54 @@ def neighbours(rule: ir.CheckedRule, point: Point, others: Sequence[Point], seed
     """The instances around a point, those that tell most first. `others`: points whose attributes are tried
     there.
     """
-    base = point.wishes()
     seen: set[str] = set()
     for change in _changes(rule, point, others, Random(seed)):
-        changed = {leaf for leaf, field in change if field == "shape"}
-        wishes = {
-            key: value
-            for key, value in base.items()
-            if not (key[0] in changed and key[0] in point.values and key[1] == "value")
-        } | change
-        found = wished(rule, wishes, seed, Search())
+        found = _changed(rule, point, change, seed)
         if found is not None and (text := _text(found)) not in seen:
             seen.add(text)
             yield found
+
+
+def near(
+    rule: ir.CheckedRule, centres: Sequence[Instance], seed: int, attempts: int
+) -> Iterator[Instance]:
+    """Instances that differ in one thing from one of `centres`, of each in turn: where few of those drawn at
+    random fit a source, most of these do."""
+    found = [(match_in(rule, centre.before), max(centre.seed, seed)) for centre in centres]
+    points = [(point_of(scope), own) for scope, own in found if scope is not None]
+    random = Random(seed)
+    ways = [_changes(rule, p, [q for q, _ in points if q is not p], random) for p, _ in points]
+    seen = {_text(centre) for centre in centres}
+    for (point, own), change in islice(_in_turn(points, ways), attempts):
+        other = _changed(rule, point, change, own)  # with its alternatives and constants
+        if other is not None and (text := _text(other)) not in seen:
+            seen.add(text)
+            yield replace(other, features=(*other.features, NEAR))
+
+
+def _in_turn(
+    points: Sequence[tuple[Point, int]], ways: Sequence[Iterator[Wishes]]
+) -> Iterator[tuple[tuple[Point, int], Wishes]]:
+    """The changes of each point in turn."""
+    left = list(zip(points, ways))
+    while left:
+        for item in list(left):
+            change = next(item[1], None)
+            if change is None:
+                left.remove(item)
+            elif change and not any(field == "dtype" for _, field in change):
+                yield item[0], change  # draws vary types; a constant may be none that is meant in another
+
+
+def _changed(rule: ir.CheckedRule, point: Point, change: Wishes, seed: int) -> Instance | None:
+    """The instance at a point with a change, if there is one."""
+    shapes = {leaf for leaf, field in change if field == "shape"}
+    kept = {
+        key: value
+        for key, value in point.wishes().items()
+        if not (key[0] in shapes and key[0] in point.values and key[1] == "value")
+    }
+    return wished(rule, kept | change, seed, Search())
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
@@ -121,7 +159,11 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     to others that they have nothing to do with: there conditions hold that mean something else.
     """
     base = point.wishes()
+    tried: set[str] = set()  # what is wished for decides, given the seed
     for change in islice(chain(_ranks(point), _coinciding(point, Random(seed))), attempts):
+        if (text := repr(change)) in tried:
+            continue
+        tried.add(text)
         dropped = [(leaf, "value") for leaf, _ in change]
         found = wished(rule, {k: v for k, v in base.items() if k not in dropped} | change, seed, Search())
         if found is not None and not _has_empty(found):  # those are drawn for the sake of `allowzero` alone

@@ -10,7 +10,8 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 
-_NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
+NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
+"""Fields that are no values."""
 
 
 def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
@@ -82,7 +83,7 @@ def parts(item: object) -> Iterator[Any]:
         elif is_dataclass(part) and not isinstance(part, type) and id(part) not in met:
             met.add(id(part))
             yield part
-            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in _NO_PARTS)
+            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in NO_PARTS)
 
 
 def operator_that_samples(signature: Signature, known: Collection[str]) -> str:

@@ -34,9 +34,9 @@ from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Evidence, Settings, gather, integer_types
+from gslang.verify.evidence import Evidence, Settings, gather
 from gslang.verify.exact import BOUND
-from gslang.verify.instances import DEEPEST, Instance
+from gslang.verify.instances import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import Proof, prove

@@ -9,9 +9,11 @@ numbers only need to be ordered for this, so it holds for the numbers that whole
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from itertools import combinations
+from math import gcd, lcm
 
 from gslang.verify.prove.axioms import apply, at_least_0, is_positive
 from gslang.verify.prove.paths import Budget
@@ -102,49 +104,69 @@ def _with(value: Term, what: Atom, by: Term) -> Term:
 
 def contradictory(bounds: Sequence[Bound]) -> bool:
     """True if inequalities contradict each other, products of atoms taken as variables. False: not found."""
-    rows = [(dict(x.parts), strict) for x, strict in bounds]
-    for product in sorted({p for row, _ in rows for p in row if p}, key=_text):
+    products = sorted({p for x, _ in bounds for p in x.parts if p}, key=_text)
+    columns: dict[Factors, int] = {(): 0, **{product: k for k, product in enumerate(products, 1)}}
+    rows = [_whole({columns[p]: c for p, c in x.parts.items()}, strict) for x, strict in bounds]
+    for product in products:
         alone = term({product: Fraction(1)})
         if at_least_0(alone):
-            rows.append(({product: Fraction(1)}, is_positive(alone)))
+            rows.append((((columns[product], 1),), is_positive(alone)))
     while True:
         for row, strict in rows:
-            if all(not p for p in row) and (
-                row.get((), Fraction(0)) < 0 or strict and not row.get((), Fraction(0))
-            ):
+            if not row and strict or len(row) == 1 and not row[0][0] and row[0][1] < 0:
                 return True
-        products = sorted({p for row, _ in rows for p in row if p and row[p]}, key=_text)
-        if not products:
+        rows = _strongest(rows)
+        above = Counter(k for row, _ in rows for k, c in row if c > 0)
+        below = Counter(k for row, _ in rows for k, c in row if c < 0)
+        left = sorted({k for k in (*above, *below) if k})
+        if not left:
             return False
-        product = min(products, key=lambda p: _growth(rows, p))
-        rows = _without(rows, product)
+        rows = _without(rows, min(left, key=lambda k: above[k] * below[k] - above[k] - below[k]))
         if len(rows) > _MOST_INEQUALITIES:
             return False
 
 
-_Row = tuple[dict[Factors, Fraction], bool]
+_Row = tuple[tuple[tuple[int, int], ...], bool]
+"""An inequality: (column, whole coefficient) by columns, 0 for the constant; at least 0, or above it."""
 
 
 def _text(product: Factors) -> list[tuple[str, int]]:
     return [(atom.key, exponent) for atom, exponent in product]
 
 
-def _growth(rows: Sequence[_Row], product: Factors) -> int:
-    above = sum(1 for row, _ in rows if row.get(product, 0) > 0)
-    below = sum(1 for row, _ in rows if row.get(product, 0) < 0)
-    return above * below - above - below
+def _whole(coefficients: Mapping[int, Fraction], strict: bool) -> _Row:
+    """An inequality times the denominators of its coefficients."""
+    times = lcm(*(c.denominator for c in coefficients.values()))
+    return tuple(sorted((k, int(c * times)) for k, c in coefficients.items())), strict
 
 
-def _without(rows: Sequence[_Row], product: Factors) -> list[_Row]:
+def _strongest(rows: Sequence[_Row]) -> list[_Row]:
+    """The inequalities, each once, of those with the same coefficients the one with the least constant."""
+    found: dict[tuple[tuple[int, int], ...], tuple[int, bool]] = {}
+    for row, strict in rows:
+        constant, rest = (row[0][1], row[1:]) if row and not row[0][0] else (0, row)
+        best = found.get(rest)
+        if best is None or (constant, not strict) < (best[0], not best[1]):
+            found[rest] = constant, strict
+    return [(((0, c), *rest) if c else rest, strict) for rest, (c, strict) in found.items()]
+
+
+def _without(rows: Sequence[_Row], column: int) -> list[_Row]:
     """The inequalities that follow for the other products."""
-    kept = [(row, strict) for row, strict in rows if not row.get(product)]
-    above = [(row, strict) for row, strict in rows if row.get(product, 0) > 0]
-    below = [(row, strict) for row, strict in rows if row.get(product, 0) < 0]
-    for up, strict in above:
-        for down, other in below:
-            sum_ = {
-                p: up.get(p, Fraction(0)) / up[product] - down.get(p, Fraction(0)) / down[product]
-                for p in {*up, *down}
-            }
-            kept.append(({p: c for p, c in sum_.items() if c}, strict or other))
+    kept: list[_Row] = []
+    above: list[tuple[dict[int, int], int, bool]] = []
+    below: list[tuple[dict[int, int], int, bool]] = []
+    for item in rows:
+        own = dict(item[0])
+        sign = own.pop(column, 0)
+        if not sign:
+            kept.append(item)
+        else:
+            (above if sign > 0 else below).append((own, abs(sign), item[1]))
+    for up, a, strict in above:
+        for down, b, other in below:
+            sum_ = {k: up.get(k, 0) * b + down.get(k, 0) * a for k in {*up, *down}}
+            shared = gcd(*sum_.values()) or 1
+            row = tuple(sorted((k, c // shared) for k, c in sum_.items() if c))
+            kept.append((row, strict or other))
     return kept

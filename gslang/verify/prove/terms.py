@@ -9,7 +9,6 @@ terms only add and multiply.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from fractions import Fraction
 from typing import Any, Final, Union
 
@@ -48,18 +47,28 @@ class Atom:
 Factors = tuple[tuple[Atom, int], ...]  # sorted by key
 
 
-@dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """Coefficients of products of atoms."""
+    """Coefficients of products of atoms, none of which is 0. Immutable."""
 
-    parts: Mapping[Factors, Fraction]
-    key: str = field(default="", compare=False)
+    __slots__ = ("_key", "parts")
+
+    def __init__(self, parts: Mapping[Factors, Fraction]) -> None:
+        self.parts = parts
+        self._key = ""
+
+    @property
+    def key(self) -> str:
+        """The same for equal terms; most sums on the way to one are never asked for it."""
+        if not self._key:
+            self._key = " + ".join(sorted(
+                f"{c}·{'·'.join(f'{a.key}^{e}' for a, e in factors)}" for factors, c in self.parts.items()
+            )) or "0"
+        return self._key
 
     def __add__(self, other: Term) -> Term:
-        result = dict(self.parts)
-        for factors, c in other.parts.items():
-            result[factors] = result.get(factors, Fraction(0)) + c
-        return term(result)
+        if not self.parts or not other.parts:
+            return self if self.parts else other
+        return term(_sum(dict(self.parts), other.parts.items()))
 
     def __neg__(self) -> Term:
         return term({factors: -c for factors, c in self.parts.items()})
@@ -71,6 +80,9 @@ class Term:
         """Raises `TooMuch` for a product of more summands than can be looked at."""
         if len(self.parts) * len(other.parts) > _MOST_SUMMANDS:
             raise TooMuch("a product has too many summands")
+        for one, many in ((self, other), (other, self)):
+            if (c := one.parts.get(())) is not None and len(one.parts) == 1:
+                return many.scaled(c)
         total = ZERO
         plain: dict[Factors, Fraction] = {}
         for f, c in self.parts.items():
@@ -79,19 +91,19 @@ class Term:
                 if isinstance(product, Term):
                     total = total + product.scaled(c * d)
                 else:
-                    plain[product] = plain.get(product, Fraction(0)) + c * d
+                    _sum(plain, ((product, c * d),))
         return total + term(plain) if total.parts else term(plain)
 
     def scaled(self, factor: Fraction) -> Term:
         """Times a fraction."""
-        return term({factors: c * factor for factors, c in self.parts.items()})
+        return self if factor == 1 else term({factors: c * factor for factors, c in self.parts.items()})
 
     def power(self, exponent: int) -> Term:
         """To a whole power; negative ones by `inverse`."""
         if exponent < 0:
             return inverse(self).power(-exponent)
-        result = ONE
-        for _ in range(exponent):
+        result = self if exponent else ONE
+        for _ in range(exponent - 1):
             result = result * self
         return result
 
@@ -125,9 +137,14 @@ class Term:
 
 def term(parts: Mapping[Factors, Fraction]) -> Term:
     """A sum of products, without summands that vanish."""
-    kept = {factors: c for factors, c in parts.items() if c}
-    texts = sorted(f"{c}·{'·'.join(f'{a.key}^{e}' for a, e in factors)}" for factors, c in kept.items())
-    return Term(kept, " + ".join(texts) or "0")
+    return Term(parts if all(parts.values()) else {factors: c for factors, c in parts.items() if c})
+
+
+def _sum(to: dict[Factors, Fraction], more: Iterable[tuple[Factors, Fraction]]) -> dict[Factors, Fraction]:
+    """The first summands, to which others were added."""
+    for factors, c in more:
+        to[factors] = to[factors] + c if factors in to else c
+    return to
 
 
 ZERO = term({})
