@@ -1,10 +1,11 @@
 """The shape of the code in numbers: what a change to the design should improve.
 
-    python benchmarks/structure.py [CHECKOUT …]
+    python benchmarks/structure.py [--names] [CHECKOUT …]
 
-prints one row per checkout (default: this one): functions that take apart the representation of rules, import
-cycles between modules, lines, uses of `Any`, functions over 60 lines, and how many files know about one kind
-of thing a match demands. Counted from the sources with `ast`; nothing is imported.
+prints one column per checkout (default: this one): functions that take apart the representation of rules,
+import cycles between modules, lines, uses of `Any`, functions over 60 lines, and how many files know about
+one kind of thing a match demands. `--names` lists those functions, with the classes that each tells apart.
+Counted from the sources with `ast`; nothing is imported.
 """
 
 from __future__ import annotations
@@ -25,9 +26,13 @@ SAMPLES = ("Splice", "SameAttributes", "AltNode")
 """Kinds of things that a match demands: how many files mention each is what a new one would touch."""
 
 
-def main(checkouts: list[str]) -> None:
-    """Print the table."""
-    roots = [Path(path) for path in checkouts] or [Path(__file__).parent.parent]
+def main(arguments: list[str]) -> None:
+    """Print the table, or the functions."""
+    roots = [Path(path) for path in arguments if path != "--names"] or [Path(__file__).parent.parent]
+    if "--names" in arguments:
+        for root in roots:
+            print(*dispatching(root / "gslang"), sep="\n")
+        return
     rows = [measure(root / "gslang") for root in roots]
     width = max(map(len, rows[0]))
     for name in rows[0]:
@@ -38,25 +43,10 @@ def measure(package: Path) -> dict[str, int]:
     """Property → number."""
     files = {path: path.read_text(encoding="utf-8") for path in sorted(package.rglob("*.py"))}
     trees = {path: ast.parse(text) for path, text in files.items()}
-    classes = {
-        name
-        for file in REPRESENTATION if (package / file) in trees
-        for name in classes_of(trees[package / file])
-    }
-    representation = {
-        module_name(package, package / file): set(classes_of(trees[package / file]))
-        for file in REPRESENTATION if package / file in trees
-    }
-    functions = [
-        (path, node)
-        for path, tree in trees.items()
-        for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
-    ]
-    names = {path: names_of(tree, representation) for path, tree in trees.items()}
-    dispatching = [node for path, node in functions if len(told_apart(node) & names[path]) >= MANY]
+    functions = [node for _, node in functions_of(trees)]
     row = {
-        "classes of the checked rule and its program": len(classes),
-        f"functions that tell {MANY} or more of them apart": len(dispatching),
+        "classes of the checked rule and its program": len(set().union(*representation(package).values())),
+        f"functions that tell {MANY} or more of them apart": len(dispatching(package)),
         "import cycles between modules": len(cycles(imports(package, trees))),
         "modules in such cycles": sum(map(len, cycles(imports(package, trees)))),
         "lines of Python": sum(text.count("\n") for text in files.values()),
@@ -67,12 +57,44 @@ def measure(package: Path) -> dict[str, int]:
             for node in ast.walk(tree)
         ),
         f"functions over {LONG} lines": sum(
-            (node.end_lineno or 0) - node.lineno >= LONG for _, node in functions
+            (node.end_lineno or 0) - node.lineno >= LONG for node in functions
         ),
     }
     for sample in SAMPLES:
         row[f"files that know of `{sample}`"] = sum(mentions(tree, sample) for tree in trees.values())
     return row
+
+
+def dispatching(package: Path) -> list[str]:
+    """The functions that tell apart `MANY` classes of the representation, with these classes."""
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in sorted(package.rglob("*.py"))}
+    known = representation(package)
+    names = {path: names_of(tree, known) for path, tree in trees.items()}
+    found = [(path, node, told_apart(node) & names[path]) for path, node in functions_of(trees)]
+    return [
+        f"{path.relative_to(package)}:{node.lineno} {node.name}: {', '.join(sorted(kinds))}"
+        for path, node, kinds in found if len(kinds) >= MANY
+    ]
+
+
+def representation(package: Path) -> dict[str, set[str]]:
+    """Module → its classes, of the files of the representation that there are."""
+    return {
+        module_name(package, package / file): set(
+            classes_of(ast.parse((package / file).read_text(encoding="utf-8")))
+        )
+        for file in REPRESENTATION if (package / file).is_file()
+    }
+
+
+def functions_of(
+    trees: dict[Path, ast.Module],
+) -> Iterator[tuple[Path, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """All functions, with their files."""
+    for path, tree in trees.items():
+        for node in ast.walk(tree):
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                yield path, node
 
 
 def classes_of(tree: ast.Module) -> Iterator[str]:

@@ -24,6 +24,7 @@ from gslang.check.checked_pattern import AltNode, Block, CallNode, LeafNode, Pat
 from gslang.check.checked_target import *
 from gslang.check.checked_target import TargetGraph
 from gslang.check.checked_tests import *
+from gslang.check.checked_tests import Computes
 from gslang.check.checked_values import *
 from gslang.check.checked_values import Extern, Value
 from gslang.dialect.dialect import Dialect
@@ -87,6 +88,13 @@ class CheckedRule(_WithFootprint):
     def leaves(self) -> dict[int, LeafNode]:
         """The leaves of the source by their number."""
         return {k: node for k, node in enumerate(self.nodes) if isinstance(node, LeafNode)}
+
+    @property
+    def bodies(self) -> tuple[str, ...]:
+        """The attributes of the source whose bodies are described."""
+        return tuple([
+            test.field for node in self.nodes for test in node.tests if isinstance(test.test, Computes)
+        ])
 
     @property
     def has_alternatives(self) -> bool:

@@ -11,22 +11,18 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from gslang.check import checked as ir
-from gslang.dialect.dialect import Dialect
+from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, call_attribute, constant_of
 from gslang.graph.graph import ABSENT, CONST, LEAVES, PROJ
 from gslang.graph.inner_graph import InnerGraph
 
 _SHOWN: Final = 3  # levels of calls
 
-Passes = Callable[[ir.Test, Any], bool]
-"""True if a value that is found passes a test of the rule, in the match so far."""
-
 
 def computes(
-    body: InnerGraph, stated: ir.Computes, dialect: Dialect, slot: Callable[[ir.OuterValue], int],
-    passes: Passes,
+    body: InnerGraph, stated: ir.Computes, scope: Scope, passes: Callable[[ir.Test, Any, Scope], bool]
 ) -> bool:
-    """True if a body has the outputs that a rule states. `slot`: the node that an outer value matched."""
+    """True if a body has the outputs that a rule states. `passes`: of `constraints`."""
 
     def fits(part: ir.BodyPart, node: int) -> bool:
         graph = body.graph
@@ -37,11 +33,11 @@ def computes(
             case ir.Anything():
                 return True
             case ir.OuterValue():
-                return body.outer.get(node, ABSENT) == slot(part) != ABSENT
+                return body.outer.get(node, ABSENT) == scope.slot(part.place, part.node) != ABSENT
             case ir.BodyInput(index):
                 return index < len(body.inputs) and body.inputs[index] == node
             case ir.BodyConstant(test):
-                return graph.op[node] is CONST and passes(test, constant_of(graph, node))
+                return graph.op[node] is CONST and passes(test, constant_of(graph, node), scope)
             case ir.BodyResult(call, index):
                 return (
                     graph.op[node] is PROJ and graph.attrs[node]["index"] == index
@@ -69,7 +65,8 @@ def computes(
 
     def attribute_fits(constraint: ir.Constraint, node: int) -> bool:
         try:
-            return passes(constraint.test, call_attribute(body.graph, dialect, node, constraint.field))
+            found = call_attribute(body.graph, scope.rule.dialect, node, constraint.field)
+            return passes(constraint.test, found, scope)
         except FAILURES:
             return False
 

@@ -33,26 +33,27 @@ def satisfied(
 def _satisfied(
     constraint: ir.Constraint | ir.SameAttributes, node: ir.Pattern, slot: int, scope: Scope
 ) -> bool:
-    graph, dialect = scope.graph, scope.rule.dialect
     try:
         if isinstance(constraint, ir.SameAttributes):
             other = scope.slot(constraint.place, constraint.node)
             return other >= 0 and same_attributes(scope, slot, other, constraint.without)
-        if isinstance(constraint.test, ir.Computes):
-            return computes(
-                inner_graph(graph, slot, constraint.field), constraint.test, dialect,
-                lambda value: scope.slot(value.place, value.node),
-                lambda test, found: passes(test, found, scope),
-            )
-        if isinstance(node, ir.CallNode):
-            found = call_attribute(graph, dialect, slot, constraint.field)
-        elif constraint.field == "value" and isinstance(constraint.test, ir.ElementsTest):
-            found = constant_of(graph, slot)
-        else:
-            found = read_attribute(graph, dialect, slot, constraint.field)
-        return passes(constraint.test, found, scope)
+        return passes(constraint.test, tested(constraint, node, slot, scope), scope)
     except FAILURES:
         return False
+
+
+def tested(constraint: ir.Constraint, node: ir.Pattern, slot: int, scope: Scope) -> Any:
+    """The thing that a constraint on pattern node `node` is about: an attribute or fact of the graph node at
+    `slot`, a key of its elements, a body. Raises what fails.
+    """
+    graph, dialect, field = scope.graph, scope.rule.dialect, constraint.field
+    if isinstance(constraint.test, ir.Computes):
+        return inner_graph(graph, slot, field)
+    if isinstance(node, ir.CallNode):
+        return call_attribute(graph, dialect, slot, field)
+    if field == "value" and isinstance(constraint.test, ir.ElementsTest):
+        return constant_of(graph, slot)
+    return read_attribute(graph, dialect, slot, field)
 
 
 def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ()) -> bool:
@@ -124,6 +125,8 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
         case ir.SelectTest(place, node, arms):
             arm = arms[scope.branch(place, node)]
             return arm is not None and passes(arm, found, scope)
+        case ir.Computes():
+            return computes(found, test, scope, passes)
     raise AssertionError(f"unknown test {test!r}: this is a bug in gslang")
 
 

@@ -13,10 +13,11 @@ from gslang.check.walks import readings
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine import bodies
+from gslang.engine.constraints import tested
 from gslang.engine.scope import Scope, evaluate, holds
-from gslang.engine.values import FAILURES, call_attribute, read_attribute
+from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
-from gslang.graph.inner_graph import inner_graph
+from gslang.graph.scalar import Scalar
 
 _TOLD = 4  # nodes that a condition reads
 _UNKNOWN_HELP = "types come from the graph file or from inference; only what is known to be true matches"
@@ -83,19 +84,14 @@ def constraint_obstacle(
         )
     name = constraint.field
     try:
-        if isinstance(constraint.test, ir.Computes):
-            found = inner_graph(graph, slot, name)
-        elif isinstance(node, ir.CallNode):
-            found = call_attribute(graph, dialect, slot, name)
-        else:
-            found = read_attribute(graph, dialect, slot, name)
+        found = tested(constraint, node, slot, scope)
     except FAILURES as error:
         reason = f"unknown-{_topic(name)}"
         return (
             reason, _wanted(constraint, scope), str(error) or f"`{name}` of {where} is not known",
             _UNKNOWN_HELP,
         )
-    text = f"{where} has `{name}` = {shown(found)}"
+    text = f"{where} has `{name}` = {shown(found.load() if isinstance(found, Scalar) else found)}"
     if isinstance(constraint.test, ir.Computes):
         text = f"`{name}` of {where} returns {bodies.described(found, graph.label)}"
     if _has_unknown(found):

@@ -13,6 +13,7 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
+from gslang.check.walks import within_captures
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
@@ -339,11 +340,9 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
 def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, str]]:
     """(operator, attribute, value) of all calls in the source, but for attributes that constraints fix."""
     found = set()
-    for number, node in enumerate(scope.rule.nodes):
-        if not isinstance(node, ir.CallNode):
-            continue
-        fixed = {c.field for c in node.constraints if isinstance(c, ir.Constraint) and not _is_open(c.test)}
-        copied = [c.without for c in node.constraints if isinstance(c, ir.SameAttributes)]
+    for number, node in scope.rule.calls.items():
+        fixed = {c.field for c in node.tests if not _is_open(c.test)}
+        copied = [c.without for c in node.copies]
         slots = (
             [scope.slots[number]] if node.block is None
             else [i.slots.get(number, UNBOUND) for i in scope.instances[node.block]]
@@ -362,9 +361,7 @@ def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, st
 
 
 def _is_open(test: ir.Test) -> bool:
-    while isinstance(test, ir.Capture):
-        test = test.test
-    return isinstance(test, ir.Anything)
+    return isinstance(within_captures(test), ir.Anything)
 
 
 def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from gslang.base.arrays import Array
 from gslang.base.cache import cached, digest
 from gslang.base.deadline import deadline
 from gslang.base.quick_dataclass import dataclass
-from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Computes, Extern
+from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
 from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
@@ -156,7 +156,7 @@ def verify_now(
             rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,
             perf_counter() - began,
         )
-    if (body := next(_bodies(rule), None)) is not None:
+    for body in rule.bodies:
         return Verdict(
             rule.name, "unknown", f"it rests on what the body `{body}` computes; instances have no bodies",
             None, 0, perf_counter() - began,
@@ -168,11 +168,6 @@ def verify_now(
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
         return Verdict(rule.name, "unknown", error.reason, None, 0, perf_counter() - began)
-
-
-def _bodies(rule: CheckedRule) -> Iterator[str]:
-    """The attributes of the source whose bodies a rule describes."""
-    return (test.field for node in rule.nodes for test in node.tests if isinstance(test.test, Computes))
 
 
 def _resting_on(externs: Sequence[Extern]) -> str:

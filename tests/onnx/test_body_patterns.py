@@ -16,7 +16,10 @@ from onnx.parser import parse_model
 
 import gslang
 from gslang import api
+from gslang.base.source import Source
+from gslang.check.check import check_source
 from gslang.graph.graph import Graph
+from gslang.lint.run_lints import lint_program
 from gslang.verify.verdict import Settings, verify_now
 from tests.engine.readable import readable_only
 
@@ -181,6 +184,16 @@ def test_why_not_says_what_a_body_returns_and_verdicts_are_honest() -> None:
     assert any("`then_branch = Relu(x)`" in str(m) and "returns Relu(Add(x, w))" in str(m) for m in misses)
     verdict = verify_now(rules.own["r"], Settings(seconds=2))
     assert verdict.verdict == "unknown" and "the body `then_branch`" in verdict.reason
+
+
+def test_no_test_is_missed_where_none_can_be_written() -> None:
+    text = (
+        "dialect onnx;\n## Nothing is done.\n"
+        "rule idle(n, go, x): Loop(n, go, x, body = (input[1], input[2])).0 => x;\n"
+    )
+    source = Source("rules.gsl", text)
+    program = check_source(source)
+    assert program.ok and lint_program(source, program, frozenset({"L0109"})) == []
 
 
 # ── a second reading of bodies, of which nothing is the engine's ────────────────────────────────────────────

@@ -19,22 +19,8 @@ def attributes_of(
     case: Case, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
 ) -> Attributes:
     """All attributes of a call: copied, proposed by constraints, or open."""
-    given: dict[str, Any] = {}
-    tests: dict[str, ir.Test] = {}
-    for constraint in call.constraints:
-        if isinstance(constraint, ir.SameAttributes):
-            other = case.scope.slot(constraint.place, constraint.node)
-            if (
-                other < 0 and isinstance(constraint.place, ir.First) and case.scope.current is not None
-                and case.scope.current.index == 0
-            ):
-                continue  # the first instance and itself
-            if other < 0:
-                raise NotProved("attributes of what comes later")
-            own = case.copied(other, operator, operands, list(signature.attributes))
-            given.update({name: v for name, v in own.items() if name not in constraint.without})
-        else:
-            tests[constraint.field] = constraint.test
+    tests = {constraint.field: constraint.test for constraint in call.tests}
+    given = _copied(case, call, operator, signature, operands)
     attrs = Attributes()
     # others read layouts and transpositions
     for name, spec in sorted(
@@ -66,6 +52,25 @@ def attributes_of(
                 raise NotProved("an operand that stands as an attribute and may be any")
             attrs[operand.name] = chosen
     return attrs
+
+
+def _copied(
+    case: Case, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
+) -> dict[str, Any]:
+    """The attributes that a call has from others (`a.*`)."""
+    given: dict[str, Any] = {}
+    for constraint in call.copies:
+        other = case.scope.slot(constraint.place, constraint.node)
+        if (
+            other < 0 and isinstance(constraint.place, ir.First) and case.scope.current is not None
+            and case.scope.current.index == 0
+        ):
+            continue  # the first instance and itself
+        if other < 0:
+            raise NotProved("attributes of what comes later")
+        own = case.copied(other, operator, operands, list(signature.attributes))
+        given.update({name: v for name, v in own.items() if name not in constraint.without})
+    return given
 
 
 def propose(case: Case, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, object]:
