@@ -26,14 +26,14 @@ def _size(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
     """One of a vector of sizes, or several: which ones is a case."""
     sizes, places = operands
-    if (
-        sizes.items is None or len(places.shape) > 1 or len(places.shape) == 1
-        and type(places.shape[0]) is not int
-    ):
+    if sizes.items is None or len(places.shape) > 1:
         raise NotProved("a gather of other than sizes")
     world.need_true(plain_axis(world, attrs["axis"], 1) == 0, "the axis of a gather")
     world.need_true(len(sizes.items) > 0, "a gather from nothing")
-    rank, count = len(sizes.items), 1 if not places.shape else places.shape[0]
+    rank, count = len(sizes.items), 1 if not places.shape else world.facts.normal(places.shape[0])
+    if type(count) is not int:
+        count = world.choose_rank()
+        world.need_equal(places.shape[0], count, "the number of places")
 
     def choose() -> tuple[int, ...]:
         return tuple(world.facts.choices.choose(2 * rank) - rank for _ in range(count))

@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.verify.prove.constants import unreadable, vector
 from gslang.verify.prove.onnx_operands import axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import padded, plain_axis
@@ -24,15 +25,15 @@ _MOST_NUMBERS = 12  # in a vector
 
 
 def numbers_in(
-    world: World, tensor: Tensor, make: Callable[[], Any], count: int | None = None
+    world: World, tensor: Tensor, make: Callable[[], Any], count: int | None = None, computed: bool = False
 ) -> tuple[Number, ...] | None:
     """The numbers of a vector: known, or new ones of a constant whose length is known (`count`: what the
-    operator says of it). None for others.
+    operator says of it; `computed`: of any input). None for others.
     """
     if tensor.items is not None:
         return tuple(tensor.items)
-    leaf = tensor.leaf
-    if leaf is None or not leaf.is_constant or len(tensor.shape) != 1:
+    leaf = tensor.leaf if tensor.leaf is None or tensor.leaf.like is None else tensor.leaf.like
+    if leaf is None or not (leaf.is_constant or computed) or len(tensor.shape) != 1:
         return None
     if leaf.numbers is None and world.reading:
         if count is not None:
@@ -47,11 +48,17 @@ def numbers_in(
 def _slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     rank, parts = len(x.shape), [operand(operands, k) for k in range(1, 5)]
+    if x.items is not None:
+        return _slice_of_shape(world, x, parts)
+    settled = _settle_lengths(world, parts, rank)
     makers: list[Callable[[], Any]] = [
         lambda: world.facts.size("begin", None), lambda: world.facts.size("end", None),
         lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0, lambda: nonzero(world),
     ]  # fmt: skip
-    numbers = [None if part is None else numbers_in(world, part, make) for part, make in zip(parts, makers)]
+    numbers = [
+        None if part is None else numbers_in(world, part, make, None, settled)
+        for part, make in zip(parts, makers)
+    ]
     if any(part is not None and found is None for part, found in zip(parts, numbers)):
         return _open_slice(world, x, parts)
     begins, ends = numbers[0] or (), numbers[1] or ()
@@ -62,6 +69,53 @@ def _slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     for begin, end, axis, step in zip(begins, ends, axes, steps):
         x = taken(world, x, axis, range_of(world, begin, end, step, x.shape[axis]))
     return x
+
+
+def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tensor:
+    """A part of a vector of sizes: where it begins and ends is a case."""
+    items = x.items or ()
+    count = len(items)
+    world.notes.add("`start` and `end` of a shape lie within the rank")
+
+    def bound() -> int:
+        return world.facts.choices.choose(2 * count + 1) - count
+
+    def step() -> Number:
+        size = world.facts.size
+        return (1, size("step", 2), -size("step"))[world.facts.choices.choose(3)]
+
+    makers: list[Callable[[], Any]] = [bound, bound, lambda: world.facts.choices.choose(2) - 1, step]
+    found = [None if part is None else numbers_in(world, part, make, 1) for part, make in zip(parts, makers)]
+    begins, ends, axes, steps = found
+    if steps is not None and len(steps) == 1 and type(steps[0]) is not int:
+        return Tensor((world.facts.size("taken", 0),), x.dtype, unreadable)
+    if any(part is not None and numbers is None for part, numbers in zip(parts, found)) or not all(
+        len(numbers) == 1 and type(numbers[0]) is int for numbers in found if numbers is not None
+    ):
+        raise NotProved("a slice of a shape by numbers that are not known")
+    assert begins is not None and ends is not None
+    if axes is not None:
+        plain_axis(world, axes[0], 1)
+    return vector(items[begins[0] : ends[0] : 1 if steps is None else steps[0]], x.dtype)  # type: ignore[misc]
+
+
+def _settle_lengths(world: World, parts: Sequence[Tensor | None], rank: int) -> bool:
+    """True if the rule reads numbers of a slice: how many there are is a case then, one for each of some
+    axes.
+    """
+    open_ = [part for part in parts if part is not None and part.items is None]
+    leaves = [part.leaf for part in open_ if part.leaf is not None and len(part.shape) == 1]
+    if len(leaves) < len(open_):
+        return False
+    if leaves and all(leaf.numbers is not None for leaf in leaves):
+        return True
+    if not any(leaf.is_read for leaf in leaves):
+        return False
+    if world.reading and any(type(world.facts.normal(part.shape[0])) is not int for part in open_):
+        count = world.facts.choices.choose(rank + 1)
+        for part in open_:
+            world.need_equal(part.shape[0], count, "the numbers of a slice")
+    return True
 
 
 def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tensor:

@@ -26,7 +26,7 @@ from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
 from gslang.verify.prove.proposed import attributes_of, capture, propose
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
-from gslang.verify.prove.symbolic_graph import Leaf, Operands, Pending
+from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf, Operands, Pending
 from gslang.verify.prove.target import result_of
 from gslang.verify.prove.tensors import Value
 from gslang.verify.prove.watched import Said
@@ -63,6 +63,8 @@ class Source:
             self.graph.tensor(slot)
         for number_ in range(len(self.rule.blocks)):
             self.grown(number_)
+        for slot in range(len(self.graph.op) if self.world.counted else 0):
+            self.graph.tensor(slot)
         for number_, block in enumerate(self.rule.blocks):
             self.test_instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
@@ -179,7 +181,12 @@ class Source:
         for constraint in pattern.tests:
             test = within_captures(constraint.test)
             if constraint.field == "value" and isinstance(test, ir.ElementsTest):
+                if self.is_own(number_, test.value):
+                    continue
                 value = self.case.value(test.value)
+                if isinstance(value, ConstantValue) and leaf.is_vector and value.leaf.is_vector:
+                    leaf.like = value.leaf
+                    continue
                 if (
                     isinstance(value, tuple) and isinstance(test, ir.ConstantEquals)
                     and all(map(is_number, value))
@@ -221,6 +228,13 @@ class Source:
         )
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
+
+    def is_own(self, number_: int, value: ir.Value) -> bool:
+        """True if a value is that of the same constant in the first instance, which is being made."""
+        return (
+            isinstance(value, ir.NodeAttr) and value.node == number_ and isinstance(value.place, ir.First)
+            and self.scope.current is not None and self.scope.current.index == 0
+        )
 
     def known_item(self, item: object, name: str, least: int) -> Number | None:
         """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet. One

@@ -135,8 +135,18 @@ class ConstantValue(Opaque):
             raise NotProved("a constant's value is read")
         return tensor.at((0,) * self.taken)
 
-    def real(self) -> Real:
+    def place(self) -> int | None:
+        """The number, where a call chose a place in a vector for this case."""
+        if len(self.leaf.chosen) == 1 and not self.leaf.resolved().shape:
+            ((key, numbers),) = self.leaf.chosen.items()
+            if key.startswith("places in "):
+                return int(numbers[0])
+        return None
+
+    def real(self) -> Any:
         """The number, to compute with."""
+        if (place := self.place()) is not None:
+            return place
         exact = self.term if self.leaf.world.is_real(self.leaf.dtype) else apply("order", [self.term])
         return Real(self.term, self.leaf.world.facts.choices, exact)
 
@@ -148,7 +158,7 @@ class ConstantValue(Opaque):
         if any(shapes) and (self.taken or other.taken):
             raise NotProved("parts of constants are compared")
         if not any(shapes):
-            return self.real() == other.real()
+            return bool(self.real() == other.real())
         if len(shapes[0]) != len(shapes[1]) or not all(map(self.leaf.world.facts.equal, *shapes)):
             raise NotProved("constants of different shapes are compared")
         if self.leaf.world.facts.choices.choose(2):
@@ -161,10 +171,12 @@ class ConstantValue(Opaque):
             return self._is_like(other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
+        if (place := self.place()) is not None:
+            return bool(place == other)
         if self.taken < len(self.leaf.resolved().shape):
             return False  # an array
         if self.taken or self.leaf.value is not None:
-            return self.real() == other
+            return bool(self.real() == other)
         if self.leaf.world.facts.choices.choose(2):
             return False
         value = self.leaf.value = as_term(other)
@@ -182,7 +194,7 @@ class ConstantValue(Opaque):
 
     def vector(self) -> tuple[Number, ...] | None:
         """The numbers of a vector of whole numbers; None where they are not known one by one."""
-        leaf = self.leaf
+        leaf = self.leaf if self.leaf.like is None else self.leaf.like
         if leaf.numbers is None and leaf.spelled is not None and not self.taken:
             leaf.numbers = leaf.spelled()
         found = leaf.items if leaf.items is not None else leaf.numbers
@@ -190,7 +202,7 @@ class ConstantValue(Opaque):
             ((key, numbers),) = leaf.chosen.items()
             if key.startswith("axes of "):
                 return tuple(self.chosen(k) for k in range(len(numbers)))
-            if not key.startswith(("shape for ", "places in ")):
+            if not key.startswith("shape for ") and len(leaf.resolved().shape) == 1:
                 found = numbers
         return None if found is None or self.taken else tuple(map(leaf.world.facts.normal, found))
 
