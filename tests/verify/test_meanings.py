@@ -93,7 +93,22 @@ def calls() -> Iterator[Call]:
     yield "SimplifiedLayerNormalization", [(1, 2, 3), (3,)], {"epsilon": 0.01}
     for axis in (-1, 1, -2):
         yield "RMSNormalization", [(1, 2, 3), (1, 2, 3)[axis:]], {"epsilon": 0.01, "axis": axis}
+    yield from _pooling()
     yield from _attention()
+
+
+def _pooling() -> Iterator[Call]:
+    for attrs in (
+        {}, {"strides": (2, 1)}, {"dilations": (2, 1)}, {"auto_pad": "VALID", "strides": (3, 2)},
+    ):
+        yield "MaxPool", [(1, 2, 5, 4)], {"kernel_shape": (2, 3), **attrs}
+        yield "MaxPool", [(2, 1, 4)], {"kernel_shape": (1,)}
+        for counted, pads in product((0, 1), ((0, 0, 0, 0), (1, 0, 1, 2), (0, 2, 1, 1))):
+            more = {} if "auto_pad" in attrs else {"pads": pads}
+            yield (
+                "AveragePool", [(1, 2, 5, 4)],
+                {"kernel_shape": (2, 3), "count_include_pad": counted, **more, **attrs},
+            )
 
 
 def _attention() -> Iterator[Call]:
@@ -171,8 +186,9 @@ def number(term: Term, places: dict[str, int], values: dict[str, Any]) -> float:
     total = 0.0
     for factors, c in term.parts.items():
         part = float(c)
-        for atom, exponent in factors:
-            part *= _atom(atom, places, values) ** exponent
+        for atom, exponent in sorted(factors, key=lambda factor: factor[0].kind != "guard"):
+            if part:  # nothing is read outside
+                part *= _atom(atom, places, values) ** exponent
         total += part
     return total
 
@@ -193,9 +209,9 @@ def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
             return number(atom.args[0], places, values)
         case "fn":
             return float(_FUNCTIONS[atom.name](*(number(a, places, values) for a in atom.args)))
-    assert (atom.kind, atom.name) == ("total", "sum")
+    assert atom.kind == "total"
     ranges = [range(size(count, places)) for _, count in atom.variables]
-    return sum(
+    return {"sum": sum, "max": max}[atom.name](
         number(atom.args[0], {**places, **dict(zip([name for name, _ in atom.variables], found))}, values)
         for found in product(*ranges)
     )

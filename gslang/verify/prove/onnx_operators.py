@@ -17,6 +17,7 @@ from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.onnx_transposed import TRANSPOSED
+from gslang.verify.prove.onnx_windows import WINDOWS
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.sizes import Number
@@ -24,6 +25,7 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
+    **WINDOWS,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
@@ -92,6 +94,8 @@ def onnx_attribute(
     convolves = operator in _CONVOLUTIONS and name not in ("activation", "activation_params")
     if convolves and len(operands) > 1 and isinstance(operands[1], Tensor):
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
+    if operator in WINDOWS:
+        return _of_pooling(world, name, operands, choices)
     if name in _TRUTHS:
         return choices.choose(2)
     if name in ("block_size", "output_dtype", "precision"):
@@ -144,6 +148,22 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
         case "rotary_embedding_dim":
             return (0 if choices.choose(2) == 0 else facts.size(name),)
     return ()
+
+
+def _of_pooling(world: World, name: str, operands: Operands, choices: Choices) -> object:
+    rank = len(operands[0].shape) - 2
+    match name:
+        case "kernel_shape":
+            world.need_true(rank >= 1, "an image")
+            return tuple(world.facts.size("window") for _ in range(rank))
+        case "ceil_mode":
+            world.notes.add("`ceil_mode` is 0")
+            return 0
+        case "count_include_pad":
+            return choices.choose(2)
+        case "storage_order":  # says nothing of the first result
+            return Written(choices, 0, [lambda: 0, lambda: 1], anywhere=True)
+    return _of_convolution(world, name, rank, operands, choices)
 
 
 def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> object:

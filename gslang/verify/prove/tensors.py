@@ -71,6 +71,7 @@ class World:
         self.mostly_alike: list[_Alike] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[object] = []  # what these identities belong to
+        self.paddings: list[Number] = []  # by how much the windows of poolings are wider than their paddings
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.highest = -1  # the largest rank that was chosen

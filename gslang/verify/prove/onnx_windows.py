@@ -1,0 +1,124 @@
+"""Pooling over symbolic tensors: means and largest elements of windows, for every size, stride and padding.
+
+Windows do not reach beyond the padding (`ceil_mode` 0), and the padding is given. A largest element is read
+only where no window lies in the padding: what stands there is no number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gslang.base.open_types import Attrs
+from gslang.base.quick_dataclass import dataclass
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import Number, product, text_of
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size
+from gslang.verify.prove.totals import total
+
+
+@dataclass(frozen=True, slots=True)
+class _Windows:
+    """`shape`: of the result; `kernel`, `steps`, `spreads`, `before`: a number for each axis of an image."""
+
+    x: Tensor
+    shape: tuple[Number, ...]
+    kernel: tuple[Number, ...]
+    steps: tuple[Number, ...]
+    spreads: tuple[Number, ...]
+    before: tuple[Number, ...]
+
+    def places(self, index: Index, inside: Sequence[Number]) -> tuple[Number, ...]:
+        """The positions along the axes of an image that an element of the window at `index` has."""
+        return tuple(
+            place * step + k * spread - first
+            for place, k, step, spread, first in zip(
+                index[2:], inside, self.steps, self.spreads, self.before
+            )
+        )
+
+
+def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
+    rank, facts = len(x.shape) - 2, world.facts
+    world.need_true(rank >= 1, "an image")
+    if attrs["auto_pad"] not in ("NOTSET", "VALID") or attrs["ceil_mode"]:
+        raise NotProved("pooling whose padding depends on the size, or that rounds up")
+    kernel = attrs["kernel_shape"]
+    world.need_true(kernel is not None and len(kernel) == rank, "the sizes of a window")
+    steps, spreads = attrs["strides"] or (1,) * rank, list(attrs["dilations"] or (1,) * rank)
+    stated = attrs["pads"] if attrs["auto_pad"] == "NOTSET" else None
+    pads = stated or (0,) * (2 * rank)
+    world.need_true(len(steps) == len(spreads) == rank and len(pads) == 2 * rank, "the numbers of a pooling")
+    shape: list[Number] = [*x.shape[:2]]
+    for k, size in enumerate(x.shape[2:]):
+        for number in (kernel[k], steps[k], spreads[k]):
+            world.need(number - 1, "a number of a pooling")
+        for width in (pads[k], pads[rank + k]):
+            world.need(width, "a padding")
+            _need_narrow(world, kernel[k], width)
+        if facts.equal(kernel[k], 1) or facts.equal(spreads[k], 1):
+            spreads[k] = 1  # a window of one element has no gaps
+        room = facts.normal(size + pads[k] + pads[rank + k] - spreads[k] * (kernel[k] - 1) - 1)
+        world.need(room, "a window does not fit")
+        shape.append(facts.normal(room // facts.normal(steps[k]) + 1))
+    return _Windows(x, tuple(shape), tuple(kernel), tuple(steps), tuple(spreads), tuple(pads[:rank]))
+
+
+def _need_narrow(world: World, window: Number, width: Number) -> None:
+    """A padding is narrower than its window, or one of the source: some runtimes do not take others."""
+    wide = text_of(world.facts.normal(window - width))
+    if world.reading:
+        world.paddings.append(window - width)
+    elif not any(text_of(world.facts.normal(known)) == wide for known in world.paddings):
+        world.need(window - 1 - width, "a padding as wide as the window")
+
+
+def _over(
+    world: World, kind: str, windows: _Windows, index: Index, outside: bool, ones: bool = False
+) -> Term:
+    """The sum (or maximum) over a window of the elements in it, or of 1 for each (`ones`). `outside`: the
+    padding may be read, as zeros.
+    """
+    facts, x = world.facts, windows.x
+    inside = [facts.position(facts.normal(size), bound=True) for size in windows.kernel]
+    places = [facts.normal(place) for place in windows.places(index, inside)]
+    limits = [
+        limit for place, size in zip(places, x.shape[2:])
+        for limit in (place, facts.normal(size - 1 - place))
+    ]
+    if not outside and not all(map(facts.proves, limits)):
+        raise NotProved("a window that may lie in the padding")
+    body = world.inside(limits, lambda: ONE if ones else x.at((*index[:2], *places)), lambda: ZERO)
+    variables = tuple(
+        (place.text[2:], facts.normal(size)) for place, size in zip(inside, windows.kernel)
+    )
+    return total(kind, variables, body, facts)
+
+
+def _average(world: World, operands: Operands, attrs: Attrs) -> Value:
+    windows = _windows(world, operands[0], attrs)
+    world.need_real(operands[0].dtype)
+
+    def at(index: Index) -> Term:
+        count = of_size(world.facts.normal(product(windows.kernel)))
+        if not attrs["count_include_pad"]:
+            count = _over(world, "sum", windows, index, True, True)
+            world.need_defined("!=0", count)  # a window may lie in the padding as a whole
+        return _over(world, "sum", windows, index, True) * inverse(count)
+
+    return Tensor(windows.shape, operands[0].dtype, at)
+
+
+def _largest(world: World, operands: Operands, attrs: Attrs) -> Value:
+    windows = _windows(world, operands[0], attrs)
+    y = Tensor(
+        windows.shape, operands[0].dtype, lambda index: _over(world, "max", windows, index, False)
+    )
+    return y, Tensor(windows.shape, "int64", _places)
+
+
+def _places(index: Index) -> Term:
+    raise NotProved("where the largest element of a window is")
+
+
+WINDOWS: dict[str, Meaning] = {"AveragePool": _average, "MaxPool": _largest}
