@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice
+from math import prod
 from random import Random
 
 from gslang.base.quick_dataclass import dataclass
@@ -28,6 +29,9 @@ _DTYPES = ("float32", "int32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
 _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
+_LARGE = 4001
+_MOST_ELEMENTS = 100_000  # of an input with such a size
+_SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
@@ -155,12 +159,14 @@ def _changed(rule: ir.CheckedRule, point: Point, change: Wishes, seed: int) -> I
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances with the attributes and types of a point, of other ranks, then with sizes that are 1 or equal
-    to others that they have nothing to do with: there conditions hold that mean something else.
+    """Instances with the attributes and types of a point, with a large size where sizes are numbers, of other
+    ranks, then with sizes that are 1 or equal to others that they have nothing to do with: there conditions
+    hold that mean something else.
     """
     base = point.wishes()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    for change in islice(chain(_ranks(point), _coinciding(point, Random(seed))), attempts):
+    changes = chain(_large(rule, point), _ranks(point), _coinciding(point, Random(seed)))
+    for change in islice(changes, attempts):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -168,6 +174,22 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
         found = wished(rule, {k: v for k, v in base.items() if k not in dropped} | change, seed, Search())
         if found is not None and not _has_empty(found):  # those are drawn for the sake of `allowzero` alone
             yield found
+
+
+def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+    """Each size wherever it stands as large as no byte and no half-precision number holds, the others as they
+    are or 1, where the rule computes with sizes: they wrap or are rounded in a narrow type."""
+    calls = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
+    if not _SIZED & {*(o for call in rule.calls.values() for o in call.operators), *map(str, calls)}:
+        return
+    for size in dict.fromkeys(point.sizes.values()):
+        for others in (None, 1):
+            shapes = {
+                leaf: tuple([_LARGE if d == size else others or d for d in shape])
+                for leaf, shape in point.shapes.items() if leaf not in point.values
+            }
+            if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
+                yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
 
 
 def _has_empty(instance: Instance) -> bool:

@@ -1,0 +1,95 @@
+"""No work that says nothing: what cannot come up is not sought, what was looked at is not made again, and
+where hardly any draw fits a source its neighbourhood is looked at."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from random import Random
+
+import pytest
+
+import gslang.api as api
+from gslang.verify import neighbours
+from gslang.verify.decisions import goals, reachable
+from gslang.verify.evidence import Settings
+from gslang.verify.instances import Search, instances, match_in
+from gslang.verify.neighbours import corners, near, point_of
+from gslang.verify.prove.cases import Bound, contradictory
+from gslang.verify.prove.terms import ZERO, Term, number, read
+from gslang.verify.verdict import verify_now
+
+NUMBER = """fn first(c) = c.value if c.ndim == 0 else c.value[0] if c.ndim == 1 else c.value[0][0];
+rule t(x, a: const(shape = ())): x * a => x * const(value = first(a), dtype = x.dtype);"""
+RARE = """rule rare(x, y: any(shape = x.shape)): where(x, y, y) where sum(d * d for d in x.shape) % 7 == 1 => y;
+test "one shape" for rare { x: input bool[2, 5]; y: input float32[2, 5]; where(x, y, y) => y }"""
+
+
+def test_what_stands_behind_an_if_that_never_fails_is_not_reached() -> None:
+    (rule,) = api.parse_rules(NUMBER).own.values()
+    wanted = {goal.text: goal for goal in goals(rule)}
+    never = {wanted["`a.ndim == 0` is false"].key}
+    assert id(wanted["`a.ndim == 1` is true"].condition) in reachable(rule, set())
+    assert id(wanted["`a.ndim == 1` is true"].condition) not in reachable(rule, never)
+
+
+def test_decisions_that_cannot_come_up_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    sought: list[str] = []
+    monkeypatch.setattr(
+        "gslang.verify.evidence.towards", lambda rule, goal, *_: sought.append(goal.text)
+    )
+    (rule,) = api.parse_rules(NUMBER).own.values()
+    verdict = verify_now(rule, Settings(proof_steps=0))
+    assert sought == ["`a.ndim == 0` is false"]
+    assert "no instance where `a.ndim == 1` is true" in verdict.reason
+
+
+def test_no_corner_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    (rule,) = api.parse_rules("rule t(x): exp(x) => exp(x);").own.values()
+    instance = next(i for i in instances(rule, Search(), 0, 9, 40) if "rank 2" in i.features)
+    made: list[str] = []
+    wished = neighbours.wished
+
+    def noted(*arguments: object) -> object:
+        made.append(repr(arguments[1]))
+        return wished(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(neighbours, "wished", noted)
+    scope = match_in(rule, instance.before)
+    assert scope is not None and list(corners(rule, point_of(scope), 0, 80))
+    assert len(set(made)) == len(made) < 80
+
+
+def test_what_is_near_differs_and_is_of_the_same_types() -> None:
+    (rule,) = api.parse_rules("rule t(x, y): x + y => y + x;").own.values()
+    centres = list(instances(rule, Search(), 0, 9, 12))[:3]
+    found = list(near(rule, centres, 0, 60))
+    assert len(found) > 10 and all(neighbours.NEAR in i.features for i in found)
+    shapes = {str([i.before.types[n] for n in i.before.nodes()]) for i in (*centres, *found)}
+    assert len(shapes) > len(found) // 2
+
+
+def test_a_rule_that_hardly_any_draw_fits_is_looked_at_near_its_test() -> None:
+    rules = api.parse_rules(RARE)
+    verdict = verify_now(rules.own["rare"], Settings(proof_steps=0), rules.programs)
+    assert verdict.instances > 2 and verdict.verdict in ("exact", "tested")
+
+
+# ── inequalities of cases ──
+
+
+def test_inequalities_with_a_solution_do_not_contradict_each_other() -> None:
+    """Random ones that a point satisfies; with one that says the opposite of one of them, they do."""
+    random = Random(5)
+    names = [read(f"x{k}", ()) for k in range(4)]
+    for _ in range(60):
+        at = [Fraction(random.randint(-4, 4), random.choice((1, 2, 3))) for _ in names]
+        bounds: list[Bound] = []
+        for _ in range(random.randint(1, 6)):
+            factors = [Fraction(random.randint(-3, 3), random.choice((1, 2))) for _ in names]
+            value = sum(c * x for c, x in zip(factors, at))
+            slack = Fraction(random.randint(0, 2))
+            total: Term = sum((x.scaled(c) for x, c in zip(names, factors)), ZERO)
+            bounds.append((total - number(value - slack), slack > 0))
+        assert not contradictory(bounds)
+        term, strict = bounds[-1]
+        assert contradictory([*bounds, (-term, not strict)])
