@@ -20,7 +20,8 @@ from gslang.verify.verdict import verify_now
 
 NUMBER = """fn first(c) = c.value if c.ndim == 0 else c.value[0] if c.ndim == 1 else c.value[0][0];
 rule t(x, a: const(shape = ())): x * a => x * const(value = first(a), dtype = x.dtype);"""
-RARE = """rule rare(x, y: any(shape = x.shape)): where(x, y, y) where sum(d * d for d in x.shape) % 7 == 1 => y;
+RARE = """rule rare(x, y: any(shape = x.shape)): where(x, y, y)
+    where sum(d * d for d in x.shape) % 7 == 1 => y;
 test "one shape" for rare { x: input bool[2, 5]; y: input float32[2, 5]; where(x, y, y) => y }"""
 
 
