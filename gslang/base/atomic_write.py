@@ -29,10 +29,13 @@ _PAUSE = 0.02
 @dataclass(frozen=True, slots=True)
 class _Batch:
     """Files that appear together: their temporary files, their folders, and what lets each appear, in order.
+
+    `streams` are filled before: pipes and devices, which can fail where a complete file cannot.
     """
 
     temporary: ExitStack
     folders: set[Path] = field(default_factory=set)
+    streams: list[Callable[[], None]] = field(default_factory=list)
     ready: list[Callable[[], None]] = field(default_factory=list)
 
 
@@ -57,11 +60,12 @@ def together() -> Iterator[None]:
             yield
         finally:
             _BATCH.reset(token)
-        if len(batch.ready) == 1:
-            batch.ready[0]()
-        elif batch.ready:
+        actions = [*batch.streams, *batch.ready]
+        if len(actions) == 1:
+            actions[0]()
+        elif actions:
             with _locked(batch.folders), undisturbed():
-                for appear in batch.ready:
+                for appear in actions:
                     appear()
 
 
@@ -74,7 +78,7 @@ def write_atomically(path: str | Path, write: Callable[[BinaryIO], object]) -> N
     with together():
         batch = _BATCH.get()
         assert batch is not None
-        batch.ready.append(batch.temporary.enter_context(_prepared(path, write, batch)))
+        batch.temporary.enter_context(_prepared(path, write, batch))
 
 
 def write_beside(
@@ -131,10 +135,8 @@ def write_text(path: str | Path, text: str) -> None:
 @contextmanager
 def _prepared(
     path: str | Path, write: Callable[[BinaryIO], object], batch: _Batch
-) -> Iterator[Callable[[], None]]:
-    """Call `write` with a binary file at once; its content appears under `path` when the function is called
-    that this gives.
-    """
+) -> Iterator[None]:
+    """Call `write` with a binary file at once; its content appears under `path` with the batch."""
     try:
         mode: int | None = os.stat(path).st_mode
     except (FileNotFoundError, ValueError):  # a NUL byte in the name is reported below, as everything else
@@ -143,7 +145,8 @@ def _prepared(
         with _opened(path, mode) as stream:
             content = BytesIO()
             write(content)
-            yield lambda: _pour(content, stream, path)
+            batch.streams.append(lambda: _pour(content, stream, path))
+            yield
         return
     try:
         target = Path(path).resolve()
@@ -160,7 +163,8 @@ def _prepared(
                 write(file)
             os.chmod(name, _usual_mode() if mode is None else stat.S_IMODE(mode))
         batch.folders.add(target.parent)
-        yield lambda: _replace(name, target, path)
+        batch.ready.append(lambda: _replace(name, target, path))
+        yield
     finally:
         if os.path.exists(name):
             os.unlink(name)

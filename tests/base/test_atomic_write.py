@@ -11,7 +11,7 @@ from threading import Thread
 
 import pytest
 
-from gslang.base.atomic_write import write_atomically, write_text
+from gslang.base.atomic_write import together, write_atomically, write_text
 
 
 def test_a_link_stays_one(tmp_path: Path) -> None:
@@ -45,6 +45,14 @@ def test_a_full_device_is_named() -> None:
     with pytest.raises(OSError) as error:
         write_text("/dev/full", "text")
     assert (error.value.errno, error.value.filename) == (errno.ENOSPC, "/dev/full")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no such device here")
+def test_no_file_appears_beside_a_device_that_is_full(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="No space"), together():
+        write_text(tmp_path / "graph", "text")
+        write_text("/dev/full", "text")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_failure_leaves_what_was_there(tmp_path: Path) -> None:
