@@ -78,6 +78,7 @@ class Writer:
     # operators of targets, as code: which of them can be seeds is known per run
     relevant: list[str] = field(default_factory=list)
     tables: int = 0  # of conditions that are looked up
+    tries: bool = False  # candidates in loops inside others are counted
     fresh: int = 0
 
     def line(self, place: Place, text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from math import inf
 
 from gslang.engine.backtracking import Outcome, Todo
 from gslang.engine.machine import Machine
@@ -49,6 +50,8 @@ def matches_within(effort: Effort, program: MatchProgram, graph: Graph, start: i
 
 
 class _Measured(Machine):
+    most_tried = inf  # there is an effort for that
+
     def __init__(self, effort: Effort, program: MatchProgram, graph: Graph, start: int) -> None:
         super().__init__(program, graph, start)
         self._effort = effort

@@ -40,6 +40,7 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Failure, Rewriter, apply_match, record
 from gslang.engine.scope import Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
+from gslang.engine.tries import Tries
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, written_out
 from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
 
@@ -122,6 +123,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         "record": record,
         "scope_of": partial(scope_of, rule),
         "candidates_of": partial(candidates_of, rule.dialect),
+        "tries_of": partial(Tries, rule.name),
     }
     exec(compile(text, f"<{mode} of {rule.name}>", "exec"), space)
     make: Callable[..., Any] = space["make"]
@@ -163,6 +165,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
             f"    {name} = candidates_of(G, {writer.names.constant(site)})"
             for name, site in writer.sites.items()
         ),
+        *(["    tried = tries_of(G)"] if writer.tries else ()),
         *(f"    known_{k} = {{}}" for k in range(writer.tables)),
         *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
         *(f"    outlining_{k} = E.outlines({operators})" for k, operators in enumerate(writer.outlines)),

@@ -41,7 +41,12 @@ def forward(
         if len(lower) == 1:
             writer.listed[base, levels] = found
     candidate = writer.name("n")
-    loop(writer, place, f"for {candidate} in {found}:", lambda inner: body(inner, candidate))
+    if place.loops:
+        writer.tries = True
+    loop(
+        writer, place, f"for {candidate} in {f'tried({found})' if place.loops else found}:",
+        lambda inner: body(inner, candidate),
+    )
     writer.listed = known_lists
 
 

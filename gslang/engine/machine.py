@@ -12,7 +12,7 @@ agree with this.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
 from typing import Any, Final
 
 from gslang.engine import program as mp
@@ -36,6 +36,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.engine.own_steps import At, Enter, Inside, Leave, Link, Linked, Whole
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds
+from gslang.engine.tries import MOST_ON_THE_MACHINE, too_many
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
 
@@ -49,7 +50,9 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
 
 
 class Machine(Backtracking):
-    """One run of a program at a node."""
+    """One run of a program at a node, which tries at most `most_tried` nodes as further outputs."""
+
+    most_tried: float = MOST_ON_THE_MACHINE
 
     def __init__(self, program: MatchProgram, graph: Graph, start: int) -> None:
         super().__init__()
@@ -58,6 +61,7 @@ class Machine(Backtracking):
         self.scope = Scope(rule, graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])
         self._orders: dict[int, tuple[int, ...]] = {}  # register → operands, in the order that was chosen
         self._counts: dict[int, int] = {}  # block → how many fields its sequences have
+        self.tried = 0
 
     def scopes(self) -> Iterator[Scope]:
         """The same scope for each match, best first."""
@@ -160,9 +164,18 @@ class Machine(Backtracking):
         found, taken = self.candidates(step.climb), self.scope.taken
         if step.register not in self.program.distinct:
             taken = set()
-        # one after the other: most of many are never looked at
-        ways = ((At(step.register, candidate), rest) for candidate in found if candidate not in taken)
-        return ways if any(candidate not in taken for candidate in found) else FAILED
+        if all(candidate in taken for candidate in found):
+            return FAILED
+        return self._each_user(step.register, found, taken, rest)
+
+    def _each_user(self, register: int, found: list[int], taken: Set[int], rest: Todo) -> Iterator[Todo]:
+        """One after the other: most of many are never looked at."""
+        for candidate in found:
+            if candidate not in taken:
+                self.tried += 1
+                if self.tried > self.most_tried:
+                    raise too_many(self.program.rule.name, self.most_tried)
+                yield (At(register, candidate), rest)
 
     def candidates(self, climb: mp.Climb) -> list[int]:
         """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in
