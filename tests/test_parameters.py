@@ -11,6 +11,7 @@ import pytest
 
 import gslang
 from gslang.base.source import Source
+from gslang.check.check import check_source
 from gslang.cli.main import main
 from gslang.lint.run_lints import lint_program
 
@@ -100,3 +101,11 @@ def test_a_condition_on_a_parameter_is_not_constant(file: Path) -> None:
 def test_an_unknown_parameter() -> None:
     with pytest.raises(KeyError, match="there is no parameter `sise`"):
         gslang.parse_rules("param size: int = 1;", defines={"sise": 2})
+
+
+@pytest.mark.parametrize("levels", [190, 3000])
+def test_lists_of_lists_are_levels_of_nesting(levels: int) -> None:
+    program = check_source(
+        Source("r.gsl", f"param k: int{'[]' * levels} = ();\nrule r(a): nn.relu(a) where len(k) > 1 => a;\n")
+    )
+    assert [d.code for d in program.diagnostics][:1] == (["E0107"] if levels > 200 else [])

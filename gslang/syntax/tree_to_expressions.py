@@ -66,7 +66,7 @@ class ExpressionBuilder:
                 stack.extend((child, False) for child in tree.children if isinstance(child, Tree))
                 continue
             below = max((depth[id(c)] for c in tree.children if isinstance(c, Tree)), default=0)
-            depth[id(tree)] = below + (tree.data in _NESTING)
+            depth[id(tree)] = below + _levels(tree)
             if depth[id(tree)] > DEEPEST:
                 raise TooDeep(self.span(tree))
             children = [done[id(c)] if isinstance(c, Tree) else c for c in tree.children]
@@ -285,3 +285,10 @@ _NESTING = frozenset({
     "optional_call", "where_call", "subscript", "comprehension", "generator", "tuple", "list", "match",
     "walrus", "parenthesised", "operator_kind", "repeat", "type_group", "onetype",
 })
+
+
+def _levels(tree: Tree[Token]) -> int:
+    """The levels that a tree adds to those below it; a type adds one for each list, as in `int[][]`."""
+    if tree.data == "onetype":
+        return 1 + sum(isinstance(child, Tree) and child.data == "type_length" for child in tree.children)
+    return int(tree.data in _NESTING)
