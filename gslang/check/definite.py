@@ -52,13 +52,14 @@ def found_before(
 
 
 def captures_of(patterns: Sequence[ir.Pattern]) -> dict[int, int]:
-    """Capture → the pattern node whose constraint makes it."""
-    return {
-        part.capture: k
-        for k, node in enumerate(patterns)
-        for constraint in node.constraints
-        for part in walk(constraint) if isinstance(part, ir.Capture)
-    }
+    """Capture → the pattern node whose constraint makes it; where all branches of an alternation do, that."""
+    made: dict[int, set[int]] = {}
+    for k, node in enumerate(patterns):
+        for part in walk(node.constraints):
+            if isinstance(part, ir.Capture):
+                made.setdefault(part.capture, set()).add(k)
+    choices = {frozenset(node.below): k for k, node in enumerate(patterns) if isinstance(node, ir.AltNode)}
+    return {capture: choices.get(frozenset(nodes), max(nodes)) for capture, nodes in made.items()}
 
 
 def new_nodes_read(item: object, lets: Sequence[ir.Value], sure: bool = False) -> list[int]:

@@ -129,6 +129,25 @@ def test_alternatives_in_a_body(readable: bool) -> None:
     assert found == [1, 1, 0, 1, 1, 0, 0, 0, 0]
 
 
+@pytest.mark.parametrize("readable", [False, True])
+def test_attributes_in_bodies_can_be_captured(readable: bool) -> None:
+    rules = api.parse_rules(
+        "dialect onnx; rule r(c, x, w) {"
+        "  y = If(c, x, w, then_branch = Softmax(x, axis = (a := _)),"
+        "         else_branch = Softmax(w, axis = (b := _)));"
+        "  y.0 where a == b => Softmax(Where(c, x, w), axis = a) }"
+    )
+    for then, other, axis in [
+        ("t = Softmax<axis = 0>(x)", "e = Softmax<axis = 0>(w)", 0),
+        ("t = Softmax<axis = 1>(w)", "e = Softmax<axis = 1>(x)", 1),
+        ("t = Softmax<axis = 1>(w)", "e = Softmax<axis = 0>(x)", None),
+    ]:
+        with readable_only() if readable else nullcontext():
+            graph = rules.apply(branches(then, other)).graph
+        found = [graph.attrs[n]["axis"] for n in graph.nodes() if graph.op[n] == "Softmax"]
+        assert found == ([] if axis is None else [axis])
+
+
 def test_models_compute_the_same_without_the_bodies() -> None:
     from onnx.reference import ReferenceEvaluator
 
