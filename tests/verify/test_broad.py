@@ -90,6 +90,25 @@ def test_the_prover_alone_does_not_take_them(file: str, name: str) -> None:
         prove(rule(file, f"{name}_wrong"), 12_000)
 
 
+@pytest.mark.parametrize("file", ["onnx_blocks.gsl", "onnx_shapes.gsl"])
+def test_the_prover_alone_takes_no_blocks_and_shapes_that_are_wrong(file: str) -> None:
+    """Each wrong rule differs in one thing from one that is proved."""
+    for name in [name for f, name in WRONG if f == file]:
+        with pytest.raises(NotProved):
+            prove(rule(file, name), 12_000)
+
+
+@pytest.mark.parametrize(
+    "file, name",
+    [
+        ("onnx_blocks.gsl", "sum_all"), ("onnx_blocks.gsl", "join"), ("onnx_shapes.gsl", "one"),
+        ("onnx_shapes.gsl", "rest"), ("onnx_windows.gsl", "mean_counts"),
+    ],
+)
+def test_their_twins_are_proved(file: str, name: str) -> None:
+    prove(rule(file, f"{name}_right"))
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("file", sorted({file for file, _ in RULES}))
 def test_no_wrong_one_is_accepted(file: str) -> None:

@@ -1,7 +1,8 @@
 """Pooling over symbolic tensors: means and largest elements of windows, for every size, stride and padding.
 
-Windows do not reach beyond the padding (`ceil_mode` 0), and the padding is given. A largest element is read
-only where no window lies in the padding: what stands there is no number.
+Padding is given. Windows that may reach beyond the padding (`ceil_mode` 1) are read only where they cannot:
+in steps of one, or where a single one fits. A largest element is read only where no window lies in the
+padding: what stands there is no number.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ from gslang.verify.prove.totals import total
 
 @dataclass(frozen=True, slots=True)
 class _Windows:
-    """`shape`: of the result; `kernel`, `steps`, `spreads`, `before`: a number for each axis of an image."""
+    """`shape`: of the result; `kernel`, `steps`, `spreads`, `before`: a number for each axis of an image.
+
+    `rooms`: how far windows can move along each axis, where the number of steps is rounded up.
+    """
 
     x: Tensor
     shape: tuple[Number, ...]
@@ -27,6 +31,7 @@ class _Windows:
     steps: tuple[Number, ...]
     spreads: tuple[Number, ...]
     before: tuple[Number, ...]
+    rooms: tuple[Number, ...]
 
     def places(self, index: Index, inside: Sequence[Number]) -> tuple[Number, ...]:
         """The positions along the axes of an image that an element of the window at `index` has."""
@@ -41,7 +46,7 @@ class _Windows:
 def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
     rank, facts = len(x.shape) - 2, world.facts
     world.need_true(rank >= 1, "an image")
-    if attrs["auto_pad"] not in ("NOTSET", "VALID") or attrs["ceil_mode"]:
+    if attrs["auto_pad"] not in ("NOTSET", "VALID") or attrs["ceil_mode"] and not world.reading:
         raise NotProved("pooling whose padding depends on the size, or that rounds up")
     kernel = attrs["kernel_shape"]
     world.need_true(kernel is not None and len(kernel) == rank, "the sizes of a window")
@@ -50,6 +55,7 @@ def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
     pads = stated or (0,) * (2 * rank)
     world.need_true(len(steps) == len(spreads) == rank and len(pads) == 2 * rank, "the numbers of a pooling")
     shape: list[Number] = [*x.shape[:2]]
+    rooms: list[Number] = []
     for k, size in enumerate(x.shape[2:]):
         for number in (kernel[k], steps[k], spreads[k]):
             world.need(number - 1, "a number of a pooling")
@@ -60,8 +66,18 @@ def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
             spreads[k] = 1  # a window of one element has no gaps
         room = facts.normal(size + pads[k] + pads[rank + k] - spreads[k] * (kernel[k] - 1) - 1)
         world.need(room, "a window does not fit")
-        shape.append(facts.normal(room // facts.normal(steps[k]) + 1))
-    return _Windows(x, tuple(shape), tuple(kernel), tuple(steps), tuple(spreads), tuple(pads[:rank]))
+        count = facts.normal(room // facts.normal(steps[k]) + 1)
+        if attrs["ceil_mode"]:
+            rooms.append(room)
+            # one that begins behind the image is left out: never with less padding than a window reaches over
+            behind = facts.at_least(pads[rank + k], spreads[k] * (kernel[k] - 1) + 1)
+            least, count = count, facts.size("pooled")
+            facts.learn(count - least + int(behind))
+            facts.learn(least + 1 - count)
+        shape.append(count)
+    return _Windows(
+        x, tuple(shape), tuple(kernel), tuple(steps), tuple(spreads), tuple(pads[:rank]), tuple(rooms)
+    )
 
 
 def _need_narrow(world: World, window: Number, width: Number) -> None:
@@ -80,6 +96,9 @@ def _over(
     padding may be read, as zeros.
     """
     facts, x = world.facts, windows.x
+    for room, step in zip(windows.rooms, windows.steps):
+        if not (facts.proves(facts.normal(-room)) or facts.proves(facts.normal(1 - step))):
+            raise NotProved("pooling that rounds up")
     inside = [facts.position(facts.normal(size), bound=True) for size in windows.kernel]
     places = [facts.normal(place) for place in windows.places(index, inside)]
     limits = [
