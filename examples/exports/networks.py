@@ -63,12 +63,15 @@ def from_transformers(
     """A maker of a model of `transformers`; `part` takes what is exported out of it."""
 
     def make(attention: str) -> torch.nn.Module:
-        config = transformers.AutoConfig.for_model(kind, **sizes)
-        config.use_cache = False
+        def made(**options: Any) -> Any:
+            config = transformers.AutoConfig.for_model(kind, **sizes)
+            config.use_cache = False
+            return getattr(transformers, model).from_config(config, **options)
+
         try:
-            network = getattr(transformers, model).from_config(config, attn_implementation=attention)
+            network = made(attn_implementation=attention)
         except ValueError:  # some have one implementation of attention alone
-            network = getattr(transformers, model).from_config(config)
+            network = made()
         return Called(part(network), names, fields)
 
     return make
@@ -265,6 +268,69 @@ NETWORKS: dict[str, Network] = {
         BOTH,
     ),
     "roformer": Network(from_transformers("roformer", ENCODER, **TEXT, max_position_embeddings=64), BOTH),
+    "squeezebert": Network(
+        from_transformers("squeezebert", ENCODER, **TEXT, embedding_size=32, max_position_embeddings=64), BOTH
+    ),
+    "esm": Network(
+        from_transformers(
+            "esm", ENCODER, **TEXT, max_position_embeddings=64, pad_token_id=1, token_dropout=False,
+            position_embedding_type="rotary", mask_token_id=2,
+        ),
+        BOTH,
+    ),
+    "m2m": Network(
+        from_transformers(
+            "m2m_100", ("input_ids", "attention_mask", "decoder_input_ids"), vocab_size=VOCABULARY,
+            d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4,
+            decoder_attention_heads=4, encoder_ffn_dim=64, decoder_ffn_dim=64, max_position_embeddings=64,
+        ),
+        (*BOTH, ("decoded", "id", ("b", "d"))),
+    ),
+    "bigcode": Network(
+        from_transformers(
+            "gpt_bigcode", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, n_embd=32,
+            n_layer=2, n_head=4, n_positions=64, multi_query=True,
+        ),
+        BOTH,
+    ),
+    "codegen": Network(
+        from_transformers(
+            "codegen", ENCODER, model="AutoModelForCausalLM", vocab_size=VOCABULARY, n_embd=32, n_layer=2,
+            n_head=4, n_positions=64, rotary_dim=4,
+        ),
+        BOTH,
+    ),
+    "hiera": Network(
+        from_transformers(
+            "hiera", ("pixel_values",), image_size=[32, 32], patch_size=[7, 7], patch_stride=[4, 4],
+            patch_padding=[3, 3], embed_dim=8, depths=[1, 1, 2], num_heads=[1, 2, 4], num_query_pool=2,
+            masked_unit_size=[4, 4], masked_unit_attention=[True, True, False], query_stride=[2, 2],
+        ),
+        (PIXELS,),
+    ),
+    "focalnet": Network(
+        from_transformers(
+            "focalnet", ("pixel_values",), image_size=32, embed_dim=8, depths=[1, 1, 1, 1],
+            focal_levels=[2, 2, 2, 2],
+        ),
+        (PIXELS,),
+    ),
+    "timesformer": Network(
+        from_transformers(
+            "timesformer", ("pixel_values",), hidden_size=32, intermediate_size=64, num_hidden_layers=2,
+            num_attention_heads=4, image_size=32, patch_size=8, num_frames=4,
+        ),
+        (("x", "f", ("b", 4, 3, 32, 32)),),
+    ),
+    "wavlm": Network(
+        from_transformers(
+            "wavlm", ("input_values",), hidden_size=32, num_hidden_layers=2, num_attention_heads=4,
+            intermediate_size=64, conv_dim=[16, 16], conv_kernel=[8, 4], conv_stride=[4, 2],
+            num_feat_extract_layers=2, num_conv_pos_embeddings=8, num_conv_pos_embedding_groups=4,
+            num_buckets=16, max_bucket_distance=40,
+        ),
+        (("x", "f", ("b", 320)),),
+    ),
     "conformer": Network(
         from_transformers(
             "wav2vec2-conformer", ("input_values",), hidden_size=32, num_hidden_layers=2,

@@ -24,6 +24,8 @@ LEFT = {
     "torchenc.ts17.static.eager": (22, {"attention": 2, "norm": 4, "activation": 2}),
     "gptneo.ts17.static.eager": (24, {"attention": 2, "norm": 5, "activation": 2}),
     "roformer.ts17.static.eager": (30, {"attention": 2, "norm": 5, "activation": 2, "rotary": 4}),
+    "squeezebert.ts17.static.eager": (54, {"attention": 2, "norm": 5, "activation": 2}),
+    "esm.ts17.static.eager": (33, {"attention": 2, "norm": 5, "activation": 2, "rotary": 4}),
     "resnet.ts17.static.f32.qdq": (25, {}),
     "mobilenetv2.ts18.dynamic.f32": (65, {}),
 }
