@@ -30,7 +30,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
             "E0501", "a chain has at least one instance", statement.bounds.span,
             "write `1..`, and a rule of its own without the chain",
         )
-    root = lowering.templates[block].names[link.field]
+    root = lowering.templates[block].names.get(link.field)  # None where its statement is wrong
     if isinstance(root, NodeOf):
         if not isinstance(lowering.patterns[root.node], (ir.CallNode, ir.AltNode)):
             lowering.stop(

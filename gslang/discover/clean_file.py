@@ -23,6 +23,8 @@ def file_without_findings(file: RuleFile, findings: Callable[[str], list[Diagnos
             break
         for finding in [f for f in found if f.code == "L0203"] or found:
             later = _rule_at(text, finding.primary.span.start)
+            if not later:
+                continue
             if finding.code == "L0202":
                 _reorder(file, later, _earlier(text, finding), moved)
                 continue
@@ -49,7 +51,8 @@ def _reorder(file: RuleFile, later: str, earlier: str, moved: set[tuple[str, str
 
 
 def _rule_at(text: str, place: int) -> str:
-    """The name of the rule in which a place is: its head may go on behind the place."""
+    """The name of the rule in which a place is: its head may go on behind the place. Empty before the first.
+    """
     rest = re.match(r"\w*", text[place:])
     names = re.findall(r"^rule (\w+)", text[:place] + (rest[0] if rest else ""), re.MULTILINE)
-    return str(names[-1])
+    return str(names[-1]) if names else ""

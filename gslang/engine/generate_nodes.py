@@ -22,6 +22,8 @@ from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import NotCompiled
 from gslang.graph.graph import PROJ, TUPLE
 
+_COUNTED = 4  # of so many loops around one another, those over orders of operands, the last is counted
+
 
 def match_step(node: int, value: str) -> Step:
     """Match pattern node `node` against the graph node (or -1) that the expression `value` holds."""
@@ -351,6 +353,8 @@ def _operands(writer: Writer, place: Place, step: mp.Operands, operands: dict[in
     pattern = writer.plan.rule.nodes[register]
     if isinstance(pattern, ir.CallNode) and len(step.swappable) < len(pattern.operators):
         both = f"({both} if op[v{register}] in {writer.names.constant(step.swappable)} else ({given},))"
+    if place.loops % _COUNTED == _COUNTED - 1:
+        writer.tries, both = True, f"tried({both})"
     loop(writer, place, f"for {first}, {second} in {both}:", lambda inner: go(writer, inner, rest))
 
 

@@ -50,7 +50,7 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
 
 
 class Machine(Backtracking):
-    """One run of a program at a node, which tries at most `most_tried` nodes as further outputs."""
+    """One run of a program at a node, which tries at most `most_tried` choices of outputs and orders."""
 
     most_tried: float = MOST_ON_THE_MACHINE
 
@@ -137,6 +137,7 @@ class Machine(Backtracking):
         self, register: int, orders: tuple[tuple[int, ...], ...], rest: Todo
     ) -> Iterator[Todo]:
         for order in orders:
+            self._count()
             self.put(self._orders, register, order)
             yield rest
 
@@ -172,10 +173,14 @@ class Machine(Backtracking):
         """One after the other: most of many are never looked at."""
         for candidate in found:
             if candidate not in taken:
-                self.tried += 1
-                if self.tried > self.most_tried:
-                    raise too_many(self.program.rule.name, self.most_tried)
+                self._count()
                 yield (At(register, candidate), rest)
+
+    def _count(self) -> None:
+        """One more choice."""
+        self.tried += 1
+        if self.tried > self.most_tried:
+            raise too_many(self.program.rule.name, self.most_tried)
 
     def candidates(self, climb: mp.Climb) -> list[int]:
         """Graph nodes that a register that holds nothing may hold, judged by the matched nodes below it; in

@@ -1,17 +1,19 @@
-"""A limit on the nodes that are tried as further outputs of a rule.
+"""A limit on the choices that are tried for a rule: of further outputs, and of orders of operands.
 
 Where one tensor has many users, n outputs of a rule that are all among these can be chosen in as many ways as
-the users' number to the power of n - 1, for each user that the first output may be. A condition that no
-choice meets would be asked for all of them.
+the users' number to the power of n - 1, for each user that the first output may be; n commutative operators
+have 2 to the power of n orders. A condition that no choice meets would be asked for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
+from typing import Final, TypeVar
 
 from gslang.engine.limits import LimitExceeded
 from gslang.graph.graph import Graph
+
+T = TypeVar("T")
 
 MOST_TRIED: Final = 3_000_000
 MORE_FOR_A_NODE: Final = 100
@@ -20,14 +22,14 @@ MOST_ON_THE_MACHINE: Final = 100_000  # for one first output
 
 def too_many(rule: str, most: float) -> LimitExceeded:
     return LimitExceeded(
-        f"more than {most:,} nodes were tried as its further outputs, the limit in this graph", rule=rule,
-        help="one tensor has too many users to try each with each other one: name more of what the outputs "
-        "have in common, as attributes or types, or give the rule fewer outputs",
+        f"more than {most:,} choices of outputs and orders of operands were tried, the limit in this graph",
+        rule=rule, help="say more of single outputs and operands, so that what does not fit is not tried "
+        "with all others, or give the rule fewer of them",
     )
 
 
 class Tries:
-    """The candidates of an inner loop, as they are given; all of a run in a graph are counted.
+    """The choices of an inner loop, as they are given; all of a run in a graph are counted.
 
     Raises `LimitExceeded`.
     """
@@ -38,17 +40,17 @@ class Tries:
         self._rule = rule
         self._most = self._left = MOST_TRIED + MORE_FOR_A_NODE * len(graph.op)
 
-    def __call__(self, found: Iterable[int]) -> Iterable[int]:
-        if type(found) is not list:
+    def __call__(self, found: Iterable[T]) -> Iterable[T]:
+        if not isinstance(found, (list, tuple)):
             return self._each(found)
         self._left -= len(found)
         if self._left < 0:
             raise too_many(self._rule, self._most)
         return found
 
-    def _each(self, found: Iterable[int]) -> Iterator[int]:
-        for node in found:
+    def _each(self, found: Iterable[T]) -> Iterator[T]:
+        for choice in found:
             self._left -= 1
             if self._left < 0:
                 raise too_many(self._rule, self._most)
-            yield node
+            yield choice

@@ -8,6 +8,7 @@ from contextlib import nullcontext
 
 import pytest
 
+import gslang
 from gslang.base.diagnostics import InputError
 from gslang.base.source import Source
 from gslang.check.check import check_source
@@ -156,3 +157,17 @@ def test_a_limit_is_an_input_error_that_names_the_rule(readable: bool) -> None:
         pytest.raises(LimitExceeded, match="^rule `large`: an attribute expression has more than"),
     ):
         run_to_fixed_point(read_json(GRAPH, "g.json"), [rule])
+
+
+@pytest.mark.parametrize("levels", [150, 190])
+def test_calls_as_deep_as_may_be(levels: int) -> None:
+    (rule,) = gslang.parse_rules(f"rule r(a): {'exp(' * levels}a{')' * levels} => a;")
+    assert len(rule.rule.nodes) == levels + 1
+
+
+def test_chains_of_which_one_is_wrong() -> None:
+    """What goes on from it has no node to go on from."""
+    text = "chain c in 1.. from p { y = nn.relu(prev.y); } chain d in 1.. from c[-1].y { y = exp(prev.y); }"
+    more = "chain e in 1.. from d[-1].y { y = nn.relu(prev.y); }"
+    with pytest.raises(gslang.RuleError):
+        gslang.parse_rules(f"rule r(a) {{ p = tanh(a); {text} {more} e[-1].y => a }}")
