@@ -7,14 +7,19 @@ from __future__ import annotations
 from contextlib import nullcontext
 
 import pytest
+from numpy.random import default_rng
 
 import gslang
 from gslang.base.diagnostics import InputError
 from gslang.base.source import Source
 from gslang.check.check import check_source
+from gslang.dialect.tensor_type import TensorType
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.engine.limits import LimitExceeded
 from gslang.formats.json_reader import read_json
+from gslang.graph.graph import Graph
+from gslang.verify.field.points import random_point
+from gslang.verify.field.residues import NoField
 from tests.engine.readable import readable_only
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
@@ -171,3 +176,10 @@ def test_chains_of_which_one_is_wrong() -> None:
     more = "chain e in 1.. from d[-1].y { y = nn.relu(prev.y); }"
     with pytest.raises(gslang.RuleError):
         gslang.parse_rules(f"rule r(a) {{ p = tanh(a); {text} {more} e[-1].y => a }}")
+
+
+def test_an_input_of_more_axes_than_arrays_have() -> None:
+    graph = Graph("relay")
+    graph.set_outputs([graph.add_input("x", TensorType((1,) * 3001, "float32"))])
+    with pytest.raises(NoField, match="axes"):
+        random_point(graph, default_rng(0), False, 1)

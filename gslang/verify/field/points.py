@@ -11,6 +11,7 @@ from gslang.verify.field.dual import random_dual
 from gslang.verify.field.residues import NoField
 
 LARGEST = 1 << 20  # elements of one input
+MOST_AXES = 30  # NumPy has 32 or more
 
 
 def random_point(graph: Graph, rng: object, positive: bool, unit: int) -> dict[str, object]:
@@ -29,6 +30,8 @@ def _value(graph: Graph, type_: Any, rng: Any, positive: bool, unit: int) -> Any
     if not isinstance(type_, TensorType) or type_.dtype is None or not is_static(type_.shape):
         raise NoField(f"an input of type {type_}")
     shape = tuple(d for d in type_.shape or () if isinstance(d, int))
+    if len(shape) > MOST_AXES:
+        raise NoField(f"an input of more than {MOST_AXES} axes")
     if prod(shape) > LARGEST:
         raise NoField("an input is too large")
     if type_.dtype.startswith(("float", "bfloat")):
