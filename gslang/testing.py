@@ -20,7 +20,7 @@ from gslang.graph.compare import differences
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 if TYPE_CHECKING:
-    from gslang.engine.explain import Miss
+    from gslang.engine.miss import Miss
 
 NOT_APPLIED: Final = "the rule was not applied"
 

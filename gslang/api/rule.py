@@ -19,7 +19,7 @@ from gslang.graph.graph import CONST
 from gslang.graph.known_calls import prepared
 
 if TYPE_CHECKING:
-    from gslang.engine.why_not import Miss
+    from gslang.engine.miss import Miss
 
 
 @dataclass(frozen=True)

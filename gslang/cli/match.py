@@ -21,7 +21,7 @@ from gslang.cli.usable_rules import add_extern_option, usable_rules
 if TYPE_CHECKING:
     from gslang.api import Match, RuleSet
     from gslang.engine.effort import Effort
-    from gslang.engine.why_not import Miss
+    from gslang.engine.miss import Miss
     from gslang.graph.graph import Graph
 
     Place = tuple[str, Graph]  # the path of a graph inside a model, and the graph

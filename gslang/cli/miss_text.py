@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from gslang.engine.why_not import Miss
+    from gslang.engine.miss import Miss
 
 
 def miss_lines(miss: Miss, at: str) -> list[str]:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.walks import walk
@@ -23,6 +22,7 @@ from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.machine import Machine
 from gslang.engine.match_failures import also_used, described, path_between
+from gslang.engine.miss import ONLY_TARGET, Miss, parts_of
 from gslang.engine.own_steps import At, Inside, Link, Whole
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance
@@ -37,37 +37,6 @@ _FEW = 8
 _READING = (ir.SameAttributes, ir.NodeAttr, ir.Captured, ir.Let, ir.SameNode, ir.IsAbsent, ir.Uses)
 _TOO_MANY = "search limit exceeded: some matches at this node were not tried"
 _NO_CASE = "add a condition that excludes this case"
-
-ONLY_TARGET = ("target-value", "target-type")  # the source matches
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """An attempt at a match that failed, or (`reason` "matches") did not.
-
-    `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole; all but one where
-    nothing else is in the way. `node` is where the obstacle stood in the graph, `start` the first output's
-    candidate; `expected` and `found` say what was wanted there and what there was.
-    """
-
-    rule: str
-    start: int
-    node: int
-    matched: int
-    of: int
-    reason: str
-    span: Span
-    expected: str
-    found: str
-    help: str
-
-
-def parts_of(program: MatchProgram) -> int:
-    """The number of parts that must hold: pattern nodes but alternatives, each `where`, and the conditions on
-    the match as a whole."""
-    rule = program.rule
-    nodes = sum(not isinstance(node, ir.AltNode) for node in rule.nodes)
-    return nodes + len(rule.where) + sum(len(block.where) for block in rule.blocks) + 2
 
 
 class _Cut(Exception):

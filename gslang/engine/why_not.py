@@ -14,9 +14,9 @@ from gslang.check.footprint import operators_at
 from gslang.check.opsets import why_unfit
 from gslang.engine.conditions import output_slots
 from gslang.engine.effort import Effort, EffortSpent, matches_within
-from gslang.engine.explain import ONLY_TARGET, Attempt, parts_of
-from gslang.engine.explain import Miss as Miss
+from gslang.engine.explain import Attempt
 from gslang.engine.match_failures import described, shown_operators
+from gslang.engine.miss import ONLY_TARGET, Miss, parts_of
 from gslang.engine.program import MatchProgram
 from gslang.engine.step_words import first_output
 from gslang.engine.worklist import affected, ways_of

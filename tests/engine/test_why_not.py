@@ -13,7 +13,8 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import UNKNOWN, TensorType
 from gslang.engine import machine
 from gslang.engine.lower import program_of
-from gslang.engine.why_not import Miss, why_not
+from gslang.engine.miss import Miss
+from gslang.engine.why_not import why_not
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from tests.engine.random_graphs import as_graph, random_graph

@@ -27,9 +27,10 @@ from gslang.check.checked import CheckedRule, LeafNode
 from gslang.engine.conditions import bound_slots, output_slots
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
+from gslang.engine.miss import Miss
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
-from gslang.engine.why_not import Miss, why_not
+from gslang.engine.why_not import why_not
 from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import ids_of_nodes, write_json
 from gslang.graph.graph import Graph

@@ -179,42 +179,7 @@ class Source:
         leaf.is_vector = number_ in self.case.watched.vectors
         leaf.least = 0 if leaf.is_vector else 1
         for constraint in pattern.tests:
-            test = within_captures(constraint.test)
-            if constraint.field == "value" and isinstance(test, ir.ElementsTest):
-                if self.is_own(number_, test.value):
-                    continue
-                value = self.case.value(test.value)
-                if isinstance(value, ConstantValue) and leaf.is_vector and value.leaf.is_vector:
-                    leaf.like = value.leaf
-                    continue
-                if (
-                    isinstance(value, tuple) and isinstance(test, ir.ConstantEquals)
-                    and all(map(is_number, value))
-                ):
-                    leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
-                else:
-                    leaf.value = as_term(value)
-                    leaf.ones = isinstance(test, ir.ConstantEquals)
-            elif constraint.field == "value" and not isinstance(test, ir.Anything):
-                raise NotProved("a constant with several elements")
-            elif (
-                constraint.field == "shape" and isinstance(test, ir.TupleTest)
-                and not any(isinstance(i, ir.Rest) for i in test.items)
-            ):
-                leaf.rank = len(test.items)
-                leaf.known = tuple(
-                    self.known_item(item, f"{leaf.name}{k}_", leaf.least)
-                    for k, item in enumerate(test.items)
-                )
-            elif constraint.field == "shape" and isinstance(test, ir.Equals):
-                known = self.case.try_value(test.value)
-                leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
-            elif constraint.field == "dtype" and isinstance(test, ir.Equals):
-                known = self.case.try_value(test.value)
-                leaf.dtype = known if isinstance(known, (str, Dtype)) else leaf.dtype
-            elif constraint.field == "ndim" and isinstance(test, ir.Equals):
-                known = self.case.try_value(test.value)
-                leaf.rank = known if type(known) is int else None
+            self.fix(leaf, number_, constraint.field, within_captures(constraint.test))
         if (rank := self.demanded.get(here(self.case, number_))) is not None:
             hold_to_rank(leaf, rank)
         read = self.case.watched.looked_into.get(number_, set())
@@ -228,6 +193,43 @@ class Source:
         )
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
+
+    def fix(self, leaf: Leaf, number_: int, field: str, test: object) -> None:
+        """Take from a test of one field of a leaf what it says of it."""
+        known: object
+        if field == "value" and isinstance(test, ir.ElementsTest):
+            if not self.is_own(number_, test.value):
+                self.fix_elements(leaf, test, self.case.value(test.value))
+        elif field == "value" and not isinstance(test, ir.Anything):
+            raise NotProved("a constant with several elements")
+        elif (
+            field == "shape" and isinstance(test, ir.TupleTest)
+            and not any(isinstance(i, ir.Rest) for i in test.items)
+        ):
+            leaf.rank = len(test.items)
+            leaf.known = tuple(
+                self.known_item(item, f"{leaf.name}{k}_", leaf.least) for k, item in enumerate(test.items)
+            )
+        elif field in ("shape", "dtype", "ndim") and isinstance(test, ir.Equals):
+            known = self.case.try_value(test.value)
+            if field == "shape":
+                leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
+            elif field == "dtype":
+                leaf.dtype = known if isinstance(known, (str, Dtype)) else leaf.dtype
+            else:
+                leaf.rank = known if type(known) is int else None
+
+    def fix_elements(self, leaf: Leaf, test: ir.ElementsTest, value: object) -> None:
+        """Take the elements of a constant to be those that a test asks for."""
+        if isinstance(value, ConstantValue) and leaf.is_vector and value.leaf.is_vector:
+            leaf.like = value.leaf
+        elif (
+            isinstance(value, tuple) and isinstance(test, ir.ConstantEquals) and all(map(is_number, value))
+        ):
+            leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
+        else:
+            leaf.value = as_term(value)
+            leaf.ones = isinstance(test, ir.ConstantEquals)
 
     def is_own(self, number_: int, value: ir.Value) -> bool:
         """True if a value is that of the same constant in the first instance, which is being made."""
@@ -289,7 +291,6 @@ class Source:
             return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
-
 
     def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
