@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
     allowance = allowance_of(options, SECONDS)
-    settings = Settings(allowance.seconds, options.seed, options.instances, patient=allowance.fixed)
+    settings = Settings(allowance.seconds, options.seed, options.instances, fixed=allowance.fixed)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         for name in names or list(rules.own):
             try:
                 settings = Settings(
-                    allowance.seconds, options.seed, options.instances, not options.no_lift, allowance.fixed
+                    allowance.seconds, options.seed, options.instances, not options.no_lift
                 )
                 found.append(generalize(rules.known[name], settings))
             except NoDraft as problem:

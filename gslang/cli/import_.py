@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
     found = (
         as_written(given, head) if options.as_written
         else judge_all(
-            given, head, Settings(seed=options.seed, patient=True), allowance_of(options, SECONDS), tell
+            given, head, Settings(seed=options.seed), allowance_of(options, SECONDS), tell
         )
     )
     text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)

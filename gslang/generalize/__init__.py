@@ -4,4 +4,4 @@ refinement.
 
 from typing import Final
 
-SECONDS: Final = 20.0  # of processor time at most for one rule, unless said otherwise: convolutions need it
+SECONDS: Final = 8.0  # of processor time at most for one rule, unless said otherwise

@@ -22,7 +22,7 @@ from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import REQUIRED, AttributeSpec
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.scope import Scope
-from gslang.generalize.draft import Condition
+from gslang.generalize.draft import Condition, equal_attributes
 from gslang.generalize.samples import Sample
 from gslang.graph.graph import CONST
 
@@ -130,8 +130,7 @@ def candidates(rule: ir.CheckedRule, good: Sequence[Sample]) -> list[Condition]:
 
 def _equal(left: Named, right: Named, field: str, price: float) -> Condition:
     first, last = sorted((left, right), key=lambda node: node.order)
-    value = f"{first.name}.{field}"
-    return Condition(f"{last.name}.{field} == {value}", price, last.name, field, value)
+    return equal_attributes(first.name, last.name, field, price)
 
 
 def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sample]) -> Iterator[Condition]:

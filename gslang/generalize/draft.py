@@ -46,6 +46,12 @@ class Condition:
     plain: bool = True
 
 
+def equal_attributes(first: str, last: str, field: str, price: float = 1.0) -> Condition:
+    """An attribute or a type that is the same at two nodes, of which `first` is matched before."""
+    value = f"{first}.{field}"
+    return Condition(f"{last}.{field} == {value}", price, last, field, value)
+
+
 @dataclass(frozen=True, slots=True)
 class Statement:
     """`name = head(arguments)`, or `name = head` where `arguments` is None.

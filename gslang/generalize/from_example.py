@@ -152,7 +152,7 @@ class _Walk:
             try:
                 source, places = Source("<example>", text), [(self.before, node)]
                 found = self.known[text] = generalize_in(source, "example", self.settings, places)
-                if found.stopped is not None and not self.settings.patient:
+                if found.stopped is not None and not self.settings.fixed:
                     self.settings = replace(self.settings, seconds=LESS * self.settings.seconds)
             except NoDraft:
                 self.known[text] = None

@@ -24,7 +24,6 @@ from gslang.verify.verdict import Verdict
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 
 _ALIKE = 12  # good samples in which a call has the same attributes, which count in any case
-_CENTRES = 4  # good samples whose neighbours are looked at, each time
 _SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
 
 
@@ -63,7 +62,7 @@ class Observations:
         violated: Condition | None = None,
     ) -> list[Sample]:
         """New samples of the rule under conditions, `violated` not holding."""
-        rule = self._rule_under(conditions, violated)
+        rule = self._placed(conditions, violated)
         new = draw(rule, wanted, self._next_seed(), attempts, self._for_one(), most_bad, vary)
         self._add(replace(s, scope=replace(s.scope, rule=self.base)) for s in new)
         return new
@@ -73,15 +72,15 @@ class Observations:
         drawn = draw(rule, wanted, self._next_seed(), attempts, self._for_one())
         return [replace(s, scope=replace(s.scope, rule=self.base)) for s in drawn if not s.bad]
 
-    def look_around(self, among: Sequence[Sample]) -> None:
-        """Add the neighbours of some of these samples: of those with attributes and ranks that few points
+    def look_around(self, among: Sequence[Sample], centres: int) -> None:
+        """Add the neighbours of so many of these samples: of those with attributes and ranks that few points
         looked at before have, first those in which few sizes are equal by chance.
         """
         until = self._for_one()
         points = {repr(point.wishes()): point for s in among for point in [point_of(s.scope)]}
         others = list(points.values())
         waiting = [key for key in points if key not in self._centres]
-        for _ in range(min(_CENTRES, len(waiting))):
+        for _ in range(min(centres, len(waiting))):
             ways = {key: _ways(points[key]) for key in waiting}
             key = min(
                 waiting, key=lambda key: (sum(self._looked[w] for w in ways[key]), points[key].coincidences)
@@ -104,14 +103,23 @@ class Observations:
         found = samples(rule, instances_on(rule, [graph], Search()), self._seed)
         return self._add(replace(s, scope=replace(s.scope, rule=self.base), bad=True) for s in found)
 
-    def _rule_under(
-        self, conditions: Sequence[Condition], violated: Condition | None = None
-    ) -> ir.CheckedRule:
+    def _placed(self, conditions: Sequence[Condition], violated: Condition | None) -> ir.CheckedRule:
+        """The rule with these conditions at its nodes, where instances are made to fit them; `violated` does
+        not hold.
+        """
+        _, rule = self.draft.with_best_places([c for c in conditions if c.text in self._known])
+        if len(rule.nodes) != len(self.base.nodes):
+            rule = self._rule_under(conditions)
+        opposite = [] if violated is None else [ir.UnaryValue("not", self._known[violated.text])]
+        return self._with(rule, opposite)
+
+    def _rule_under(self, conditions: Sequence[Condition]) -> ir.CheckedRule:
         """The rule with more in its `where`, without conditions that do not check there."""
-        more = [self._known[c.text] for c in conditions if c.text in self._known]
-        more += [] if violated is None else [ir.UnaryValue("not", self._known[violated.text])]
-        spans = (*self.base.where_spans, *[self.base.span] * len(more))
-        return replace(self.base, where=(*self.base.where, *more), where_spans=spans)
+        return self._with(self.base, [self._known[c.text] for c in conditions if c.text in self._known])
+
+    def _with(self, rule: ir.CheckedRule, more: Sequence[ir.Value]) -> ir.CheckedRule:
+        spans = (*rule.where_spans, *[rule.span] * len(more))
+        return replace(rule, where=(*rule.where, *more), where_spans=spans)
 
     def _next_seed(self) -> int:
         self._draws += 1
@@ -212,12 +220,13 @@ class Observations:
             left = sorted(k for own in groups.values() for k in own[:most])
         return set(left)
 
-    def candidates_of(self, ties: Sequence[Condition]) -> list[Condition]:
-        """The ties that are candidates."""
+    def candidates_of(self, ties: Sequence[Condition], free: bool) -> list[Condition]:
+        """The ties that are candidates; `free`: without those that hold on all samples, some of which were
+        drawn without ties.
+        """
         by_text = {c.text: c for c in self.conditions}
         known = [by_text[text] for text in dict.fromkeys(c.text for c in ties) if text in by_text]
-        # the others say nothing new
-        return [c for c in known if not all(self._truth[self.conditions.index(c)])]
+        return [c for c in known if not (free and all(self._truth[self.conditions.index(c)]))]
 
     def under(self, chosen: Sequence[Condition]) -> list[Sample]:
         """The samples on which all of these conditions hold."""

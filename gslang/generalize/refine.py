@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field, replace
+from itertools import combinations
 
 from gslang.base.deadline import Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
@@ -21,7 +22,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
 from gslang.generalize import SECONDS
 from gslang.generalize.candidates import named_nodes
-from gslang.generalize.draft import Condition, Draft, draft_of
+from gslang.generalize.draft import Condition, Draft, draft_of, equal_attributes
 from gslang.generalize.lift import Lift, constants, gains, lifts
 from gslang.generalize.observations import Observations, Place
 from gslang.generalize.samples import Sample
@@ -31,13 +32,15 @@ from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import ORDER, Verdict, verify
 
-_LEAST, _FOR_EACH = 4.0, 1.0  # seconds for any rule, and for each operand and attribute of its source
-_ROUNDS = 6  # conjunctions that are tried around the same ties
+_ROUNDS = 12  # conjunctions that are tried around the same ties, or instead of one that holds
+_CENTRES = 4  # good samples whose neighbours are looked at in the beginning
+_MORE_CENTRES = 2  # the same, where instances of a conjunction do not refute it
 _MOST_EXTRA = 8  # conditions that are added to ties
 _LEAST_TIES = 3  # conjunctions of ties that are drawn even if there are enough good samples
 _ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
 _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
 _GLANCE = 120  # attempts to draw a few samples
+_SHARE_OF_FIRST = 0.5  # of the time, for a verdict on the rule as it is written
 _SHARE_OF_FORM = 0.5  # of the time that is left, for a form that fixes less than the rule
 _SECOND_LOOK = 100  # instances that conditions found are tried on in the end
 _LEAST_SECONDS = 0.5  # for a verdict
@@ -50,15 +53,15 @@ class Settings:
     """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
     on.
 
-    `patient`: a rule of few operands and attributes, about which there is little to find out, may take all of
-    `seconds`. `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
+    `lift`: values that the rule fixes may be left open, and attributes carried over to the target. `fixed`:
+    further rules get as much time as those that used all of it up.
     """
 
     seconds: float = SECONDS
     seed: int = 0
     wanted: int = 20
     lift: bool = True
-    patient: bool = False
+    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ class Generalized:
     `lifted`: what was left open.
 
     `before` and `verdict`: on the rule as given and as found. `rule`: the checked rule as found. `stopped`:
-    after how many seconds the time was over before all was tried.
+    the seconds that did not suffice to try all.
     """
 
     name: str
@@ -96,6 +99,16 @@ class Generalized:
     def unchanged(self) -> bool:
         """True if the rule holds as it is written, and nothing in it is more special than need be."""
         return self.text is not None and not self.conditions and not self.lifted
+
+    @property
+    def left_open(self) -> str | None:
+        """The question that more time might answer; None if all was tried."""
+        if self.stopped is None:
+            return None
+        if self.verdict is None:
+            return "do any conditions suffice?"
+        weaker = "do weaker conditions suffice?"
+        return weaker if self.verdict.verdict == "proved" else f"is there a proof, and {weaker}"
 
 
 def generalize(rule: ir.CheckedRule, settings: Settings = Settings()) -> Generalized:
@@ -117,11 +130,12 @@ def generalize_in(
     written = draft_of(source, name)
     rule = written.checked()
     require_inference(rule.dialect)
-    settings = replace(settings, seconds=_seconds_for(rule, settings))
     until = deadline(settings.seconds)
-    before = verify(rule, _judging(settings, until))
+    first = until.within(_SHARE_OF_FIRST * settings.seconds)
+    before = _plainly(verify(rule, _judging(settings, first)))
     tried: list[Tried] = []
     best: Generalized | None = None
+    stopped = False
     forms = lifts(source, name, rule) if settings.lift else []
     if before.verdict in ("proved", "exact") and not forms:
         return Generalized(name, layout(written.text()), (), (), before, before, (), "", rule)
@@ -136,6 +150,7 @@ def generalize_in(
                 draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
                 own, until,
             ).run()
+            stopped = stopped or own.passed
         if lift.drop and (
             found.verdict is None or found.verdict.verdict != "proved" or not gains(lift, found.conditions)
         ):
@@ -154,19 +169,7 @@ def generalize_in(
         )
         held = next((one for one in others if one.conditions and _rank(one) > _rank(best)), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
-    return replace(best, tried=tuple(tried), stopped=settings.seconds if until.passed else None)
-
-
-def _seconds_for(rule: ir.CheckedRule, settings: Settings) -> float:
-    """The time for this rule: it grows with what conditions can be on."""
-    if settings.patient:
-        return settings.seconds
-    operators = rule.dialect.operators
-    parts = sum(
-        len(call.operands) + max((len(operators[name].attributes) for name in call.operators), default=0)
-        for call in rule.calls.values()
-    )
-    return min(settings.seconds, _LEAST + _FOR_EACH * parts)
+    return replace(best, tried=tuple(tried), stopped=settings.seconds if stopped or until.passed else None)
 
 
 def _unread(rule: ir.CheckedRule) -> frozenset[str]:
@@ -177,11 +180,17 @@ def _unread(rule: ir.CheckedRule) -> frozenset[str]:
 
 
 def _judging(settings: Settings, until: Deadline) -> VerifySettings:
-    """The settings to judge a form of the rule with: half of the usual time for one, or what is left."""
+    """The settings to judge a form of the rule with: half of what is left for its instances, and again for
+    its proof."""
     usual = VerifySettings()
     return replace(
-        usual, seed=settings.seed, seconds=max(_LEAST_SECONDS, min(usual.seconds / 2, until.left))
+        usual, seed=settings.seed, seconds=max(_LEAST_SECONDS, min(usual.seconds, until.left / 2))
     )
+
+
+def _plainly(verdict: Verdict) -> Verdict:
+    """The verdict without the seconds that it was given, which are what was left."""
+    return replace(verdict, reason=verdict.reason.partition("; stopped after ")[0])
 
 
 def _rank(found: Generalized) -> int:
@@ -215,24 +224,18 @@ class _Refinement:
             return self._none("this form does not match where it is known to be right")
         starts = [self._one_by_one(ties) for ties in ties_of(self.seen.base, named_nodes(self.seen.base))]
         self.seen.learn(list({c.text: c for ties in starts for c in ties}.values()))
-        shares: list[float] = []
-        for ties in starts:
-            if len(shares) > _LEAST_TIES and len(self.seen.good) >= self.settings.wanted:
-                shares.append(0.0)
-                continue
-            new = self.seen.draw(ties, self.settings.wanted // 2, _GLANCE)
-            shares.append(sum(not s.bad for s in new) / max(1, len(new)))
+        likely, free = self._likely(starts)
         if not self.seen.good:
             agree = " on which the sides agree" if self.seen.samples else ""
             return self._none(f"no instance was found{agree}")
-        self.seen.look_around(self.seen.good)
+        self.seen.look_around(self.seen.good, _CENTRES)
         self.seen.find_candidates()
         best: Generalized | None = None
         own = self._own_samples()
-        for share, ties in zip(shares, starts):
-            if ties and share < _MOST_LIKELY and best is None and ties is not starts[-1]:
+        for ties in starts if free else [*starts[1:], starts[0]]:
+            if ties and ties not in likely and best is None and ties is not starts[-1]:
                 continue
-            chosen = self._holding(ties)
+            chosen = self._holding(self.seen.candidates_of(ties, free))
             pruned = None if chosen is None else self._pruned(chosen)
             found = None if pruned is None else self._otherwise(self._judged(pruned), pruned)
             if found is not None and not self.seen.all_hold(found.conditions, own):
@@ -250,6 +253,21 @@ class _Refinement:
             "no conjunction of the conditions that were tried tells the good instances from the bad ones"
         )
 
+    def _likely(self, starts: Sequence[Sequence[Condition]]) -> tuple[list[Sequence[Condition]], bool]:
+        """The ties, of those that are drawn from, under which the rule often holds, and whether instances
+        without any of them, which are the first, were found.
+        """
+        likely: list[Sequence[Condition]] = []
+        free = False
+        for k, ties in enumerate(starts):
+            if k > _LEAST_TIES and len(self.seen.good) >= self.settings.wanted:
+                break
+            new = self.seen.draw(ties, self.settings.wanted // 2, _GLANCE)
+            free = free or not ties and bool(new)
+            if new and sum(not s.bad for s in new) >= _MOST_LIKELY * len(new):
+                likely.append(ties)
+        return likely, free
+
     def _own_samples(self) -> list[Sample]:
         """Good samples of the rule as it was written, which a form that fixes less must not lose."""
         return (
@@ -257,21 +275,16 @@ class _Refinement:
             else []
         )
 
-    def _holding(self, ties: Sequence[Condition]) -> list[Condition] | None:
+    def _holding(self, fixed: Sequence[Condition]) -> list[Condition] | None:
         """Ties, and what they need besides, so that new samples do not refute them; None if that is too much,
         or cannot be.
         """
-        fixed = self.seen.candidates_of(ties)
         for _ in range(_ROUNDS):
             extra = self.seen.weakest_besides(fixed)
             if extra is None or len(extra) > _MOST_EXTRA:
                 return None
             chosen = [*fixed, *extra]
-            if self._is_refuted_nearby(chosen):
-                continue
-            new = self.seen.draw(chosen, self.settings.wanted, 4 * _GLANCE, 3, True)
-            self._note(chosen, new)
-            if not any(s.bad for s in new):
+            if not self._is_refuted(chosen, 3):
                 return (
                     chosen if self.seen.kept(chosen) >= self.settings.wanted // 2 else None
                 )
@@ -279,11 +292,21 @@ class _Refinement:
                 return None
         return None
 
-    def _is_refuted_nearby(self, chosen: Sequence[Condition]) -> bool:
-        """True if a bad instance near a good one is found on which the conditions hold."""
+    def _is_refuted(self, chosen: Sequence[Condition], most_bad: int) -> bool:
+        """True if a bad instance is found on which the conditions hold: by drawing, until there are so many
+        bad ones, else near a good one.
+        """
+        new = self.seen.draw(chosen, self.settings.wanted, 4 * _GLANCE, most_bad, True)
+        self._note(chosen, new)
+        if any(s.bad for s in new):
+            return True
         before = len(self.seen.samples)
-        self.seen.look_around([s for s in self.seen.under(chosen) if not s.bad])
-        under = self.seen.under(chosen)
+        good = [s for s in self.seen.under(chosen) if not s.bad]
+        for _ in range(_MORE_CENTRES):
+            self.seen.look_around(good, 1)
+            under = self.seen.under(chosen)
+            if any(s.bad for s in under):
+                break
         self._note(chosen, [s for s in self.seen.samples[before:] if any(s is o for o in under)])
         return any(s.bad for s in under)
 
@@ -304,22 +327,18 @@ class _Refinement:
         """The rule under weaker conditions than these, which the samples seen by now allow; only if it is
         proved then.
         """
-        for _ in range(_APPEALS):
+        for _ in range(_ROUNDS):
             weaker = self.seen.weakest_besides([])
             if (
                 weaker is None or self.until.passed or len(weaker) > len(chosen)
                 or self.seen.kept(weaker) <= self.seen.kept(chosen)
             ):
                 return found
-            if self._is_refuted_nearby(weaker):
+            if self._is_refuted(weaker, 2):
                 continue
-            new = self.seen.draw(weaker, self.settings.wanted, 4 * _GLANCE, 2, True)
-            self._note(weaker, new)
-            if any(s.bad for s in new):
-                continue
-            if len(new) < _ENOUGH or self.lift.drop:
+            if self.seen.kept(weaker) < self.seen.kept(chosen) + _ENOUGH or self.lift.drop:
                 return found
-            other = self._otherwise(self._judged(weaker), weaker)
+            other = self._otherwise(self._judged(weaker, True), weaker)
             return found if other is None or _rank(other) < ORDER.index("proved") else other
         return found
 
@@ -337,21 +356,21 @@ class _Refinement:
         return found
 
     def _is_provable(self, chosen: list[Condition]) -> bool:
-        _, rule = self.draft.with_best_places(chosen)
+        _, rule = self.draft.with_best_places(self._together(chosen))
         try:
             prove(rule, VerifySettings().proof_steps, until=self.until.within(_SECONDS_OF_PROOF))
         except (NotProved, OutOfTime, RuleFailed):
             return False
         return True
 
-    def _judged(self, chosen: list[Condition]) -> Generalized | None:
+    def _judged(self, chosen: list[Condition], proved_only: bool = False) -> Generalized | None:
         """The rule under conditions with the verifier's verdict, whose counterexamples ask for further
-        conditions.
+        conditions. `proved_only`: other verdicts are not looked at more closely.
         """
         for _ in range(_APPEALS):
-            text, rule = self.draft.with_best_places(chosen)
+            text, rule = self.draft.with_best_places(self._together(chosen))
             text = layout(text)
-            verdict = self._verdict(rule)
+            verdict = _plainly(self._verdict(rule, proved_only))
             if verdict.verdict != "refuted":
                 added = tuple(c.text for c in chosen)
                 return Generalized(
@@ -374,12 +393,12 @@ class _Refinement:
                 chosen = others
         return chosen
 
-    def _verdict(self, rule: ir.CheckedRule) -> Verdict:
+    def _verdict(self, rule: ir.CheckedRule, proved_only: bool) -> Verdict:
         """The verifier's verdict, refuted by integers too; where it rests on instances, a refutation by many
         more of them instead.
         """
         verdict = verify(rule, replace(_judging(self.settings, self.last), whole=True))
-        if verdict.verdict not in ("exact", "tested"):
+        if proved_only or verdict.verdict not in ("exact", "tested"):
             return verdict
         usual = _judging(self.settings, self.last)
         more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, whole=True, proof_steps=0)
@@ -394,7 +413,20 @@ class _Refinement:
         found: list[Condition] = []
         for tie in ties:
             names = self._attributes(tie.node) if tie.field == "*" else []
-            found += [Condition(f"{tie.node}.{name} == {tie.value}.{name}") for name in names] or [tie]
+            found += [equal_attributes(tie.value, tie.node, name) for name in names] or [tie]
+        return found
+
+    def _together(self, chosen: Sequence[Condition]) -> list[Condition]:
+        """The same, in which equalities of all attributes of two calls are one condition, written `c1.*`."""
+        found = list(chosen)
+        calls = [node.name for node in named_nodes(self.seen.base) if node.operator is not None]
+        for first, last in combinations(calls, 2):
+            texts = {equal_attributes(first, last, name).text for name in self._attributes(last)}
+            same = [c for c in found if c.text in texts]
+            if len(same) == len(texts) > 1:
+                tie = Condition(", ".join(c.text for c in same), 1, last, "*", first)
+                found = [c for c in found if c not in same[1:]]
+                found[found.index(same[0])] = tie
         return found
 
     def _attributes(self, name: str) -> list[str]:

@@ -25,7 +25,10 @@ def _shown(g: Generalized) -> str:
     ]
     lines += [f"# tried: {_tried(t)}" for t in g.tried]
     if g.stopped is not None:
-        lines.append(f"# stopped after {g.stopped:g} s of processor time: more are allowed by --seconds")
+        more = f"--seconds {max(60, 4 * g.stopped):g} goes on"
+        lines += [
+            f"# {g.stopped:g} s of processor time did not suffice: {more}", f"# left open: {g.left_open}"
+        ]
     if g.text is None or g.verdict is None:
         return "\n".join([*lines, f"# no conditions were found: {g.reason}", ""])
     if g.unchanged:
@@ -97,6 +100,7 @@ def _entry(g: Generalized) -> dict[str, object]:
         "unchanged": g.unchanged,
         "before": {"verdict": g.before.verdict, "reason": g.before.reason},
         "stopped": g.stopped,
+        "left_open": g.left_open,
         "verdict": None if g.verdict is None else g.verdict.verdict,
         "reason": g.reason if g.verdict is None else g.verdict.reason,
         "tried": [

@@ -72,7 +72,7 @@ def _wrong(rule: ir.CheckedRule, instance: Instance, seed: int) -> str | None:
             if can_be_computed(instance.before, rule.dialect, seed)
             else None
         )
-    finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, seed)
+    finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, seed, brief=True)
     if finding.numbers is None and (
         finding.field is None or not can_be_computed(instance.before, rule.dialect, seed)
     ):

@@ -8,7 +8,7 @@ from gslang.check import checked as ir
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import REQUIRED
 from gslang.generalize.candidates import Named, named_nodes
-from gslang.generalize.draft import Condition
+from gslang.generalize.draft import Condition, equal_attributes
 
 
 def ties_of(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]:
@@ -48,9 +48,7 @@ def _likely_constants(rule: ir.CheckedRule, leaves: Sequence[Named]) -> list[lis
 
 def _tie(node: Named, to: Named, field: str) -> Condition:
     first, last = sorted((node, to), key=lambda n: n.order)
-    return Condition(
-        f"{last.name}.{field} == {first.name}.{field}", 1, last.name, field, f"{first.name}.{field}"
-    )
+    return equal_attributes(first.name, last.name, field)
 
 
 def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[Condition], list[Condition]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,13 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
+from gslang.dialect.dtypes import is_float, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import is_static
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.graph.graph import CONST, Graph
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 from gslang.verify.inputs import constants_in, inputs_for
 
@@ -49,15 +48,21 @@ class Finding:
     kind: str = ""
 
 
-def compare(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> Finding:
+def compare(
+    before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int, brief: bool = False
+) -> Finding:
     """The values of both sides, over a prime field and for several kinds of floats. `rtol`: of the rule's
-    `@approximate`."""
+    `@approximate`; `brief`: floats are looked at less closely where the field is certain that they are equal.
+    """
     with np.errstate(all="ignore"):
         exactly = in_field(before, after, dialect, seed)
     point = exactly.point
     numbers: bool | None = True
     reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
-    for kind in _kinds(before, point is not None):
+    kinds = _kinds(before, point is not None)
+    if brief and exactly.equal and exactly.certain:
+        kinds = [kind for kind in kinds if kind in _IN_BRIEF]
+    for kind in kinds:
         try:
             inputs = point if kind == "point" and point is not None else inputs_for(before, seed, kind)
             with np.errstate(all="ignore"):
@@ -141,15 +146,24 @@ def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float
 _ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
 
 
-def _kinds(graph: Graph, has_point: bool) -> Iterator[str]:
-    """The kinds of numbers to compare with (`inputs_for`), and the point of the prime field."""
-    yield from ("normal", "positive", "spread", "zeros", "halves")
-    if constants_in(graph).size:
-        yield "beyond"
-    yield "wide"
-    if has_point:
-        yield "point"
-    yield "special"
+# numbers that are equal in the field may still be NaN on one side, or overflow if they are whole
+_IN_BRIEF = frozenset({"normal", "zeros", "wide"})
+
+
+def _kinds(graph: Graph, has_point: bool) -> list[str]:
+    """The kinds of numbers to compare with (`inputs_for`), and the point of the prime field; without those
+    that change no input of the graph."""
+    leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
+    dtypes = [str(getattr(type_, "dtype", None)) for type_ in leaves]
+    floats, whole = any(map(is_float, dtypes)), any(dtype.startswith(("int", "uint")) for dtype in dtypes)
+    beyond = ["beyond"] if constants_in(graph).size else []
+    return [
+        "normal",
+        *(["positive", "spread", "zeros", "halves", *beyond] if floats else []),
+        *(["wide"] if whole else []),
+        *(["point"] if has_point else []),
+        *(["special"] if floats else []),
+    ]
 
 
 def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:

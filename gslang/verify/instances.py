@@ -148,12 +148,12 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
 
 
 def wished(
-    rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search
+    rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search, made: set[str]
 ) -> Instance | None:
     """An instance with these fields of pattern nodes (`leaves.Wishes`), as far as the source's constraints
-    leave them open; None if there is none.
+    leave them open; None if there is none, or it is one of those `made` before, to which it is added.
     """
-    return _attempt(rule, search, seed, first=wishes)
+    return _attempt(rule, search, seed, first=wishes, made=made)
 
 
 def stressing(
@@ -236,9 +236,11 @@ def _attempt(
     stressed: tuple[str, str] | None = None,
     dtype: str | None = None,
     first: Wishes | None = None,
+    made: set[str] | None = None,
 ) -> Instance | None:
-    """One instance, or None. `first`: wishes to begin with. Where a condition fails that an equation could
-    hint, or a decision goes another way than the goal, it is tried again with that wish.
+    """One instance, or None, also for one of those `made` before. `first`: wishes to begin with. Where a
+    condition fails that an equation could hint, or a decision goes another way than the goal, it is tried
+    again with that wish.
     """
     wishes: dict[tuple[int, str], Any] = dict(first or {})
     tried: set[str] = set()  # arrays have no plain equality
@@ -262,11 +264,16 @@ def _attempt(
         if all(_is_empty(graph, output) for output in graph.outputs) and not _is_about_nothing(graph):
             search.obstacles["nothing is computed: a dimension is 0"] += 1
             return None
+        text = "" if made is None else text_of(graph)
+        if made is not None and text in made:
+            return None
         aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
         instance = _applied(rule, making, graph, seed)
         if instance is not None and (
             goal is None or goal.key in instance.seen and instance.after is not None
         ):
+            if made is not None:
+                made.add(text)
             again = partial(_attempt, rule, search, seed, goal, wide, stressed, "float32")
             return replace(instance, in_floats=again)
         if instance is not None and goal is not None and goal.key in instance.seen:
@@ -281,6 +288,11 @@ def _attempt(
             return None
         wishes.update(wish)
     return None
+
+
+def text_of(graph: Graph) -> str:
+    """The operators, types and attributes of a graph's nodes, by which instances are told apart."""
+    return repr([(graph.op[n], graph.types[n], graph.attrs[n]) for n in graph.reverse_post_order()])
 
 
 def _is_empty(graph: Graph, node: int) -> bool:

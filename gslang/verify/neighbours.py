@@ -7,6 +7,7 @@ rule needs. What the source's constraints tie to the thing that changes follows 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, combinations, islice
@@ -18,7 +19,7 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
-from gslang.verify.instances import Instance, Search, match_in, wished
+from gslang.verify.instances import Instance, Search, match_in, text_of, wished
 
 NEAR = "near another instance"  # a feature
 
@@ -27,6 +28,7 @@ Place = tuple[int, int]  # a leaf and an axis of it
 
 _DTYPES = ("float32", "int32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
+_MOST_VALUES = 2  # of an attribute, besides the one that it has
 _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
 _LARGE = 4001
@@ -108,11 +110,10 @@ def neighbours(rule: ir.CheckedRule, point: Point, others: Sequence[Point], seed
     """The instances around a point, those that tell most first. `others`: points whose attributes are tried
     there.
     """
-    seen: set[str] = set()
-    for change in _changes(rule, point, others, Random(seed)):
-        found = _changed(rule, point, change, seed)
-        if found is not None and (text := _text(found)) not in seen:
-            seen.add(text)
+    made: set[str] = set()
+    for change in _changes(rule, point, others, Random(seed), _MOST_VALUES):
+        found = _changed(rule, point, change, seed, made)
+        if found is not None:
             yield found
 
 
@@ -124,12 +125,13 @@ def near(
     found = [(match_in(rule, centre.before), max(centre.seed, seed)) for centre in centres]
     points = [(point_of(scope), own) for scope, own in found if scope is not None]
     random = Random(seed)
-    ways = [_changes(rule, p, [q for q, _ in points if q is not p], random) for p, _ in points]
-    seen = {_text(centre) for centre in centres}
+    ways = [
+        _changes(rule, p, [q for q, _ in points if q is not p], random, len(points)) for p, _ in points
+    ]
+    made = {text_of(centre.before) for centre in centres}
     for (point, own), change in islice(_in_turn(points, ways), attempts):
-        other = _changed(rule, point, change, own)  # with its alternatives and constants
-        if other is not None and (text := _text(other)) not in seen:
-            seen.add(text)
+        other = _changed(rule, point, change, own, made)  # with its alternatives and constants
+        if other is not None:
             yield replace(other, features=(*other.features, NEAR))
 
 
@@ -147,15 +149,17 @@ def _in_turn(
                 yield item[0], change  # draws vary types; a constant may be none that is meant in another
 
 
-def _changed(rule: ir.CheckedRule, point: Point, change: Wishes, seed: int) -> Instance | None:
-    """The instance at a point with a change, if there is one."""
+def _changed(
+    rule: ir.CheckedRule, point: Point, change: Wishes, seed: int, made: set[str]
+) -> Instance | None:
+    """The instance at a point with a change, if there is one that was not made before."""
     shapes = {leaf for leaf, field in change if field == "shape"}
     kept = {
         key: value
         for key, value in point.wishes().items()
         if not (key[0] in shapes and key[0] in point.values and key[1] == "value")
     }
-    return wished(rule, kept | change, seed, Search())
+    return wished(rule, kept | change, seed, Search(), made)
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
@@ -164,6 +168,7 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     hold that mean something else.
     """
     base = point.wishes()
+    made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     changes = chain(_large(rule, point), _ranks(point), _coinciding(point, Random(seed)))
     for change in islice(changes, attempts):
@@ -171,7 +176,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
             continue
         tried.add(text)
         dropped = [(leaf, "value") for leaf, _ in change]
-        found = wished(rule, {k: v for k, v in base.items() if k not in dropped} | change, seed, Search())
+        wishes = {k: v for k, v in base.items() if k not in dropped} | change
+        found = wished(rule, wishes, seed, Search(), made)
         if found is not None and not _has_empty(found):  # those are drawn for the sake of `allowzero` alone
             yield found
 
@@ -224,20 +230,15 @@ def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
         }
 
 
-def _text(instance: Instance) -> str:
-    graph = instance.before
-    return repr([(graph.op[n], graph.types[n], graph.attrs[n]) for n in graph.reverse_post_order()])
-
-
 def _changes(
-    rule: ir.CheckedRule, point: Point, others: Sequence[Point], random: Random
+    rule: ir.CheckedRule, point: Point, others: Sequence[Point], random: Random, most_values: int
 ) -> Iterator[Wishes]:
     yield {}
     yield from _types(rule, point)
     sizes = point.sizes
     for place in sizes:
         yield _sized(point, [place], sizes[place] + 1)
-    yield from _attributes(rule, point, others)
+    yield from _attributes(rule, point, others, most_values)
     yield from _permutations(rule, point, random)
     axes: dict[Place, list[Place]] = {}
     for (leaf, axis), size in sizes.items():
@@ -292,14 +293,21 @@ def _ranks(point: Point) -> Iterator[Wishes]:
         yield {(leaf, "shape"): (2, *point.shapes[leaf]) for leaf in leaves}
 
 
-def _attributes(rule: ir.CheckedRule, point: Point, others: Sequence[Point]) -> Iterator[Wishes]:
+def _attributes(
+    rule: ir.CheckedRule, point: Point, others: Sequence[Point], most: int
+) -> Iterator[Wishes]:
     """One attribute of a call as other samples have it, there and then in all calls of its operator."""
     tried: set[str] = set()
+    counts: Counter[tuple[int, str]] = Counter()
     for other in others:
         for (call, name), value in other.attributes.items():
             now = point.attributes.get((call, name), value)
-            if repr(now) == repr(value) or f"{call} {name} {value!r}" in tried:
+            if (
+                repr(now) == repr(value) or f"{call} {name} {value!r}" in tried
+                or counts[call, name] == most
+            ):
                 continue
+            counts[call, name] += 1
             tried.add(f"{call} {name} {value!r}")
             yield {(call, name): value}
             same = [

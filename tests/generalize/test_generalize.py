@@ -62,8 +62,9 @@ def test_two_convolutions() -> None:
     assert g.text is not None and "c1.*" in g.text
     mixed = 0
     for instance in of_the_shipped_rule(30):
-        assert list(instances_on(g.rule, [instance.before], Search())), (g.text, instance.before.types)
-        mixed += types_of(instance)["x"] != types_of(instance)["w1"]
+        types = types_of(instance)
+        assert list(instances_on(g.rule, [instance.before.copy()], Search())), (g.text, types)
+        mixed += types["x"] != types["w1"]
     assert mixed
 
 

@@ -44,7 +44,7 @@ def check(substitutions: tuple[RuleSet, RuleSet], number: int, settings: Setting
 
 @pytest.mark.parametrize("number", FAST)
 def test_conditions_are_the_weakest(substitutions: tuple[RuleSet, RuleSet], number: int) -> None:
-    found = check(substitutions, number, Settings(seconds=60, patient=True))
+    found = check(substitutions, number, Settings(seconds=60))
     assert found.verdict is not None and found.verdict.verdict == "proved"
     assert "x2.shape[1:] == x1.shape[1:]" in found.conditions
 
@@ -52,4 +52,4 @@ def test_conditions_are_the_weakest(substitutions: tuple[RuleSet, RuleSet], numb
 @pytest.mark.long
 @pytest.mark.parametrize("number", [k for k in REFUTED if k not in FAST])
 def test_all_conditions_are_weak_enough(substitutions: tuple[RuleSet, RuleSet], number: int) -> None:
-    check(substitutions, number, Settings(seconds=60, patient=True))
+    check(substitutions, number, Settings(seconds=60))
