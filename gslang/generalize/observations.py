@@ -24,6 +24,7 @@ from gslang.verify.verdict import Verdict
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 
 _ALIKE = 12  # good samples in which a call has the same attributes, which count in any case
+_MOST_PLACED = 40  # conditions that are written at nodes: each that may not stand there is another check
 _SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
 
 
@@ -107,9 +108,10 @@ class Observations:
         """The rule with these conditions at its nodes, where instances are made to fit them; `violated` does
         not hold.
         """
-        _, rule = self.draft.with_best_places([c for c in conditions if c.text in self._known])
-        if len(rule.nodes) != len(self.base.nodes):
-            rule = self._rule_under(conditions)
+        known = [c for c in conditions if c.text in self._known]
+        rule = self.draft.with_best_places(known)[1] if len(known) <= _MOST_PLACED else self.base
+        if len(known) > _MOST_PLACED or len(rule.nodes) != len(self.base.nodes):
+            rule = self._rule_under(known)
         opposite = [] if violated is None else [ir.UnaryValue("not", self._known[violated.text])]
         return self._with(rule, opposite)
 

@@ -40,6 +40,7 @@ _LEAST_TIES = 3  # conjunctions of ties that are drawn even if there are enough 
 _ENOUGH = 3  # good samples without a bad one, for a condition not to be needed
 _MOST_LIKELY = 0.25  # share of good samples under ties that are worth building on
 _GLANCE = 120  # attempts to draw a few samples
+_LEAST_SHARE = 0.25  # of the time: with less left, no further form is begun
 _SHARE_OF_FIRST = 0.5  # of the time, for a verdict on the rule as it is written
 _SHARE_OF_FORM = 0.5  # of the time that is left, for a form that fixes less than the rule
 _SECOND_LOOK = 100  # instances that conditions found are tried on in the end
@@ -166,9 +167,11 @@ def generalize_in(
                 draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until, until
             ).run()
             for lift in sorted(constants(source, name, rule), key=lambda lift: not lift.opened & unread)
+            if until.left > _LEAST_SHARE * settings.seconds
         )
         held = next((one for one in others if one.conditions and _rank(one) > _rank(best)), None)
         best = best if held is None else replace(held, conditions=(*held.lifted, *held.conditions), lifted=())
+        stopped = stopped or held is None and until.left <= _LEAST_SHARE * settings.seconds
     return replace(best, tried=tuple(tried), stopped=settings.seconds if stopped or until.passed else None)
 
 

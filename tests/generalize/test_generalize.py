@@ -11,9 +11,11 @@ import pytest
 from gslang.api import load, parse_rules
 from gslang.base.source import Source
 from gslang.cli.main import main
+from gslang.formats.json_writer import write_json
 from gslang.generalize.draft import Condition, NoDraft, draft_of
 from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
+from gslang.generalize.report import as_text
 from gslang.generalize.weakest import Column, weakest
 from gslang.verify.instances import Instance, Search, instances, instances_on, match_in
 from gslang.verify.neighbours import neighbours, point_of
@@ -66,6 +68,17 @@ def test_two_convolutions() -> None:
         assert list(instances_on(g.rule, [instance.before.copy()], Search())), (g.text, types)
         mixed += types["x"] != types["w1"]
     assert mixed
+
+
+def test_time_that_does_not_suffice_is_told() -> None:
+    g = found("rule r(x, y): (x * y) / y => x;", settings=Settings(seconds=0.001))
+    assert g.text is None and g.stopped == 0.001 and g.left_open == "do any conditions suffice?"
+    assert "# left open: do any conditions suffice?" in as_text([g])
+
+
+def test_neighbours_differ_from_one_another() -> None:
+    texts = [write_json(instance.before) for instance in of_the_shipped_rule(1)[1:]]
+    assert len(texts) > 20 and len(set(texts)) == len(texts)
 
 
 def test_neighbours_of_two_convolutions_have_mixed_types() -> None:
