@@ -102,8 +102,7 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
         case ir.SplatEquals(value):
             return found.size > 0 and equals_rounded(found, evaluate(value, scope))
         case ir.Capture(number, inner):
-            captures = scope.captures if scope.current is None else scope.current.captures
-            captures[number] = found
+            scope.bind(number, found)
             return passes(inner, found, scope)
         case ir.OneOf(tests):
             return _one_of(tests, found, scope)

@@ -122,6 +122,10 @@ class Scope:
                 return captures[number]
         raise UnknownValue(f"`{self.rule.captures[number]}` is not part of the match")
 
+    def bind(self, number: int, value: object) -> None:
+        """Capture a value, in the instance that is being matched."""
+        (self.captures if self.current is None else self.current.captures)[number] = value
+
     def around(self, uses: ir.Uses) -> Any:
         """A fact about who uses a node."""
         wanted = None if uses.operators is None else evaluate(uses.operators, self)

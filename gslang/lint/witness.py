@@ -19,7 +19,8 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.engine.scope import UNBOUND, Scope, evaluate
+from gslang.engine.proposals import UNSAID, Proposals, fits
+from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.inference import infer_node
@@ -336,37 +337,24 @@ class _Making:
                         {name: value for name, value in copied.items() if name not in constraint.without}
                     )
                     continue
-                value = _propose(constraint.test, scope, wanted.get(constraint.field))
-                if value is not None:
+                value = _Simple(scope)(constraint.test, wanted.get(constraint.field, UNSAID))
+                if value is not UNSAID and value is not None:
                     wanted[constraint.field] = value
             solve(self.unified.rules[r], k, wanted, scope)
         return wanted
 
 
-def _propose(test: ir.Test, scope: Scope, default: object) -> Any:
-    """A value that passes a test, as far as that can be seen; else the default."""
-    match test:
-        case ir.AgainstValue():
-            try:
-                return evaluate(test.value, scope)
-            except FAILURES:
-                return default
-        case ir.Capture(capture, inner):
-            scope.captures[capture] = value = _propose(inner, scope, default)
-            return value
-        case ir.OneOf(tests):
-            return _propose(tests[0], scope, default)
-        case ir.TupleTest(items):
-            if any(isinstance(item, ir.Rest) for item in items):
-                return default
-            parts = (
-                default if isinstance(default, tuple) and len(default) == len(items) else (4,) * len(items)
-            )
-            return tuple([
-                _propose(item, scope, part)
-                for item, part in zip(items, parts) if not isinstance(item, ir.Rest)
-            ])
-    return default
+class _Simple(Proposals):
+    """Proposals as far as values can be told; else the default."""
+
+    def __call__(self, test: ir.Test | ir.Rest, default: object = UNSAID) -> Any:
+        try:
+            return super().__call__(test, default)
+        except FAILURES:
+            return default
+
+    def items(self, default: object, count: int, more: bool) -> tuple[Any, ...]:
+        return default if fits(default, count, more) else (4,) * count
 
 
 def _guess(name: str, base: str, depth: int, shape: tuple[object, ...]) -> Any:

@@ -15,7 +15,8 @@ from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.lower import mentions_another
-from gslang.engine.scope import UNBOUND, Scope, evaluate
+from gslang.engine.proposals import UNSAID, Proposals, fits
+from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
@@ -78,6 +79,7 @@ class Leaves:
         self.empty = stressed == ("Reshape", "allowzero") or (
             has_open(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
         )
+        self.proposals = _AtRandom(self)
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
 
     def bound(self, number: int) -> int:
@@ -262,53 +264,29 @@ class Leaves:
         return default
 
     def concrete(self, test: ir.Test, default: object) -> Any:
-        """A value that passes `test`, close to `default`.
+        """A value that passes `test`, close to `default`; None: there is none.
 
         Captures are bound. Raises what evaluations may fail with.
         """
-        match test:
-            case ir.AgainstValue():
-                return evaluate(test.value, self.scope)
-            case ir.Capture(capture, inner):
-                found = self.concrete(inner, default)
-                if found is None and isinstance(inner, ir.Anything) and default is None:
-                    return None
-                captures = self.scope.captures if self.scope.current is None else self.scope.current.captures
-                captures[capture] = found
-                return found
-            case ir.TupleTest(items):
-                return self.tuple_for(items, default)
-            case ir.EachItem(inner, local, minimum):
-                given = default if isinstance(default, tuple) else (2,) * minimum
-                made = []
-                for k, item in enumerate(given):
-                    self.scope.locals[local] = k
-                    made.append(self.concrete(inner, item))
-                return tuple(made)
-            case ir.OneOf(tests):
-                current = self.scope.current
-                place = f"{self.rule.name} {self.seed} {tests!r} {None if current is None else current.index}"
-                # the same each time it is asked in this attempt
-                return self.concrete(Random(place).choice(tests), default)
-            case ir.IfTest(condition, then, otherwise):
-                return self.concrete(then if evaluate(condition, self.scope) else otherwise, default)
-            case ir.SelectTest(place, node, arms):
-                arm = arms[self.scope.branch(place, node)]
-                return default if arm is None else self.concrete(arm, default)
-        return default
+        found = self.proposals(test, UNSAID if default is None else default)
+        return None if found is UNSAID else found
 
-    def tuple_for(self, items: tuple[ir.Test | ir.Rest, ...], default: object) -> tuple[Any, ...]:
-        given = default if isinstance(default, tuple) else ()
-        rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
-        fixed = [item for item in items if not isinstance(item, ir.Rest)]
-        if len(given) < len(fixed) or rest is None and len(given) != len(fixed):
-            given = some_shape(self.rng, len(fixed))
-        before = len(items) if rest is None else rest
-        behind = len(fixed) - before if rest is not None else 0
-        middle = given[before : len(given) - behind] if rest is not None else ()
-        head = [self.concrete(item, given[k]) for k, item in enumerate(fixed[:before])]
-        tail = [self.concrete(item, given[len(given) - behind + k]) for k, item in enumerate(fixed[before:])]
-        return (*head, *middle, *tail)
+
+class _AtRandom(Proposals):
+    """Proposals of one attempt: what tests leave open is drawn."""
+
+    def __init__(self, leaves: Leaves) -> None:
+        super().__init__(leaves.scope)
+        self.leaves = leaves
+
+    def picked(self, tests: tuple[ir.Test, ...]) -> ir.Test:
+        """One at random, the same each time it is asked in this attempt."""
+        rule, current = self.scope.rule, self.scope.current
+        place = f"{rule.name} {self.leaves.seed} {tests!r} {None if current is None else current.index}"
+        return Random(place).choice(tests)
+
+    def items(self, default: object, count: int, more: bool) -> tuple[Any, ...]:
+        return default if fits(default, count, more) else some_shape(self.leaves.rng, count)
 
 
 def reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.proposals import UNSAID, Proposals, Unsaid
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.operators import open_attribute
@@ -29,7 +30,6 @@ def attributes_of(
         if name in given:
             attrs[name] = given[name]
             continue
-        found, chosen = False, None
         test = tests.get(name)
         if (
             isinstance(test, ir.Equals)
@@ -37,18 +37,19 @@ def attributes_of(
         ):
             attrs[name] = copied
             continue
-        if test is not None:
-            found, chosen = propose(case, test, operator, name)
+        if isinstance(test, ir.Computes):
+            raise NotProved("what a body computes")
+        chosen = UNSAID if test is None else Proposed(case, operator, name)(test)
         attrs[name] = (
-            chosen if found
-            else open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)
+            open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)
+            if chosen is UNSAID else chosen
         )
         if isinstance(test, ir.Capture) and not isinstance(attrs.get(name), Written):
-            capture(case, test.capture, attrs[name])
+            case.scope.bind(test.capture, attrs[name])
     for operand in signature.operands:
         if operand.attribute is not None and operand.name in tests:
-            found, chosen = propose(case, tests[operand.name], operator, operand.name)
-            if not found:
+            chosen = Proposed(case, operator, operand.name)(tests[operand.name])
+            if chosen is UNSAID:
                 raise NotProved("an operand that stands as an attribute and may be any")
             attrs[operand.name] = chosen
     return attrs
@@ -73,42 +74,33 @@ def _copied(
     return given
 
 
-def propose(case: Case, test: ir.Test, operator: str, name: str, depth: int = 0) -> tuple[bool, object]:
-    """(True, the value that passes) where the test says enough; what it gives is tested again.
+class Proposed(Proposals):
+    """Proposals of a case: what may pass is a case, and numbers in it that are not fixed are symbols."""
 
-    `depth`: of lists around the test.
-    """
-    match test:
-        case ir.Equals(value):
-            try:
-                return True, case.evaluate(value)
-            except UnknownValue:
-                return False, None
-        case ir.Capture(number_, inner):
-            found, chosen = propose(case, inner, operator, name, depth)
-            if not found and depth:
-                found, chosen = True, fresh(case.world, operator, name, depth)
-            if found:
-                capture(case, number_, chosen)
-            return found, chosen
-        case ir.OneOf(tests):
-            return propose(case, tests[case.world.facts.choices.choose(len(tests))], operator, name, depth)
-        case ir.Computes():
-            raise NotProved("what a body computes")
-        case ir.IfTest(condition, then, otherwise):
-            return propose(case, then if case.holds(condition) else otherwise, operator, name, depth)
-        case ir.TupleTest(items) if not any(isinstance(i, ir.Rest) for i in items):
-            result = []
-            for item in items:
-                found, chosen = (
-                    (False, None) if isinstance(item, ir.Rest)
-                    else propose(case, item, operator, name, depth + 1)
-                )
-                result.append(chosen if found else fresh(case.world, operator, name, depth + 1))
-            return True, tuple(result)
-    return False, None
+    def __init__(self, case: Case, operator: str, name: str) -> None:
+        super().__init__(case.scope)
+        self.case, self.operator, self.name = case, operator, name
 
+    def __call__(self, test: ir.Test | ir.Rest, default: object = UNSAID) -> Any:
+        """The value that passes, `UNSAID` where the test says too little; what it gives is tested again."""
+        try:
+            return super().__call__(test, default)
+        except UnknownValue:
+            return default
 
-def capture(case: Case, number_: int, value: object) -> None:
-    """Bind a name in the pattern, for what comes after it."""
-    (case.scope.captures if case.scope.current is None else case.scope.current.captures)[number_] = value
+    def evaluate(self, value: ir.Value) -> Any:
+        return self.case.evaluate(value)
+
+    def holds(self, condition: ir.Value) -> bool:
+        return self.case.holds(condition)
+
+    def picked(self, tests: tuple[ir.Test, ...]) -> ir.Test:
+        return tests[self.case.world.facts.choices.choose(len(tests))]
+
+    def items(self, default: object, count: int, more: bool) -> tuple[Any, ...] | None:
+        return (Unsaid(default.depth + 1),) * count if isinstance(default, Unsaid) and not more else None
+
+    def settled(self, found: object) -> Any:
+        if isinstance(found, Unsaid) and found.depth:
+            return fresh(self.case.world, self.operator, self.name, found.depth)
+        return found

@@ -9,6 +9,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check.walks import within_captures
 from gslang.engine.constraints import passes
+from gslang.engine.proposals import UNSAID
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
@@ -23,7 +24,7 @@ from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS
 from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
-from gslang.verify.prove.proposed import attributes_of, capture, propose
+from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf, Operands, Pending
@@ -249,7 +250,7 @@ class Source:
                     return value
             case ir.Capture(number_, ir.Anything()):
                 size = self.world.facts.size(name, least)
-                capture(self.case, number_, size)
+                self.scope.bind(number_, size)
                 return size
         return None
 
@@ -297,15 +298,13 @@ class Source:
         value = self.graph.tensor(base)
         if not isinstance(value, (tuple, OpenParts)):
             raise NotProved("a projection of what is no tuple")
-        index: object = None
+        index: object = UNSAID
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
-                found, index = propose(self.case, constraint.test, "", "index")
-                if not found:
-                    index = None
-        if index is None and self.rule.dialect.name == "onnx":
+                index = Proposed(self.case, "", "index")(constraint.test)
+        if index is UNSAID and self.rule.dialect.name == "onnx":
             raise NotProved("any result of an operator")  # the later ones have no meaning here
-        if index is None:
+        if index is UNSAID:
             index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
         if isinstance(value, OpenParts) and type(index) is int and index >= 0:
             return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
