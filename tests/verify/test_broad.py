@@ -90,7 +90,7 @@ def test_the_prover_alone_does_not_take_them(file: str, name: str) -> None:
         prove(rule(file, f"{name}_wrong"), 12_000)
 
 
-@pytest.mark.parametrize("file", ["onnx_blocks.gsl", "onnx_shapes.gsl"])
+@pytest.mark.parametrize("file", ["onnx_blocks.gsl", "onnx_images.gsl", "onnx_shapes.gsl"])
 def test_the_prover_alone_takes_no_blocks_and_shapes_that_are_wrong(file: str) -> None:
     """Each wrong rule differs in one thing from one that is proved."""
     for name in [name for f, name in WRONG if f == file]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -16,8 +17,10 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import ABSENT, INPUT, Graph
+from gslang.verify.prove.constants import vector
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.onnx_images import COORDINATES
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import Budget, Choices
 from gslang.verify.prove.sizes import Size
@@ -93,8 +96,70 @@ def calls() -> Iterator[Call]:
     yield "SimplifiedLayerNormalization", [(1, 2, 3), (3,)], {"epsilon": 0.01}
     for axis in (-1, 1, -2):
         yield "RMSNormalization", [(1, 2, 3), (1, 2, 3)[axis:]], {"epsilon": 0.01, "axis": axis}
+    for mode, size in product(("DCR", "CRD"), (1, 2)):
+        yield "DepthToSpace", [(2, 8, 3, 2)], {"blocksize": size, "mode": mode}
+    for size in (1, 2):
+        yield "SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": size}
+    for shape, groups in (((1, 4), 2), ((2, 2, 2), 2), ((1, 2, 2), 1)):
+        yield (
+            "GroupNormalization", [shape, shape[1:2], shape[1:2]], {"num_groups": groups, "epsilon": 0.01}
+        )
     yield from _pooling()
     yield from _attention()
+
+
+MODES = [
+    {"mode": mode, "coordinate_transformation_mode": coordinates, **more}
+    for coordinates in COORDINATES[:-1]
+    for mode, more in (
+        ("nearest", {}), ("nearest", {"nearest_mode": "ceil"}), ("linear", {}), ("linear", {"antialias": 1}),
+        ("cubic", {}), ("cubic", {"exclude_outside": 1, "cubic_coeff_a": -0.5}),
+    )
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("attrs", MODES[::7])
+def test_a_resized_image_is_a_weighted_sum(attrs: dict[str, Any]) -> None:
+    """Axis by axis, and an axis that keeps its size stays."""
+    for shape, new in (((2, 3), (5, 3)), ((1, 2, 3), (1, 3, 2))):
+        complete = {**ONNX.operators["Resize"].complete(attrs)}
+        expected = resized(shape, new, complete, pixels := np.random.default_rng(1).normal(size=shape))
+        world = World(Facts(Choices([], Budget(10**9))), 6)
+        x = Tensor(shape, "float32", lambda index: read("x", index))
+        y = meaning_of(world, ONNX, "Resize", [x, None, None, vector(new, "int64")], Attributes(complete))
+        for index in np.ndindex(*new):
+            found = number(y.at(index), {}, {"x": pixels.astype(np.float32)})
+            assert found == pytest.approx(expected[index], rel=1e-4, abs=1e-4), (shape, new, index)
+
+
+def resized(shape: tuple[int, ...], new: tuple[int, ...], attrs: dict[str, Any], pixels: Any) -> Any:
+    """An image of other sizes, as the evaluator makes it."""
+    graph = Graph("onnx")
+    x = graph.add(INPUT, (), {}, TensorType(shape, "float32"), "x")
+    sizes = graph.add(INPUT, (), {}, TensorType((len(new),), "int64"), "sizes")
+    node = graph.add("Resize", (x, ABSENT, ABSENT, sizes), attrs, None)
+    values = [pixels.astype(np.float32), None, None, np.asarray(new, np.int64)]
+    return np.asarray(evaluate_node(graph, ONNX, node, values))
+
+
+@lru_cache(None)
+def weights(name: str, given: tuple[float, ...]) -> Any:
+    """[pixel, place] → the weight of a pixel along one axis."""
+    _, mode, coordinates, nearest = name.split()
+    antialias, cubic, outside, old, new, _ = given
+    attrs = {
+        "mode": mode, "coordinate_transformation_mode": coordinates, "nearest_mode": nearest,
+        "antialias": int(antialias), "cubic_coeff_a": cubic, "exclude_outside": int(outside),
+    }  # fmt: skip
+    complete = ONNX.operators["Resize"].complete(attrs)
+    return [resized((int(old),), (int(new),), complete, row) for row in np.eye(int(old))]
+
+
+def weight(name: str, *numbers: float) -> float:
+    antialias, cubic, outside, place, pixel, old, new, scale = numbers
+    assert scale == pytest.approx(new / old)
+    found = weights(name, (antialias, cubic, outside, old, new, scale))
+    return float(found[int(pixel)][int(place)])
 
 
 def _pooling() -> Iterator[Call]:
@@ -207,6 +272,8 @@ def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
             return float(size(atom.args[0], places) >= 0)
         case "group":
             return number(atom.args[0], places, values)
+        case "fn" if atom.name.startswith("resize "):
+            return weight(atom.name, *(number(a, places, values) for a in atom.args))
         case "fn":
             return float(_FUNCTIONS[atom.name](*(number(a, places, values) for a in atom.args)))
     assert atom.kind == "total"

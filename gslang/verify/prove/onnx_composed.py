@@ -17,8 +17,9 @@ from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_arithmetic import averaged, elementwise, over_root, standardised
-from gslang.verify.prove.relay_movement import plain_axis, transposed
+from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
 from gslang.verify.prove.relay_products import multiplied
+from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, Term, inverse, number
 
@@ -187,6 +188,22 @@ def _simplified(world: World, operands: Operands, attrs: Attrs) -> Value:
     return _scaled(world, _by_root(world, x, first, attrs["epsilon"]), scale, None), small
 
 
+def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """Groups of channels are standardised, each image apart; then each channel is scaled."""
+    x, scale, shift = operands
+    groups, facts = attrs["num_groups"], world.facts
+    world.need_true(len(x.shape) >= 2, "the channels of an image")
+    for small in (scale, shift):
+        world.need_equal(small.shape[0], x.shape[1], "a scale and a shift for each channel")
+        world.need_same_dtype(x.dtype, small.dtype)
+    world.need(groups - 1, "the number of groups")
+    part = facts.normal(x.shape[1]) // facts.normal(groups)
+    world.need_equal(part * groups, x.shape[1], "groups do not divide the channels")
+    rows = reshaped(world, x, tuple(map(facts.normal, (x.shape[0], groups, part * product(x.shape[2:])))))
+    y = reshaped(world, standardised(world, rows, (2,), attrs["epsilon"]), x.shape)
+    return Tensor(x.shape, x.dtype, lambda index: y.at(index) * scale.at((index[1],)) + shift.at((index[1],)))
+
+
 COMPOSED: dict[str, Meaning] = {
     "Gelu": _gelu,
     "com.microsoft.Gelu": _gelu,
@@ -198,4 +215,5 @@ COMPOSED: dict[str, Meaning] = {
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
     "com.microsoft.SkipSimplifiedLayerNormalization": _skip_root_norm,
     "SimplifiedLayerNormalization": _simplified,
+    "GroupNormalization": _group_norm,
 }

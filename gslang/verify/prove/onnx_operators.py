@@ -12,6 +12,7 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
 from gslang.verify.prove.onnx_composed import COMPOSED
+from gslang.verify.prove.onnx_images import COORDINATES, IMAGES
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_shapes import SHAPES
@@ -25,13 +26,17 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
-    **WINDOWS,
+    **WINDOWS, **IMAGES,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2),
     "BatchNormalization": (None, 1, 1, 1, 1),
     "InstanceNormalization": (None, 1, 1),
+    "GroupNormalization": (None, 1, 1),
+    "DepthToSpace": (4,),
+    "SpaceToDepth": (4,),
+    "Resize": (None, None, 1, 1),
     "Conv": (None, None, 1),
     "ConvTranspose": (None, None, 1),
     "Slice": (None, 1, 1, 1, 1),
@@ -96,6 +101,10 @@ def onnx_attribute(
         return _of_convolution(world, name, len(operands[1].shape) - 2, operands, choices)
     if operator in WINDOWS:
         return _of_pooling(world, name, operands, choices)
+    if operator in IMAGES and name not in ("cubic_coeff_a", "extrapolation_value"):
+        return _of_image(world, operator, name, choices)
+    if name == "num_groups":
+        return world.facts.size(name)
     if name in _TRUTHS:
         return choices.choose(2)
     if name in ("block_size", "output_dtype", "precision"):
@@ -161,6 +170,22 @@ def _of_pooling(world: World, name: str, operands: Operands, choices: Choices) -
         case "storage_order":  # says nothing of the first result
             return Written(choices, 0, [lambda: 0, lambda: 1], anywhere=True)
     return _of_convolution(world, name, rank, operands, choices)
+
+
+def _of_image(world: World, operator: str, name: str, choices: Choices) -> object:
+    if name == "blocksize":
+        return world.facts.size(name)
+    if operator != "Resize":
+        return ("DCR", "CRD")[choices.choose(2)]
+    world.facts.count += 1
+    match name:
+        case "antialias" | "exclude_outside":  # more numbers than there are
+            return Real.named(f"{name}#{world.facts.count}", choices)
+        case "mode" | "nearest_mode":
+            return Token(f"{name}#{world.facts.count}", choices)
+        case "coordinate_transformation_mode":
+            return COORDINATES[choices.choose(len(COORDINATES))]
+    raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
 def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> object:
