@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Union
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_tests import SameAttributes
-from gslang.check.checked_values import NodeReference, Place, Selection, Value
+from gslang.check.checked_values import Branching, Loop, NodeReference, Place, Selection, Value
 
 
 class TargetPart:
@@ -138,7 +138,7 @@ class MakeProj(NewNode):
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat(SeveralNodes):
+class Repeat(Loop, SeveralNodes):
     """Several targets: one of `element` per item of `source`; the targets in `inner` are new in each round.
     """
 
@@ -175,7 +175,7 @@ class Projections(SeveralNodes):
 
 
 @dataclass(frozen=True, slots=True)
-class ChooseTarget(ChosenTarget):
+class ChooseTarget(Branching, ChosenTarget):
     """`a if condition else b`."""
 
     made_of: ClassVar[tuple[str, ...]] = ("then", "otherwise",)

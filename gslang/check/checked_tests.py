@@ -11,7 +11,7 @@ from typing import Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
-from gslang.check.checked_values import Const, NodeAttr, NodeReference, Place, Selection, Value
+from gslang.check.checked_values import Branching, Const, NodeAttr, NodeReference, Place, Selection, Value
 
 
 class AgainstValue:
@@ -93,7 +93,7 @@ class OneOf:
 
 
 @dataclass(frozen=True, slots=True)
-class IfTest:
+class IfTest(Branching):
     """One of two tests, by a condition."""
 
     condition: Value

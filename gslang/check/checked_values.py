@@ -68,6 +68,34 @@ class Selection(NodeReference):
     arms: tuple[Any, ...]
 
 
+class Conditioned:
+    """Stands under `condition`; None: under none."""
+
+    __slots__ = ()
+    condition: Value | None
+
+
+class Branching(Conditioned):
+    """One of two, by `condition`: values, tests, or numbers of targets."""
+
+    __slots__ = ()
+    condition: Value
+    then: Any
+    otherwise: Any
+
+
+class Loop(Conditioned):
+    """One `element` (a value, or the number of a target) for each item of `source` (bound to `locals`,
+    unpacked if several) for which `condition` holds.
+    """
+
+    __slots__ = ()
+    element: Any
+    locals: tuple[int, ...]
+    source: Value
+    condition: Value | None
+
+
 # ── values: attribute expressions ───────────────────────────────────────────────────────────────────────────
 
 
@@ -262,7 +290,7 @@ class AnyOf(Connective):
 
 
 @dataclass(frozen=True, slots=True)
-class IfValue:
+class IfValue(Branching):
     """`a if condition else b`; an unknown condition makes it unknown."""
 
     condition: Value
@@ -320,10 +348,8 @@ class RangeValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension:
-    """A tuple: `element` for each item of `source` (bound to `locals`, unpacked if several) for which
-    `condition` holds.
-    """
+class Comprehension(Loop):
+    """A tuple of the elements."""
 
     element: Value
     locals: tuple[int, ...]

@@ -263,8 +263,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
     raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
 
 
-def iterate(loop: ir.Comprehension | ir.Repeat, scope: Scope) -> Iterator[None]:
-    """Run through the rounds of a comprehension, its variables bound in `scope.locals`."""
+def iterate(loop: ir.Loop, scope: Scope) -> Iterator[None]:
+    """Run through the rounds of a loop, its variables bound in `scope.locals`."""
     names = loop.locals
     items = run_over(evaluate(loop.source, scope), not scope.loops)
     scope.loops += 1

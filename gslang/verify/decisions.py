@@ -8,7 +8,7 @@ by identity: two that read alike are two.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -25,9 +25,8 @@ Seen = set[tuple[int, bool]]
 branch).
 """
 
-_Done = set[tuple[int, int | None]]
-"""Keys of visited values, which are shared: (`id` of a value, `id` of the instance there), (number of a
-target, None)."""
+_Done = set[tuple[int, int]]
+"""Keys of visited parts, which are shared: `id` of one, `id` of the instance there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,55 +55,43 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
 
 def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
     for condition in (*rule.where, *(c for block in rule.blocks for c in block.where)):
-        yield from _below(condition, True, rule)
+        yield from _ways(condition, True, rule, always=True)
     for part in parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
-        match part:
-            case ir.IfValue() | ir.IfTest() | ir.ChooseTarget() | ir.Comprehension() | ir.Repeat() if (
-                part.condition is not None
-            ):
-                yield from _ways(part.condition, True, rule)
-                yield from _ways(part.condition, False, rule)
-            case ir.SelectValue(_, _, arms):
-                for arm in arms:
-                    if arm is not None and _is_condition(arm):
-                        yield from _ways(arm, True, rule)
-    for target in rule.target.targets:  # truth values that become attributes
-        if isinstance(target, ir.MakeCall):
-            for _, value in target.attributes:
-                if _is_condition(value):
-                    yield from _ways(value, True, rule)
-                    yield from _ways(value, False, rule)
+        if isinstance(part, ir.Conditioned) and part.condition is not None:
+            yield from _ways(part.condition, True, rule)
+            yield from _ways(part.condition, False, rule)
+        elif isinstance(part, ir.SelectValue):
+            for arm in part.arms:
+                if arm is not None and _is_condition(arm):
+                    yield from _ways(arm, True, rule)
+    for target in rule.target.calls:  # truth values that become attributes
+        for _, value in target.attributes:
+            if _is_condition(value):
+                yield from _ways(value, True, rule)
+                yield from _ways(value, False, rule)
 
 
-def _below(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
-    """The ways of a condition that always comes out as `wanted`: of interest is what it is made of."""
-    match condition:
-        case ir.Connective():
-            for item in condition.items:
-                yield from (_ways if condition.deciding is wanted else _below)(item, wanted, rule)
-        case ir.UnaryValue("not", operand):
-            yield from _below(operand, not wanted, rule)
-        case ir.Builtin("all", (ir.Comprehension(element),)) if wanted:
-            yield from _below(element, True, rule)
-        case ir.Let(ir.Own(), number):
-            yield from _below(rule.lets[number], wanted, rule)
-
-
-def _ways(condition: ir.Value, wanted: bool, rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
-    """Ways for a condition to come out as `wanted`."""
+def _ways(
+    condition: ir.Value, wanted: bool, rule: ir.CheckedRule, always: bool = False
+) -> Iterator[tuple[ir.Value, bool]]:
+    """Ways for a condition to come out as `wanted`. If it `always` does, only what it is made of is of
+    interest.
+    """
     match condition:
         case ir.Const():
             return
-        case ir.Connective() if condition.deciding is wanted:
+        case ir.Connective() if always or condition.deciding is wanted:
             for item in condition.items:
-                yield from _ways(item, wanted, rule)
+                yield from _ways(item, wanted, rule, condition.deciding is not wanted)
         case ir.UnaryValue("not", operand):
-            yield from _ways(operand, not wanted, rule)
+            yield from _ways(operand, not wanted, rule, always)
         case ir.Let(ir.Own(), number):
-            yield from _ways(rule.lets[number], wanted, rule)
-        case _:
+            yield from _ways(rule.lets[number], wanted, rule, always)
+        case ir.Builtin("all", (ir.Comprehension(element),)) if always and wanted:
+            yield from _ways(element, True, rule, always)
+        case _ if not always:
             yield condition, wanted
-            yield from _below(condition, wanted, rule)
+            yield from _ways(condition, wanted, rule, always=True)
 
 
 def _is_condition(value: ir.Value) -> bool:
@@ -156,102 +143,60 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         conditions = [c for block in blocks for c in block.where]
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
         for value in (*conditions, *parts([node.constraints for node in nodes])):
-            if isinstance(value, ir.IfTest):
-                _note(value.condition, scope, found)
-                _look(value.condition, rule, scope, found, done)
-            elif _is_condition(value) or isinstance(value, (ir.IfValue, ir.SelectValue)):
+            if _is_condition(value) or isinstance(value, (ir.Branching, ir.Selection)):
                 _look(value, rule, scope, found, done)
     scope.current = before
     for output in rule.target.outputs:
-        _look_at_target(output, rule, scope, found, done)
+        _look(output, rule, scope, found, done)
     return found
 
 
-def _look_at_target(number: int, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
-    """The values that are built only: the other side of a choice is not looked at."""
-    if (number, None) in done:
+def _look(part: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
+    """Evaluate all conditions inside a value, a test, or the target of a number, that are evaluated there:
+    the other side of a choice is not looked at.
+    """
+    part = rule.target.targets[part] if isinstance(part, int) else part
+    if part is None or (id(part), id(scope.current)) in done:
         return
-    done.add((number, None))
-    target = rule.target.targets[number]
-    match target:
-        case ir.ChooseTarget(condition, then, otherwise):
-            _note(condition, scope, found)
-            _look(condition, rule, scope, found, done)
-            try:
-                side = then if truth(evaluate(condition, scope)) else otherwise
-            except FAILURES:
-                return
-            _look_at_target(side, rule, scope, found, done)
-        case ir.SelectTarget(place, node, arms):
-            try:
-                built = arms[scope.branch(place, node)]
-            except FAILURES:
-                return
-            if built is not None:
-                _look_at_target(built, rule, scope, found, done)
-        case ir.Repeat() as repeat:
-            _look(repeat.source, rule, scope, found, done)
-            try:
-                for _ in iterate(repeat, scope):
-                    if repeat.condition is not None:
-                        found.add((id(repeat.condition), True))
-                    _look_at_target(repeat.element, rule, scope, found, set())
-            except FAILURES:
-                return
-        case _:
-            for part in target.parts:
-                _look_at_target(part, rule, scope, found, done)
-            for read in _values(target.reads):
-                _look(read, rule, scope, found, done)
+    done.add((id(part), id(scope.current)))
+    if _is_condition(part):
+        _note(part, scope, found)
+    below: Iterable[Any] = ()
+    before = scope.current
+    try:
+        match part:
+            case ir.Branching(condition=condition):
+                _note(condition, scope, found)
+                _look(condition, rule, scope, found, done)
+                below = [part.then if truth(evaluate(condition, scope)) else part.otherwise]
+            case ir.Selection():
+                below = [part.arms[scope.branch(part.place, part.node)]]
+            case ir.Loop():
+                _look(part.source, rule, scope, found, done)
+                _look_at_rounds(part, rule, scope, found)
+            case ir.Let(place, number):
+                below = [rule.lets[number]]
+                scope.current = before if isinstance(place, ir.Own) else scope.instance(place)
+            case ir.TargetPart() if part.reads is not part:
+                below = [*part.parts, *_values(part.reads)]
+            case _ if is_dataclass(part):
+                below = _values(tuple([getattr(part, f.name) for f in fields(part)]))
+        for each in below:
+            _look(each, rule, scope, found, done)
+    except FAILURES:
+        pass
+    scope.current = before
 
 
-def _look(value: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
-    """Evaluate all conditions inside a value that are evaluated there."""
-    if value is None or (id(value), id(scope.current)) in done:
-        return
-    done.add((id(value), id(scope.current)))
-    if _is_condition(value):
-        _note(value, scope, found)
-    match value:
-        case ir.IfValue(condition, then, otherwise):
-            _note(condition, scope, found)
-            _look(condition, rule, scope, found, done)
-            if (id(condition), True) in found or (id(condition), False) in found:
-                _look(then if holds_now(condition, scope) else otherwise, rule, scope, found, done)
-        case ir.SelectValue(place, node, arms):
-            try:
-                arm = arms[scope.branch(place, node)]
-            except FAILURES:
-                return
-            if arm is not None:
-                _note(arm, scope, found)
-                _look(arm, rule, scope, found, done)
-        case ir.Comprehension(element, _, source, condition) as loop:
-            _look(source, rule, scope, found, done)
-            every = ir.Comprehension(element, loop.locals, source, None)
-            try:
-                for _ in iterate(every, scope):
-                    each: _Done = set()
-                    if condition is not None:
-                        _note(condition, scope, found)
-                        _look(condition, rule, scope, found, each)
-                    if condition is None or holds_now(condition, scope):
-                        _note(element, scope, found)
-                        _look(element, rule, scope, found, each)
-            except FAILURES:
-                return
-        case ir.Let(place, number):
-            try:
-                instance = scope.current if isinstance(place, ir.Own) else scope.instance(place)
-            except FAILURES:
-                return
-            before, scope.current = scope.current, instance
-            _look(rule.lets[number], rule, scope, found, done)
-            scope.current = before
-        case _ if is_dataclass(value):
-            for f in fields(value):
-                for part in _values(getattr(value, f.name)):
-                    _look(part, rule, scope, found, done)
+def _look_at_rounds(loop: ir.Loop, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
+    """Evaluate the conditions of each round; those of the element where it is wanted. Raises what fails."""
+    for _ in iterate(ir.Comprehension(loop.element, loop.locals, loop.source, None), scope):
+        done: _Done = set()
+        if loop.condition is not None:
+            _note(loop.condition, scope, found)
+            _look(loop.condition, rule, scope, found, done)
+        if loop.condition is None or holds_now(loop.condition, scope):
+            _look(loop.element, rule, scope, found, done)
 
 
 def _values(item: object) -> Iterator[Any]:
