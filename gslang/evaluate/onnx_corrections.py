@@ -17,6 +17,8 @@ def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], 
     pads = operands[1] if operator == "Pad" and len(operands) > 1 else None
     if operator == "Pad" and (pads is None or (np.asarray(pads) >= 0).all()):
         return None
+    if operator == "ReduceMean" and (operands[0].dtype not in ("int64", "uint64") or not operands[0].size):
+        return None
     return _FUNCTIONS.get(operator)
 
 
@@ -53,6 +55,19 @@ def _pad(operands: Operands, attrs: Attrs) -> object:
         return np.pad(x, widths, mode=mode)
     value = operands[2] if len(operands) > 2 and operands[2] is not None else 0
     return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
+
+
+def _mean(operands: Operands, attrs: Attrs) -> object:
+    """Of whole numbers, cut off after the point; the reference takes it in floats, which do not hold all
+    numbers of 64 bits."""
+    x, given = operands[0], operands[1] if len(operands) > 1 else attrs.get("axes")
+    axes = None if given is None or not len(given) else tuple(map(int, given))
+    if axes is None and attrs.get("noop_with_empty_axes", 0):
+        return x
+    total = np.asarray(x.astype(object).sum(axis=axes, keepdims=bool(attrs.get("keepdims", 1))))
+    count = x.size // max(total.size, 1)
+    found = [abs(n) // count * (1 if n >= 0 else -1) for n in total.reshape(-1)]
+    return np.array(found, x.dtype).reshape(total.shape)
 
 
 def _gather_elements(operands: Operands, attrs: Attrs) -> object:
@@ -96,6 +111,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
     "QLinearMatMul": _qlinear_matmul,
+    "ReduceMean": _mean,
     "RNN": _recurrent("rnn"),
     "GRU": _recurrent("gru"),
     "LSTM": _recurrent("lstm"),
