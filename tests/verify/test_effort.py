@@ -44,6 +44,14 @@ def test_decisions_that_cannot_come_up_are_sought_once(monkeypatch: pytest.Monke
     assert "no instance where `a.ndim == 1` is true" in verdict.reason
 
 
+def test_both_sides_of_a_condition_in_a_target_are_seen() -> None:
+    (rule,) = api.parse_rules(
+        "rule t(x): exp(x) => concatenate((*[exp(x) for k in range(2) if k > 0],), axis = 0);"
+    ).own.values()
+    shown = frozenset[tuple[int, bool]]().union(*(i.seen for i in instances(rule, Search(), 0, 9, 40)))
+    assert {goal.wanted for goal in goals(rule) if goal.key in shown} == {True, False}
+
+
 def test_no_corner_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     (rule,) = api.parse_rules("rule t(x): exp(x) => exp(x);").own.values()
     instance = next(i for i in instances(rule, Search(), 0, 9, 40) if "rank 2" in i.features)
