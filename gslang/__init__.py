@@ -12,13 +12,9 @@ Names load when they are first used: `import gslang` is instant.
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0"
-
-# Expressions are nested 200 levels deep at most; walking them takes up to ten calls for a level.
-sys.setrecursionlimit(max(sys.getrecursionlimit(), 4000))
 
 if TYPE_CHECKING:
     from gslang import onnx

@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from gslang.api.errors import RuleError, UnknownNameError
 from gslang.api.rule_set import RuleSet
+from gslang.base.recursion import deep_walks
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.check.modules import load_module
@@ -15,6 +16,7 @@ from gslang.engine.externs import with_externs
 from gslang.engine.meaning import with_meanings
 
 
+@deep_walks()
 def load(
     name: str | Path, *, allow_extern: bool = False, defines: Mapping[str, object] = MappingProxyType({})
 ) -> RuleSet:
@@ -32,6 +34,7 @@ def load(
     return _ready(programs, allow_extern, defines)
 
 
+@deep_walks()
 def parse_rules(
     text: str,
     name: str = "<rules>", *,

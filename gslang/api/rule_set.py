@@ -16,6 +16,7 @@ from gslang.api.result import Result
 from gslang.api.rule import Rule
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.recursion import deep_walks
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step, called, families
 from gslang.dialect.dialect import Dialect
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason
@@ -109,6 +110,7 @@ class RuleSet:
             for step in self.passes[pass_name].steps
         )
 
+    @deep_walks()
     def apply(
         self,
         model: Model,
@@ -170,6 +172,7 @@ class RuleSet:
         """
         return graph_of(model, self.dialect)
 
+    @deep_walks()
     def search(
         self,
         model: Model, *,
@@ -210,6 +213,7 @@ class RuleSet:
             accept=accepting(self.programs, require), sizes=sizes, traced=traced,
         )
 
+    @deep_walks()
     def replay(
         self,
         graph: Graph,

@@ -4,6 +4,7 @@ cluster.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -23,7 +24,9 @@ def processes(count: int) -> Iterator[ProcessPoolExecutor]:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import active_children
 
-    with ProcessPoolExecutor(count) as pool:
+    # started with the limit on recursion of this one: see `recursion`
+    limit = (sys.getrecursionlimit(),)
+    with ProcessPoolExecutor(count, initializer=sys.setrecursionlimit, initargs=limit) as pool:
         try:
             yield pool
         except (KeyboardInterrupt, Terminated):

@@ -33,6 +33,10 @@ def check_numbers(
     except EvaluationError as error:
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
         return False, {"checked": False, "reason": str(error)}
+    for k, drawn in sorted(compared.random.items()):
+        sys.stderr.write(
+            f"warning: output {k + 1} is not compared: {drawn} draws random numbers without a `seed`\n"
+        )
     agreement = compared.agreement
     report: dict[str, object] = {
         "checked": True,
@@ -40,6 +44,7 @@ def check_numbers(
         "backend": compared.backend,
         "max_abs": agreement.max_abs,
         "max_rel": agreement.max_rel,
+        **({"not_compared": sorted(compared.random)} if compared.random else {}),
     }
     if agreement.equal:
         sys.stderr.write(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,10 +48,11 @@ def run(options: argparse.Namespace) -> int:
         for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect
         for name in names
     ]
-    groups = [list(own.programs)] if own is not None else []
-    groups += [load_module(module) for module in modules]
+    groups: list[list[CheckedProgram]] = []
     shown: dict[str, None] = {}
-    for group in groups:
+    # shipped rules are loaded only if the file has no such rule
+    for group in chain([] if own is None else [list(own.programs)], map(load_module, modules)):
+        groups.append(group)
         shown |= dict.fromkeys(text for program in group if (text := rule_with_tests(program, options.what)))
         if shown and own is not None:
             break

@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from gslang.base.one_run import expect_one_run
+from gslang.base.recursion import deep_walks
 from gslang.base.signals import Terminated, unwind_on_termination
 
 
@@ -101,7 +102,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             unwind_on_termination()
             expect_one_run()
             _write_any_text()
-        code = int(_run(given))
+        with deep_walks():
+            code = int(_run(given))
         sys.stdout.flush()
         if arguments is None:
             gc.freeze()  # the process ends: Python would search all that is there for cycles once more

@@ -5,7 +5,9 @@ begin to differ.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
@@ -109,13 +111,14 @@ def _with_runtime(graph: Graph, backend: str) -> bool:
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """`first`: the first value, in the order of the graph before, that both graphs have and that differs;
-    what of it.
+    what of it. `random`: output that is not compared → a call that draws random numbers for it.
     """
 
     agreement: Agreement
     backend: str
     first: str = ""
     detail: str = ""
+    random: Mapping[int, str] = MappingProxyType({})
 
 
 def compare_graphs(
@@ -123,23 +126,48 @@ def compare_graphs(
     copied: bool = True,
 ) -> Comparison:
     """Both graphs on the same inputs, by the same backend. `copied`: `after` was made from a copy of the
-    other, so that nodes without a name can be told by their numbers. Raises `EvaluationError`.
+    other, so that nodes without a name can be told by their numbers. Outputs that depend on random numbers
+    are left out. Raises `EvaluationError`, also where that are all outputs.
     """
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.run import evaluate
 
+    random = _random_outputs(before, after)
+
+    def compared(run: Callable[[Graph], list[Any]]) -> Agreement:
+        left, right = ([v for k, v in enumerate(run(g)) if k not in random] for g in (before, after))
+        return compare_values(left, right)
+
     if _with_runtime(before, backend):
         from gslang.formats.onnx.runtime import run_graph
 
         try:
-            agreement = compare_values(run_graph(before, inputs), run_graph(after, inputs))
-            return _with_first(agreement, "onnxruntime", before, after, dialect, inputs, copied)
+            agreement = compared(lambda graph: run_graph(graph, inputs))
+            found = _with_first(agreement, "onnxruntime", before, after, dialect, inputs, copied)
+            return replace(found, random=random)
         except (EvaluationError, InputError):
             if backend == "onnxruntime":
                 raise
-    agreement = compare_values(evaluate(before, dialect, inputs), evaluate(after, dialect, inputs))
-    return _with_first(agreement, "reference", before, after, dialect, inputs, copied)
+    agreement = compared(lambda graph: evaluate(graph, dialect, inputs))
+    found = _with_first(agreement, "reference", before, after, dialect, inputs, copied)
+    return replace(found, random=random)
+
+
+def _random_outputs(before: Graph, after: Graph) -> dict[int, str]:
+    """Number of an output that depends on random numbers in one of the graphs → the call that draws them."""
+    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.randomness import random_nodes
+
+    found: dict[int, str] = {}
+    for graph in (after, before):
+        drawn = random_nodes(graph)
+        found.update((k, drawn[output]) for k, output in enumerate(graph.outputs) if output in drawn)
+    if found and len(found) == len(before.outputs):
+        raise EvaluationError(
+            f"every output depends on random numbers: {found[0]} draws them without a `seed`"
+        )
+    return found
 
 
 def _with_first(
@@ -207,13 +235,18 @@ def _shared_nodes(before: Graph, after: Graph, copied: bool) -> list[tuple[int, 
         other = named.get(name) if name else n if n in still else None
         if other is not None:
             found.append((n, other))
-    return found + [pair for pair in zip(before.outputs, after.outputs) if pair not in found]
+    random = _random_outputs(before, after)
+    outputs = [pair for k, pair in enumerate(zip(before.outputs, after.outputs)) if k not in random]
+    return found + [pair for pair in outputs if pair not in found]
 
 
 def _computed(graph: Graph) -> list[int]:
+    """Calls and their results, but for what depends on random numbers."""
+    from gslang.evaluate.randomness import random_nodes
     from gslang.graph.graph import PROJ
 
-    return [n for n in graph.in_order() if graph.is_call(n) or graph.op[n] is PROJ]
+    drawn = random_nodes(graph)
+    return [n for n in graph.in_order() if n not in drawn and (graph.is_call(n) or graph.op[n] is PROJ)]
 
 
 def _values_of(

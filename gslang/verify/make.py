@@ -34,6 +34,7 @@ _FLOAT_ONLY = frozenset({
     "sin", "cos", "tan", "fast_exp", "fast_erf", "fast_tanh", "variance", "nn.avg_pool1d", "nn.avg_pool2d",
     "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
 })
+_MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
 class Making(CallAttributes):
@@ -171,7 +172,7 @@ class Making(CallAttributes):
         return result
 
     def count_of(self, number: int) -> int:
-        """The number of instances that a block is to have here."""
+        """The number of instances that a block is to have here; raises `Misfit` above `_MOST_INSTANCES`."""
         block = self.rule.blocks[number]
         count: int = self.wishes.get(
             (number, "%count"),
@@ -179,6 +180,8 @@ class Making(CallAttributes):
         )
         if block.maximum is not None:
             count = min(count, evaluate(block.maximum, self.scope))
+        if count > _MOST_INSTANCES:
+            raise Misfit(f"more than {_MOST_INSTANCES} instances of one `each` or `chain`")
         self.counts.append(count)
         return count
 

@@ -231,3 +231,15 @@ def test_colours_on_request_only(folder: Path, capsys: pytest.CaptureFixture[str
     main([*words, "--color", "always"])
     coloured = "".join(capsys.readouterr())
     assert "\x1b[" not in plain and "\x1b[" in coloured
+
+
+def test_explain_reads_shipped_rules_only_if_it_must(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    import gslang.check.modules as modules
+
+    load, loaded = modules.load_module, []
+    monkeypatch.setattr(modules, "load_module", lambda name, *more: loaded.append(name) or load(name, *more))
+    (tmp_path / "r.gsl").write_text("dialect relay;\nrule r(a): nn.relu(a) => a;\n")
+    assert main(["explain", "r", str(tmp_path / "r.gsl")]) == 0
+    assert "rule r(a)" in capsys.readouterr().out and "std.relay" not in loaded

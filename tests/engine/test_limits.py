@@ -4,6 +4,8 @@ limit, at once.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from contextlib import nullcontext
 
 import pytest
@@ -11,6 +13,7 @@ from numpy.random import default_rng
 
 import gslang
 from gslang.base.diagnostics import InputError
+from gslang.base.recursion import deep_walks
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.dialect.tensor_type import TensorType
@@ -168,6 +171,35 @@ def test_a_limit_is_an_input_error_that_names_the_rule(readable: bool) -> None:
 def test_calls_as_deep_as_may_be(levels: int) -> None:
     (rule,) = gslang.parse_rules(f"rule r(a): {'exp(' * levels}a{')' * levels} => a;")
     assert len(rule.rule.nodes) == levels + 1
+    graph = Graph("relay")
+    last = graph.add_input("x", TensorType((2,), "float32"))
+    for _ in range(levels):
+        last = graph.add("exp", (last,), {})
+        graph.types[last] = TensorType((2,), "float32")
+    graph.set_outputs([last])
+    assert len(list(rule.matches(graph))) == 1
+
+
+def test_the_limit_on_recursion_is_left_as_it_was() -> None:
+    """That of a library belongs to who uses it: not at import, not after rules are read or applied."""
+    code = (
+        "import sys; before = sys.getrecursionlimit(); import gslang; "
+        "rules = gslang.parse_rules('rule r(a): exp(' + 'exp(' * 150 + 'a' + ')' * 151 + ' => a;'); "
+        "graph = gslang.Graph('relay'); graph.set_outputs([graph.add_input('x', None)]); rules.apply(graph); "
+        "assert sys.getrecursionlimit() == before"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_walks_that_overlap() -> None:
+    """The last one that ends puts back what was before the first, in whatever order they end."""
+    before, one, other = sys.getrecursionlimit(), deep_walks(), deep_walks()
+    one.__enter__()
+    other.__enter__()
+    one.__exit__(None, None, None)
+    assert sys.getrecursionlimit() >= 4000
+    other.__exit__(None, None, None)
+    assert sys.getrecursionlimit() == before
 
 
 def test_chains_of_which_one_is_wrong() -> None:

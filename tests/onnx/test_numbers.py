@@ -190,3 +190,44 @@ def test_sequences_and_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str
         assert "out1: float32[2, 3]" in capsys.readouterr().out
     assert main(["run", str(tmp_path / "o.onnx")]) in (0, 3)
     assert "internal error" not in capsys.readouterr().err
+
+
+def dropping(tmp_path: Path, mode: bool, seed: dict[str, int], wrong: str = "Relu") -> list[str]:
+    """Command line for a model of which one output drops values, and the other does not."""
+    weights = {"ratio": np.array(0.5, np.float32), "mode": np.array(mode)}
+    nodes = [
+        node("Abs", ["x"], ["a"], name="a"), node("Dropout", ["a", "ratio", "mode"], ["d"], **seed),
+        node("Relu", ["d"], ["y"]), node("Relu", ["a"], ["z"]),
+    ]
+    found = model(nodes, [value("x", (40, 50))], [value("y", (40, 50)), value("z", (40, 50))], weights)
+    onnx.save(found, tmp_path / "m.onnx")
+    rules = tmp_path / "r.gsl"
+    rules.write_text(f"dialect onnx;\nrule r(a): Abs(a) => {wrong}(Abs(a));\n")
+    out = str(tmp_path / "o.onnx")
+    return [str(rules), str(tmp_path / "m.onnx"), "-o", out, "--once", "--check-numbers"]
+
+
+@pytest.mark.parametrize("backend", ["onnxruntime", "reference"])
+def test_random_outputs_are_not_compared(
+    backend: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Dropout in training draws other numbers in each run: no difference between the graphs."""
+    line = dropping(tmp_path, True, {})
+    assert main([*line, "--backend", backend]) == 0
+    said = capsys.readouterr().err
+    assert "output 1 is not compared: Dropout `%4` draws random numbers without a `seed`" in said
+    assert "numbers agree" in said
+    assert main([*dropping(tmp_path, True, {}, "Neg"), "--backend", backend]) == 1
+    assert "differ" in capsys.readouterr().err
+    assert main([*dropping(tmp_path, False, {}), "--backend", backend]) == 0
+    assert "not compared" not in capsys.readouterr().err
+
+
+def test_nothing_but_random_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = model([node("Abs", ["x"], ["a"]), node("Bernoulli", ["a"], ["y"])], [value("x")], [value("y")])
+    onnx.save(found, tmp_path / "m.onnx")
+    (tmp_path / "r.gsl").write_text("dialect onnx;\nrule r(a): Abs(a) => Relu(Abs(a));\n")
+    line = [str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "--once", "--check-numbers"]
+    assert main([*line, "-o", str(tmp_path / "o.onnx")]) == 1
+    assert "every output depends on random numbers: Bernoulli `y` draws them" in capsys.readouterr().err
+    assert not (tmp_path / "o.onnx").exists()

@@ -171,3 +171,10 @@ def test_a_target_that_cannot_be_computed_refutes() -> None:
 
 def test_conditions_on_all_elements_of_one_number() -> None:
     assert found("rule r(x, z: const): x + z where all(v == 0 for v in z.value) => x;").found > 0
+
+
+def test_a_chain_without_end_in_sight() -> None:
+    """The number of its links is a limit: no instance of this rule fits into memory or time."""
+    chain = "chain c in 1000000000000000000.. from p { y = nn.relu(prev.y); }"
+    search = found(f"rule r(a) {{ p = nn.relu(a); {chain} c[-1].y => a }}", 3)
+    assert search.found == 0 and "more than 200 instances" in str(search.obstacle)
