@@ -65,7 +65,7 @@ def accepted_among(
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_wrong_ones_of_a_sample_are_not_accepted(package: str) -> None:
-    found = wrong_ones(package, 30, lambda every: Random(package).sample(every, 40))
+    found = wrong_ones(package, 30, lambda every: Random(package).sample(every, 60))
     count, accepted = accepted_among(islice(found, 3), QUICK)
     assert accepted == {} and count == 3
 

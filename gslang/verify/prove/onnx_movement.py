@@ -34,7 +34,7 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
         if (numbers := vector_numbers(world, shape)) is not None:
             plain = tuple(_plain_number(world, number) for number in numbers)
             return reshaped(world, x, new_shape(world, x.shape, plain, bool(attrs["allowzero"])))
-    key = _key_for(world, shape, x)
+    key = _key_for(world, shape, x, bool(attrs["allowzero"]))
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
 
 
@@ -49,15 +49,18 @@ def _plain_number(world: World, number: Number) -> Number:
     return number
 
 
-def _key_for(world: World, shape: Tensor, x: Tensor) -> str:
-    """The name of what the numbers of an input say of a tensor of this shape: that of an equal one."""
+def _key_for(world: World, shape: Tensor, x: Tensor, allowzero: bool) -> str:
+    """The name of what the numbers of an input say of a tensor of this shape: that of an equal one, if 0
+    means the same.
+    """
     if shape.leaf is None:
         return ""
+    way = "shape, 0 kept, for" if allowzero else "shape for"
     known: dict[str, tuple[Any, ...]] = shape.leaf.shapes
     for key, sizes in known.items():
-        if world.same_shape(sizes, x.shape):
+        if key.startswith(way) and world.same_shape(sizes, x.shape):
             return key
-    key = f"shape for {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
+    key = f"{way} {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
     known[key] = x.shape
     return key
 
