@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -120,12 +120,17 @@ def _values(good: Sequence[Sample], node: Named, field: str, dialect: Dialect) -
 
 
 def candidates(rule: ir.CheckedRule, good: Sequence[Sample]) -> list[Condition]:
-    """Conditions about the named nodes of a rule, each once, in a fixed order."""
+    """Conditions about the named nodes of a rule, each once, in a fixed order; of very many the first."""
     nodes = named_nodes(rule)
     found: dict[str, Condition] = {}
-    for condition in (*_about_types(rule, nodes, good), *_about_attributes(rule, nodes, good)):
+    for condition in chain(_about_types(rule, nodes, good), _about_attributes(rule, nodes, good)):
         found.setdefault(condition.text, condition)
+        if len(found) == _MOST:
+            break
     return list(found.values())
+
+
+_MOST = 1_000  # of a rule with sixty operands there are 20,000, and each is looked at in each sample
 
 
 def _equal(left: Named, right: Named, field: str, price: float) -> Condition:

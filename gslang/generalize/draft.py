@@ -269,17 +269,30 @@ _parsed = lru_cache(maxsize=8)(parse)  # drafts of all rules of a file, several 
 
 def rule_item(source: Source, name: str) -> tuple[n.Rule, str]:
     """The syntax of a rule, and the text of what it may need of its file. Raises `NoDraft`."""
-    parsed = _parsed(source)
-    around = [
-        item.span.text
-        for item in parsed.program.items if isinstance(item, (n.DialectItem, n.Use, n.OpDecl, n.FnDecl))
-    ]
-    rule = next(
-        (item for item in parsed.program.items if isinstance(item, n.Rule) and item.name.id == name), None
-    )
+    items = _parsed(source).program.items
+    rule = next((item for item in items if isinstance(item, n.Rule) and item.name.id == name), None)
     if rule is None:
         raise NoDraft(f"there is no rule `{name}` in {source.name}")
+    around = [item.span.text for item in _needed(items, rule.span.text)]
     return rule, "".join(f"{text}\n" if text.endswith((";", "}")) else f"{text};\n" for text in around)
+
+
+def _needed(items: Sequence[n.Item], text: str) -> list[n.Item]:
+    """The items of a file that a text may need: of operators and functions those that it names, of operators
+    with traits all, and what these need. Each draft is checked with them.
+    """
+    needed = {
+        k for k, item in enumerate(items)
+        if isinstance(item, (n.DialectItem, n.Use)) or isinstance(item, n.OpDecl) and item.traits
+    }
+    texts = [text, *[items[k].span.text for k in needed]]
+    while texts:
+        said = texts.pop()
+        for k, item in enumerate(items):
+            if k not in needed and isinstance(item, (n.OpDecl, n.FnDecl)) and item.name.id in said:
+                needed.add(k)
+                texts.append(item.span.text)
+    return [items[k] for k in sorted(needed)]
 
 
 def draft_of(

@@ -12,7 +12,8 @@ from gslang.api import load, parse_rules
 from gslang.base.source import Source
 from gslang.cli.main import main
 from gslang.formats.json_writer import write_json
-from gslang.generalize.draft import Condition, NoDraft, draft_of
+from gslang.generalize.candidates import candidates
+from gslang.generalize.draft import Condition, NoDraft, draft_of, rule_item
 from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
 from gslang.generalize.report import as_text
@@ -220,3 +221,24 @@ def test_functions_of_the_file_are_no_operators() -> None:
     )
     rule = parse_rules(text).known["r"]
     assert lifts(rule.span.source, "r", rule) == []
+
+
+def test_a_draft_has_what_its_rule_needs_of_the_file_and_no_more() -> None:
+    around = rule_item(Source("r.gsl", """dialect relay;
+op my.one(x: tensor) -> tensor { shape = same(x.shape), dtype = x.dtype };
+op my.two(x: tensor) -> tensor { shape = x.shape, dtype = x.dtype };
+op my.wide(x: tensor) -> tensor { shape = x.shape, dtype = x.dtype } is elementwise;
+fn same(s) = twin(s);
+fn twin(s) = s;
+fn other(s) = s;
+rule r(x): my.one(x) => x;
+"""), "r")[1]
+    assert [name for name in ("one", "two", "wide", "same(s)", "twin(s)", "other") if name in around] == [
+        "one", "wide", "same(s)", "twin(s)",
+    ]
+
+
+def test_of_very_many_candidates_the_first_are_looked_at() -> None:
+    names = ", ".join(f"a{k}" for k in range(30))
+    rules = parse_rules(f"dialect relay; rule r({names}): ({names}) => ({names});", "r.gsl")
+    assert len(candidates(rules.own["r"], [])) == 1_000
