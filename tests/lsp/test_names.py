@@ -38,6 +38,8 @@ def introduced(item: n.Item) -> set[tuple[int, str]]:
                 found.append(node.name)
             case n.Comprehension():
                 found += node.targets
+            case n.Table():
+                found += node.names
     return {(name.span.start, name.id) for name in found}
 
 
