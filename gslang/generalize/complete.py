@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.generalize.draft import draft_of, walk
+from gslang.generalize.drafting import draft_of, walk
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
 

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
-from gslang.generalize.draft import draft_of, rule_item, walk
+from gslang.generalize.drafting import draft_of, rule_item, walk
 from gslang.syntax import nodes as n
 
 

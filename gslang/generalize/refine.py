@@ -22,7 +22,8 @@ from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
 from gslang.generalize import SECONDS
 from gslang.generalize.candidates import named_nodes
-from gslang.generalize.draft import Condition, Draft, draft_of, equal_attributes
+from gslang.generalize.draft import Condition, Draft, equal_attributes
+from gslang.generalize.drafting import draft_of
 from gslang.generalize.lift import Lift, constants, gains, lifts
 from gslang.generalize.observations import Observations, Place
 from gslang.generalize.samples import Sample

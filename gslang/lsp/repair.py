@@ -23,7 +23,8 @@ class Repaired:
 
 def repaired(document: Document, name: str) -> Repaired:
     """The rule with the weakest conditions found; its documentation stays where it is."""
-    from gslang.generalize.draft import NoDraft, rule_item
+    from gslang.generalize.draft import NoDraft
+    from gslang.generalize.drafting import rule_item
     from gslang.generalize.refine import generalize_in
 
     path = path_of(document.uri)

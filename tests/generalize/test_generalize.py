@@ -13,7 +13,8 @@ from gslang.base.source import Source
 from gslang.cli.main import main
 from gslang.formats.json_writer import write_json
 from gslang.generalize.candidates import candidates
-from gslang.generalize.draft import Condition, NoDraft, draft_of, rule_item
+from gslang.generalize.draft import Condition, NoDraft
+from gslang.generalize.drafting import draft_of, rule_item
 from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
 from gslang.generalize.report import as_text
