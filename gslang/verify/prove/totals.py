@@ -345,6 +345,8 @@ def _separated(variables: Variables, factors: Factors, facts: Facts) -> Term:
 def same(a: Term, b: Term, facts: Facts) -> bool:
     """True if two terms are equal under what is known: their difference vanishes, if need be after clearing
     denominators, or case by case."""
+    if not (a - b).parts:
+        return True
     difference = up_to_date(up_to_date(a, facts) - up_to_date(b, facts), facts)
     for _ in range(6):
         if not difference.parts:
