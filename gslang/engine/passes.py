@@ -5,6 +5,7 @@ operators).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import field
 from typing import Final
 
 from gslang.base.quick_dataclass import dataclass
@@ -25,8 +26,12 @@ from."""
 _ROUNDS = 1000  # of a `repeat` that mixes rules and built-ins
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Run:
+    """A run of a pass. `settled`: step → how often the graph had changed when that step last found nothing
+    more to do; it finds nothing until the graph changes again.
+    """
+
     graph: Graph
     dialect: Dialect
     rules: Mapping[str, CheckedRule]
@@ -35,6 +40,8 @@ class _Run:
     progress: Progress
     observe: Observer | None
     outlining: bool
+    changes: int = 0  # applications, folded calls, refined types, merged calls
+    settled: dict[object, int] = field(default_factory=dict)
 
     def is_stopped(self) -> bool:
         return self.progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED)
@@ -70,17 +77,35 @@ def run_steps(
 
 def _run_step(run: _Run, step: Step, following: Step | None) -> int:
     """Run one step; returns how much it changed (applications, folded calls, merged calls)."""
-    if step.builtin is not None:
-        if run.observe is not None:
-            run.observe(run.progress.applications, step.builtin)
-        return run.fold(run.graph) if step.builtin == "fold" else merge_equal_calls(run.graph, run.dialect)
-    if not step.nested:
-        return _run_rules(run, step, run.outlining and following is not None and following.builtin == "fold")
+    if step.nested:
+        return _repeat(run, step.nested)
+    if step.builtin is not None and run.observe is not None:
+        run.observe(run.progress.applications, step.builtin)
+    key = step.builtin or step.rules
+    if run.settled.get(key) == run.changes:
+        return 0
+    if step.builtin == "fold":
+        changed = run.fold(run.graph)
+    elif step.builtin is not None:
+        changed = merge_equal_calls(run.graph, run.dialect)
+    else:
+        changed = _run_rules(
+            run, step, run.outlining and following is not None and following.builtin == "fold"
+        )
+    run.changes += changed
+    # rules have been tried until nothing matched, built-ins once
+    if run.progress.stop_reason is StopReason.FIXED_POINT and not (changed and step.builtin):
+        run.settled[key] = run.changes
+    return changed
+
+
+def _repeat(run: _Run, steps: Sequence[Step]) -> int:
+    """Run steps in turn until none of them changes anything; returns how much they changed."""
     total = 0
     for _ in range(_ROUNDS):
         changed = 0
-        for inner, next_one in zip(step.nested, [*step.nested[1:], None]):
-            changed += _run_step(run, inner, next_one)
+        for step, following in zip(steps, [*steps[1:], None]):
+            changed += _run_step(run, step, following)
             if run.is_stopped():
                 return total + changed
         total += changed
