@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from gslang.base.filled import filler
 
 T = TypeVar("T")
 
@@ -28,10 +30,8 @@ class Late:
             return object.__getattribute__(self, name)
 
 
-def late(kind: type[T], known: Mapping[str, object], read: Callable[[], T]) -> T:
-    """An object of a subclass of `Late`: these of its fields are known, the others are what `read` gives."""
-    made: Any = object.__new__(kind)
-    for name, value in known.items():
-        object.__setattr__(made, name, value)
-    object.__setattr__(made, "_read", read)
-    return made  # type: ignore[no-any-return]
+def late(kind: type[T], names: Sequence[str]) -> Callable[[Sequence[object], Callable[[], T]], T]:
+    """Makes objects of a subclass of `Late` of what is known, the values of these fields; the others are what
+    the function gives."""
+    fill = filler(kind, (*names, "_read"))
+    return lambda known, read: fill((*known, read))

@@ -22,6 +22,7 @@ from importlib import import_module
 from typing import Any, Final
 
 from gslang.base.collection import no_collection
+from gslang.base.filled import filler
 
 Parts = Callable[[Any], Iterable[Any]]
 Make = Callable[[list[Any]], Any]
@@ -133,21 +134,10 @@ def parts_and_maker(kind: Any) -> tuple[Parts, Make]:
         return lambda value: (value.name,), lambda parts: kind[parts[0]]
     if not is_dataclass(kind) or hasattr(kind, "__post_init__"):
         raise NotPlain(f"a {kind} is no data")
-    make: Any = kind
     names = tuple(f.name for f in fields(kind))
-    if not all(f.init for f in fields(kind)):
-        return _parts_of(names), lambda parts: _filled(make, names, parts)
-    if any(f.kw_only for f in fields(kind)):
-        return _parts_of(names), lambda parts: make(**dict(zip(names, parts)))
-    return _parts_of(names), lambda parts: make(*parts)
+    made: Any = kind
+    return _parts_of(names), filler(made, names)
 
 
 def _parts_of(names: tuple[str, ...]) -> Parts:
     return lambda value: [getattr(value, name) for name in names]
-
-
-def _filled(kind: type, names: tuple[str, ...], parts: Sequence[object]) -> Any:
-    new: Any = object.__new__(kind)
-    for name, part in zip(names, parts):
-        object.__setattr__(new, name, part)
-    return new

@@ -5,8 +5,8 @@ They are stored with a rule, so that rules without a match are not even read (`b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from gslang.base.late import late
 from gslang.base.plain_data import declare_late
@@ -105,14 +105,7 @@ def _rule_heading(rule: CheckedRule) -> list[object]:
     return [*[getattr(rule, name) for name in _RULE], footprint(rule)]
 
 
-def _late_rule(parts: list[Any], read: Callable[[], CheckedRule]) -> CheckedRule:
-    return late(CheckedRule, {**dict(zip(_RULE, parts)), "_footprint": parts[-1]}, read)
-
-
-declare_late(CheckedRule, _rule_heading, _late_rule, home=__name__)
+declare_late(CheckedRule, _rule_heading, late(CheckedRule, (*_RULE, "_footprint")), home=__name__)
 declare_late(
-    CheckedTest,
-    lambda test: [getattr(test, name) for name in _TEST],
-    lambda parts, read: late(CheckedTest, dict(zip(_TEST, parts)), read),
-    home=__name__,
+    CheckedTest, lambda test: [getattr(test, name) for name in _TEST], late(CheckedTest, _TEST), home=__name__
 )
