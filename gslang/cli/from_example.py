@@ -19,7 +19,6 @@ from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import add_graph_options, load_graph
-from gslang.generalize import SECONDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,15 +68,15 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.refine import Settings
     from gslang.generalize.report import differences_as_json, differences_as_text, rule_file
 
-    allowance = allowance_of(options, SECONDS)
-    settings = Settings(allowance.seconds, options.seed, options.instances, fixed=allowance.fixed)
+    allowance = allowance_of(options)
+    settings = Settings(allowance.seconds, options.seed, options.instances)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         if chosen is None:
-            found = rules_between(before, after, dialect, options.name, settings, tell)
+            found = rules_between(before, after, dialect, options.name, settings, tell, allowance)
         else:
-            rule = best_rule(before, after, [chosen], dialect, options.name, settings)
+            rule = best_rule(before, after, [chosen], dialect, options.name, settings, allowance)
             found = (
                 Found((), ((rule.reason, 1),)) if rule.text is None else Found(((rule, 1),), ())
             )

@@ -20,7 +20,6 @@ from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.usable_rules import add_extern_option, usable_rules
-from gslang.generalize import SECONDS
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -79,28 +78,29 @@ def run(options: argparse.Namespace) -> int:
         rules = usable
     from gslang.base.diagnostics import InputError
     from gslang.generalize.draft import NoDraft
-    from gslang.generalize.refine import Settings, generalize
+    from gslang.generalize.refine import Settings, generalize, no_time
     from gslang.generalize.report import FORMATS, rule_file
 
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules[0])
-    allowance = allowance_of(options, SECONDS)
+    names = names or list(rules.own)
+    allowance = allowance_of(options, len(names))
     found: list[Generalized] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        for name in names or list(rules.own):
+        for name in names:
+
+            def general(seconds: float, name: str = name) -> Generalized:
+                settings = Settings(seconds, options.seed, options.instances, not options.no_lift)
+                return generalize(rules.known[name], settings)
+
             try:
-                settings = Settings(
-                    allowance.seconds, options.seed, options.instances, not options.no_lift
-                )
-                found.append(generalize(rules.known[name], settings))
+                one = allowance.spend(general, lambda found: found.answers) or no_time(rules.known[name])
             except NoDraft as problem:
                 raise InputError(f"rule `{name}`: {problem}", path=options.rules[0]) from None
-            found[-1] = replace(found[-1], lifted=(*copied.get(name, ()), *found[-1].lifted))
-            if found[-1].stopped is not None:
-                allowance.used_up()
+            found.append(replace(one, lifted=(*copied.get(name, ()), *one.lifted)))
             if sys.stderr.isatty():
-                sys.stderr.write(f"{len(found)} of {len(names or rules.own)}: {name}\n")
+                sys.stderr.write(f"{len(found)} of {len(names)}: {name}\n")
     sys.stdout.write(FORMATS[options.format](found))
     if options.output and all(g.text is None for g in found):
         sys.stderr.write(f"no rule was found: {options.output} is not written\n")

@@ -16,7 +16,6 @@ import sys
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural
 from gslang.cli.refusals import outputs_conflict
-from gslang.generalize import SECONDS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts"
     )
-    add_seconds_option(parser, "the most processor time for the conditions of one rule", SECONDS)
+    add_seconds_option(parser, "rule")
     parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
     parser.add_argument(
         "--format", choices=("text", "json"), default="text", help="of the report on the rules"
@@ -82,7 +81,7 @@ def run(options: argparse.Namespace) -> int:
     found = (
         as_written(given, head) if options.as_written
         else judge_all(
-            given, head, Settings(seed=options.seed), allowance_of(options, SECONDS), tell
+            given, head, Settings(seed=options.seed), allowance_of(options, len(given)), tell
         )
     )
     text = rule_file(found, f"Rules of {options.kind}, from {_name(options.file)}.", head)

@@ -6,8 +6,7 @@ import re
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from typing import Final
 
-from gslang import generalize
-from gslang.base.deadline import Allowance
+from gslang.base.deadline import SECONDS, Allowance
 
 _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -38,9 +37,6 @@ def size_in_bytes(text: str) -> int | None:
     return int(found[1]) * _UNITS[found[2]]
 
 
-SECONDS: Final = 6.0  # of processor time for one rule, unless the user says otherwise
-
-
 def seconds(text: str) -> float:
     """A time of at least a millisecond and at most a day."""
     found = re.fullmatch(r"[0-9]{1,6}(\.[0-9]{1,6})?", text)
@@ -54,23 +50,25 @@ def seconds_or_none(text: str) -> float:
     return 0.0 if text == "0" else seconds(text)
 
 
-def add_seconds_option(parser: ArgumentParser, what: str, usual: float = SECONDS) -> None:
-    """`--seconds` of a verb that judges rules one after the other. None unless it is given: the usual time,
-    and less after rules that used all of it up (`Allowance`)."""
+def add_seconds_option(parser: ArgumentParser, each: str) -> None:
+    """`--seconds` of a verb that judges rules one after the other. None unless it is given: then rules that
+    end without an answer share the usual time (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"{what} ({usual:g}; after each one that uses all of it up, a quarter for the others)",
+        help=f"the most processor time for each {each} ({SECONDS:g}, which those that end without an answer "
+        "share)",
     )
 
 
-def allowance_of(options: Namespace, usual: float = SECONDS) -> Allowance:
-    """The processor time for each rule by `--seconds`."""
-    return Allowance(usual if options.seconds is None else options.seconds, options.seconds is not None)
+def allowance_of(options: Namespace, tasks: int | None = None) -> Allowance:
+    """The processor time for so many rules, if their number is known, by `--seconds`."""
+    given = options.seconds
+    return Allowance(SECONDS if given is None else given, given is not None, tasks)
 
 
 def add_inference_options(parser: ArgumentParser, each: str) -> None:
     """The options of verbs that infer conditions; `each`: what the time is for."""
-    add_seconds_option(parser, f"the most processor time for {each}", generalize.SECONDS)
+    add_seconds_option(parser, each)
     parser.add_argument(
         "--instances", type=positive, default=20, metavar="N",
         help="how many instances to try conditions on (20)",

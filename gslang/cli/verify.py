@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--require", choices=("changes", "tested", "exact", "proved"), default=None,
         help="exit with 1 unless every verdict is at least this good; `changes`: equal, or marked `@changes`",
     )
-    add_seconds_option(parser, "the most processor time for one rule, without its proof")
+    add_seconds_option(parser, "rule")
     parser.add_argument(
         "--instances", type=positive, default=24, metavar="N", help="number of instances to check (24)"
     )
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict_text import Layout, counts_line
 
     names = options.rule or list(rules.own)
-    allowance = allowance_of(options)
+    allowance = allowance_of(options, len(names))
     settings = Settings(allowance.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
@@ -156,14 +156,15 @@ def _verdicts(
         raise InputError(
             "rules from standard input cannot go to a cluster", path="-", help="write the rules to a file"
         )
+    from gslang.verify.verdict import is_answer, no_time_for
+
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
         for name in names:
-            verdict = _judge(
-                rules, name, replace(settings, seconds=allowance.seconds), options.certificate
-            )
-            if verdict.stopped:
-                allowance.used_up()
-            yield verdict
+
+            def judge(seconds: float, name: str = name) -> Verdict:
+                return _judge(rules, name, replace(settings, seconds=seconds), options.certificate)
+
+            yield allowance.spend(judge, is_answer) or no_time_for(rules.known[name])
         return
     from gslang.base.processes import workers
 

@@ -11,12 +11,12 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.main import ExitCode
-from gslang.cli.option_types import SECONDS, natural, seconds_or_none
+from gslang.cli.option_types import natural, seconds_or_none
 from gslang.cli.page_output import add_times_option, write_page, write_text
 from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gslang.api import Result, RuleSet
     from gslang.view.history import History
 
+_SECONDS: Final = 6.0  # for verdicts, unless the user says otherwise
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph; or rules, alone")
@@ -36,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument(
         "--seconds", type=seconds_or_none, metavar="S",
-        help=f"rules alone: processor time for verdicts that are not known yet ({SECONDS:g}; 0: none)",
+        help=f"rules alone: processor time for verdicts that are not known yet ({_SECONDS:g}; 0: none)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
     add_times_option(parser)
@@ -92,7 +94,7 @@ def _gallery(options: argparse.Namespace) -> int:
     homes |= {name: program for program in rules.programs for name in program.own_rules}
     now = [""]
     with shown_line(lambda: f"verifying `{now[0]}`"):
-        seconds = SECONDS if options.seconds is None else options.seconds
+        seconds = _SECONDS if options.seconds is None else options.seconds
         found = cards(
             [(homes[name], rules.known[name]) for name in names], seconds,
             lambda name: now.__setitem__(0, name),

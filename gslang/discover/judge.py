@@ -32,7 +32,7 @@ from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import ORDER, Verdict, verify_now
 
 _FEW = 6  # instances that a form meets before the verifier looks at it, and there beside a proof
-_SECONDS = 6.0  # for the verdict on a form, and again for its proof
+_SECONDS = 6.0  # for the verdict on a form, and for a proof of it
 _GLANCE = 1.5  # seconds for the few
 _MOSTLY = 0.9  # of the cases in which a candidate holds are enough
 _WANTED = 16  # instances without a proof

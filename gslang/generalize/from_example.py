@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gslang.base.deadline import LESS
+from gslang.base.deadline import NO_TIME, Allowance
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
@@ -23,11 +23,12 @@ from gslang.evaluate.fold import fold
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.generalize.draft import NoDraft, check_text
 from gslang.generalize.example import NoRule, Reading, readings, rule_text
+from gslang.generalize.observations import Place
 from gslang.generalize.refine import Generalized, Settings, generalize_in
 from gslang.generalize.regions import Classes, Region, classes_of, regions
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.evidence import Settings as VerifySettings
-from gslang.verify.verdict import ORDER, verify
+from gslang.verify.verdict import ORDER, is_answer, verify
 
 _DRAWS = 3  # of inputs that both graphs are evaluated on
 _MOST_INPUTS = 5_000  # of graphs that are evaluated
@@ -52,22 +53,25 @@ def rules_between(
     name: str = "example",
     settings: Settings = Settings(),
     tell: Callable[[str], None] = lambda text: None,
+    allowance: Allowance | None = None,
 ) -> Found:
     """The rules of all differences between two graphs; `name` is that of the only one, or their beginning.
 
-    `tell` hears about progress. Raises `InputError` if the graphs do not differ, or in nothing that can be
+    `allowance`: the time for each reading of a difference, in the place of that in `settings`. `tell` hears
+    about progress. Raises `InputError` if the graphs do not differ, or in nothing that can be
     written as a rule.
     """
+    allowance = allowance or Allowance(settings.seconds, True)
     left, right = before.copy(), after.copy()
     for graph in (left, right):
         fold(graph, dialect)
     classes = _classes(left, right, dialect, settings.seed)
     if classes is not None and len(left.outputs) == len(right.outputs):
-        walk = _Walk(left, right, dialect, settings, tell)
+        walk = _Walk(left, right, dialect, settings, tell, allowance)
         regions(left, right, dialect, classes, walk.choose)
         if walk.groups or walk.failed:
             return walk.found(name)
-    rule = best_rule(before, after, list(readings(before, after)), dialect, name, settings)
+    rule = best_rule(before, after, list(readings(before, after)), dialect, name, settings, allowance)
     return Found(((rule, 1),), ()) if rule.text is not None else Found((), ((rule.reason, 1),))
 
 
@@ -98,9 +102,10 @@ class _Walk:
         dialect: Dialect,
         settings: Settings,
         tell: Callable[[str], None],
+        allowance: Allowance,
     ) -> None:
         self.before, self.after, self.dialect = before, after, dialect
-        self.settings, self.tell = settings, tell
+        self.settings, self.tell, self.allowance = settings, tell, allowance
         self.groups: dict[str, list[tuple[Generalized, int]]] = {}
         self.failed: dict[str, int] = {}
         self.known: dict[str, Generalized | None] = {}
@@ -109,6 +114,9 @@ class _Walk:
     def choose(self, region: Region) -> int | None:
         """The number of the first reading that holds, or that conditions repair; None of none."""
         self.seen += 1
+        if not self.allowance.share:
+            self._note(NO_TIME)
+            return None
         texts: dict[str, int] = {}
         problem = "the first graph does not have the values that the second one reads"
         for k, (reading, _) in enumerate(region.readings):
@@ -125,7 +133,7 @@ class _Walk:
                 return texts[text]
         order = sorted(
             list(texts)[:_MOST_READINGS],
-            key=lambda text: _rank(text, self.settings) < ORDER.index("tested"),
+            key=lambda text: _rank(text, self.settings, self.allowance) < ORDER.index("tested"),
         )
         for text in order:
             rule = self._general(text, region.before)
@@ -134,9 +142,12 @@ class _Walk:
                 self.tell(f"difference {self.seen}: {(rule.verdict or rule.before).verdict}")
                 return texts[text]
             problem = problem if rule is None else rule.reason
+        self._note(problem)
+        return None
+
+    def _note(self, problem: str) -> None:
         self.failed[problem] = self.failed.get(problem, 0) + 1
         self.tell(f"difference {self.seen}: no rule, {problem}")
-        return None
 
     def _taken(self, text: str, node: int) -> bool:
         """True if a rule found for a text that differs in numbers only matches there."""
@@ -149,13 +160,8 @@ class _Walk:
 
     def _general(self, text: str, node: int) -> Generalized | None:
         if text not in self.known:
-            try:
-                source, places = Source("<example>", text), [(self.before, node)]
-                found = self.known[text] = generalize_in(source, "example", self.settings, places)
-                if found.stopped is not None and not self.settings.fixed:
-                    self.settings = replace(self.settings, seconds=LESS * self.settings.seconds)
-            except NoDraft:
-                self.known[text] = None
+            places = [(self.before, node)]
+            self.known[text] = _generalized(text, "example", self.settings, self.allowance, places)
         return self.known[text]
 
     def found(self, name: str) -> Found:
@@ -188,10 +194,26 @@ def _named(rule: Generalized, name: str) -> Generalized:
     return replace(rule, name=name, text=text)
 
 
-def _rank(text: str, settings: Settings) -> int:
+def _rank(text: str, settings: Settings, allowance: Allowance) -> int:
+    """The place of the verdict on a rule as it is written in their order; 0 where there is no time for it."""
     program = check_text("<example>", text)
     (rule,) = program.rules.values()
-    return ORDER.index(verify(rule, VerifySettings(seed=settings.seed)).verdict)
+    verdict = allowance.spend(lambda time: verify(rule, VerifySettings(time, settings.seed)), is_answer)
+    return 0 if verdict is None else ORDER.index(verdict.verdict)
+
+
+def _generalized(
+    text: str, name: str, settings: Settings, allowance: Allowance, places: Sequence[Place] = ()
+) -> Generalized | None:
+    """The general form of a rule; None if it has no draft, or there is no time for it."""
+
+    def general(seconds: float) -> Generalized | None:
+        try:
+            return generalize_in(Source("<example>", text), name, replace(settings, seconds=seconds), places)
+        except NoDraft:
+            return None
+
+    return allowance.spend(general, lambda found: found is not None and found.answers)
 
 
 def _checked_text(
@@ -217,12 +239,14 @@ def best_rule(
     dialect: Dialect,
     name: str = "example",
     settings: Settings = Settings(),
+    allowance: Allowance | None = None,
 ) -> Generalized:
     """The generalised rule of the first reading that the verifier does not refute; if each is refuted, of the
     first that conditions repair.
 
     Raises `InputError` if no reading can be written as a rule.
     """
+    allowance = allowance or Allowance(settings.seconds, True)
     texts: dict[str, None] = {}
     problems: list[str] = []
     for reading in tried:
@@ -233,15 +257,13 @@ def best_rule(
     if not texts:
         raise InputError(f"the difference is not a rule: {problems[0]}")
     order = list(texts)
-    holding = [text for text in order if _rank(text, settings) >= ORDER.index("tested")]
+    holding = [text for text in order if _rank(text, settings, allowance) >= ORDER.index("tested")]
     found: Generalized | None = None
     for text in (holding or order)[:_MOST_READINGS]:
-        try:
-            found = generalize_in(Source("<example>", text), name, settings)
-        except NoDraft:
-            continue
-        if found.text is not None:
+        found = _generalized(text, name, settings, allowance) or found
+        if found is not None and found.text is not None:
             return found
     if found is None:
-        raise InputError("the difference is not a rule that conditions can be added to")
+        no = "the difference is not a rule that conditions can be added to"
+        raise InputError(no if allowance.share else f"the difference is no rule: {NO_TIME}")
     return found

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from itertools import combinations
 
-from gslang.base.deadline import Deadline, deadline
+from gslang.base.deadline import NO_TIME, SECONDS, Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
@@ -20,7 +20,6 @@ from gslang.check.walks import walk
 from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
-from gslang.generalize import SECONDS
 from gslang.generalize.candidates import named_nodes
 from gslang.generalize.draft import Condition, Draft, equal_attributes
 from gslang.generalize.drafting import draft_of
@@ -31,7 +30,7 @@ from gslang.generalize.ties import ties_of
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
-from gslang.verify.verdict import ORDER, Verdict, verify
+from gslang.verify.verdict import ORDER, Verdict, no_time_for, verify
 
 _ROUNDS = 12  # conjunctions that are tried around the same ties, or instead of one that holds
 _CENTRES = 4  # good samples whose neighbours are looked at in the beginning
@@ -55,15 +54,13 @@ class Settings:
     """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
     on.
 
-    `lift`: values that the rule fixes may be left open, and attributes carried over to the target. `fixed`:
-    further rules get as much time as those that used all of it up.
+    `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
     """
 
     seconds: float = SECONDS
     seed: int = 0
     wanted: int = 20
     lift: bool = True
-    fixed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +93,11 @@ class Generalized:
     reason: str
     rule: ir.CheckedRule | None = field(default=None, compare=False, repr=False)
     stopped: float | None = None
+
+    @property
+    def answers(self) -> bool:
+        """True if a rule was found, and all was tried."""
+        return self.text is not None and self.stopped is None
 
     @property
     def unchanged(self) -> bool:
@@ -176,6 +178,11 @@ def generalize_in(
     return replace(best, tried=tuple(tried), stopped=settings.seconds if stopped or until.passed else None)
 
 
+def no_time(rule: ir.CheckedRule) -> Generalized:
+    """What is known of a rule for which no time was left."""
+    return Generalized(rule.name, None, (), (), no_time_for(rule), None, (), NO_TIME)
+
+
 def _unread(rule: ir.CheckedRule) -> frozenset[str]:
     """The inputs that the target does not read: if the rule holds, it does for certain values of them."""
     read = {item.node for item in walk(rule.target) if isinstance(item, ir.SourceNode)}
@@ -184,12 +191,8 @@ def _unread(rule: ir.CheckedRule) -> frozenset[str]:
 
 
 def _judging(settings: Settings, until: Deadline) -> VerifySettings:
-    """The settings to judge a form of the rule with: half of what is left for its instances, and again for
-    its proof."""
-    usual = VerifySettings()
-    return replace(
-        usual, seed=settings.seed, seconds=max(_LEAST_SECONDS, min(usual.seconds, until.left / 2))
-    )
+    """The settings to judge a form of the rule with, in what is left of the time."""
+    return VerifySettings(max(_LEAST_SECONDS, until.left), settings.seed)
 
 
 def _plainly(verdict: Verdict) -> Verdict:
@@ -404,13 +407,12 @@ class _Refinement:
         verdict = verify(rule, replace(_judging(self.settings, self.last), whole=True))
         if proved_only or verdict.verdict not in ("exact", "tested"):
             return verdict
-        usual = _judging(self.settings, self.last)
-        more = replace(usual, seed=self.settings.seed + 1, wanted=_SECOND_LOOK, whole=True, proof_steps=0)
+        more = replace(
+            _judging(self.settings, self.last), seed=self.settings.seed + 1, wanted=_SECOND_LOOK, whole=True,
+            proof_steps=0,
+        )
         second = verify(rule, more)
-        if second.verdict == "refuted" or not verdict.stopped:
-            return second if second.verdict == "refuted" else verdict
-        longer = min(VerifySettings().seconds, self.last.left)
-        return verify(rule, replace(usual, seconds=longer, whole=True)) if longer > usual.seconds else verdict
+        return second if second.verdict == "refuted" else verdict
 
     def _one_by_one(self, ties: Sequence[Condition]) -> list[Condition]:
         """Ties in which each attribute has a condition of its own."""

@@ -27,7 +27,7 @@ def _shown(g: Generalized) -> str:
     if g.stopped is not None:
         more = f"--seconds {max(60, 4 * g.stopped):g} goes on"
         lines += [
-            f"# {g.stopped:g} s of processor time did not suffice: {more}", f"# left open: {g.left_open}"
+            f"# {g.stopped:.2g} s of processor time did not suffice: {more}", f"# left open: {g.left_open}"
         ]
     if g.text is None or g.verdict is None:
         return "\n".join([*lines, f"# no conditions were found: {g.reason}", ""])

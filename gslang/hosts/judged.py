@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
-from gslang.base.deadline import Allowance, deadline
+from gslang.base.deadline import NO_TIME, Allowance, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
@@ -39,7 +39,7 @@ class Judged:
     """`before`, `why`: the verdict as written. `conditions`: those that were missing; `text`: the rule that
     holds, empty if there is none.
 
-    `verdict`: of that rule.
+    `verdict`: of that rule. `stopped`: the time did not suffice to try all.
     """
 
     given: Given
@@ -48,6 +48,12 @@ class Judged:
     conditions: tuple[str, ...] = ()
     text: str = ""
     verdict: str = ""
+    stopped: bool = False
+
+    @property
+    def answers(self) -> bool:
+        """True if more time would tell no more."""
+        return not self.stopped and (self.before == "refused" or self.verdict not in ("", "unknown"))
 
 
 def judge(given: Given, head: str, settings: Settings) -> Judged:
@@ -57,26 +63,26 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
     source = Source(f"<{given.name}>", head + given.text)
     program = check_text(source.name, source.text)
     if not program.ok:
-        first = next(d for d in program.diagnostics if d.severity.value == "error")
-        return Judged(given, "refused", first.message)
+        error = next(d for d in program.diagnostics if d.severity.value == "error")
+        return Judged(given, "refused", error.message)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
-        seconds = min(settings.seconds, VerifySettings().seconds)
-        first_verdict = verify(program.rules[given.name], VerifySettings(seconds, seed=settings.seed))
-        if first_verdict.verdict != "refuted":
+        until = deadline(settings.seconds)
+        first = verify(program.rules[given.name], VerifySettings(until.left, settings.seed))
+        if first.verdict != "refuted":
             return Judged(
-                given, first_verdict.verdict, first_verdict.reason, (), layout(given.text),
-                first_verdict.verdict,
+                given, first.verdict, first.reason, (), layout(given.text), first.verdict, first.stopped
             )
         try:
-            found = generalize_in(source, given.name, settings)
+            found = generalize_in(source, given.name, replace(settings, seconds=until.left))
         except NoDraft as problem:
-            return Judged(given, "refuted", f"{first_verdict.reason}; {problem}")
+            return Judged(given, "refuted", f"{first.reason}; {problem}")
+    stopped = found.stopped is not None
     if found.text is None or found.verdict is None:
-        return Judged(given, "refuted", first_verdict.reason)
+        return Judged(given, "refuted", first.reason, stopped=stopped)
     return Judged(
-        given, "refuted", first_verdict.reason, (*found.lifted, *found.conditions), found.text,
-        found.verdict.verdict,
+        given, "refuted", first.reason, (*found.lifted, *found.conditions), found.text, found.verdict.verdict,
+        stopped,
     )
 
 
@@ -90,13 +96,15 @@ def judge_all(
     found: list[Judged] = []
     known: dict[str, Judged] = {}
     for k, given in enumerate(rules):
-        until = deadline(allowance.seconds)
+
+        def one(seconds: float, given: Given = given) -> Judged:
+            return judge(given, head, replace(settings, seconds=seconds))
+
         same = known.get(key := _named(given.text, given.name, ""))
         if same is None or given.refused:
-            same = known[key] = judge(given, head, replace(settings, seconds=allowance.seconds))
+            no_time = Judged(given, "unknown", NO_TIME)
+            same = known[key] = allowance.spend(one, lambda found: found.answers) or no_time
         found.append(replace(same, given=given, text=_named(same.text, same.given.name, given.name)))
-        if until.passed:
-            allowance.used_up()
         tell(f"{k + 1} of {len(rules)}: {_lines(found[-1], Layout([given.name])).rstrip()}")
     return found
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
+from functools import cache
+from typing import Any, Final
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -24,6 +25,8 @@ Seen = set[tuple[int, bool]]
 """Pairs of a condition (its `id`, or the number of an alternation below 0) and how it came out (or which
 branch).
 """
+
+_MOST_ROUNDS: Final = 1_000  # of loops, for one match: decisions go both ways sooner, or not at all
 
 _Done = set[tuple[int, int]]
 """Keys of visited parts, which are shared: `id` of one, `id` of the instance there."""
@@ -127,12 +130,11 @@ def reachable(rule: ir.CheckedRule, never: Seen) -> set[int]:
 
 def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
     """The outcomes of the decisions that a complete match, and building the target there, took."""
-    found: Seen = set()
-    done: _Done = set()
+    look = _Look(rule, scope)
     places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
     before = scope.current
     for condition in rule.where:
-        _look(condition, rule, scope, found, done)
+        look.at(condition)
     for place in places:
         scope.current = place
         blocks = [
@@ -144,59 +146,117 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
         for value in (*conditions, *parts([node.constraints for node in nodes])):
             if _is_condition(value) or isinstance(value, (ir.Branching, ir.Selection)):
-                _look(value, rule, scope, found, done)
+                look.at(value)
     scope.current = before
     for output in rule.target.outputs:
-        _look(output, rule, scope, found, done)
-    return found
+        look.at(output)
+    return look.found
 
 
-def _look(part: Any, rule: ir.CheckedRule, scope: Scope, found: Seen, done: _Done) -> None:
-    """Evaluate all conditions inside a value, a test, or the target of a number, that are evaluated there:
-    the other side of a choice is not looked at.
-    """
-    part = rule.target.targets[part] if isinstance(part, int) else part
-    if part is None or (id(part), id(scope.current)) in done:
-        return
-    done.add((id(part), id(scope.current)))
-    if _is_condition(part):
-        _note(part, scope, found)
-    below: Iterable[Any] = ()
-    before = scope.current
-    try:
-        match part:
-            case ir.Branching(condition=condition):
-                _note(condition, scope, found)
-                _look(condition, rule, scope, found, done)
-                below = [part.then if truth(evaluate(condition, scope)) else part.otherwise]
-            case ir.Selection():
-                below = [part.arms[scope.branch(part.place, part.node)]]
-            case ir.Loop():
-                _look(part.source, rule, scope, found, done)
-                _look_at_rounds(part, rule, scope, found)
-            case ir.Let(place, number):
-                below = [rule.lets[number]]
-                scope.current = before if isinstance(place, ir.Own) else scope.instance(place)
-            case ir.TargetPart() if part.reads is not part:
-                below = [*part.parts, *_values(part.reads)]
-            case _ if is_dataclass(part):
-                below = _values(tuple([getattr(part, f.name) for f in fields(part)]))
-        for each in below:
-            _look(each, rule, scope, found, done)
-    except FAILURES:
-        pass
-    scope.current = before
+class _Look:
+    """A look at the conditions that are evaluated in a match: the other side of a choice is not looked at."""
+
+    def __init__(self, rule: ir.CheckedRule, scope: Scope) -> None:
+        self.rule, self.scope = rule, scope
+        self.found: Seen = set()
+        self.done: _Done = set()
+        self.deciding = _deciding(rule)
+        self.rounds = _MOST_ROUNDS
+
+    def at(self, part: Any) -> None:
+        """Evaluate all conditions inside a value, a test, or the target of a number, that are evaluated
+        there."""
+        rule, scope = self.rule, self.scope
+        part = _target_or_value(rule, part)
+        key = (id(part), id(scope.current))
+        if id(part) not in self.deciding or key in self.done:
+            return
+        self.done.add(key)
+        if _is_condition(part):
+            self.note(part)
+        below: Iterable[Any] = ()
+        before = scope.current
+        try:
+            match part:
+                case ir.Branching(condition=condition):
+                    self.note(condition)
+                    self.at(condition)
+                    below = [part.then if truth(evaluate(condition, scope)) else part.otherwise]
+                case ir.Selection():
+                    below = [part.arms[scope.branch(part.place, part.node)]]
+                case ir.Loop():
+                    self.at(part.source)
+                    self.at_rounds(part)
+                case ir.Let(place, number):
+                    below = [rule.lets[number]]
+                    scope.current = before if isinstance(place, ir.Own) else scope.instance(place)
+                case _:
+                    below = _below(part)
+            for each in below:
+                self.at(each)
+        except FAILURES:
+            pass
+        scope.current = before
+
+    def at_rounds(self, loop: ir.Loop) -> None:
+        """Evaluate the conditions of the first rounds; those of the element where it is wanted. Raises what
+        fails."""
+        if loop.condition is None and id(_target_or_value(self.rule, loop.element)) not in self.deciding:
+            return
+        outside = self.done
+        try:
+            for _ in iterate(ir.Comprehension(loop.element, loop.locals, loop.source, None), self.scope):
+                if self.rounds == 0:
+                    return
+                self.rounds -= 1
+                self.done = set()
+                if loop.condition is not None:
+                    self.note(loop.condition)
+                    self.at(loop.condition)
+                if loop.condition is None or holds_now(loop.condition, self.scope):
+                    self.at(loop.element)
+        finally:
+            self.done = outside
+
+    def note(self, condition: ir.Value) -> None:
+        try:
+            self.found.add((id(condition), truth(evaluate(condition, self.scope))))
+        except FAILURES:
+            return
 
 
-def _look_at_rounds(loop: ir.Loop, rule: ir.CheckedRule, scope: Scope, found: Seen) -> None:
-    """Evaluate the conditions of each round; those of the element where it is wanted. Raises what fails."""
-    for _ in iterate(ir.Comprehension(loop.element, loop.locals, loop.source, None), scope):
-        done: _Done = set()
-        if loop.condition is not None:
-            _note(loop.condition, scope, found)
-            _look(loop.condition, rule, scope, found, done)
-        if loop.condition is None or holds_now(loop.condition, scope):
-            _look(loop.element, rule, scope, found, done)
+@cache
+def _deciding(rule: ir.CheckedRule) -> frozenset[int]:
+    """The `id`s of the parts of a rule that are conditions, or have one inside."""
+    known: dict[int, bool] = {}
+
+    def decides(part: Any) -> bool:
+        part = _target_or_value(rule, part)
+        if part is None or id(part) in known:
+            return part is not None and known[id(part)]
+        known[id(part)] = False  # a circle adds nothing
+        below = [rule.lets[part.let]] if isinstance(part, ir.Let) else _below(part)
+        inside = [decides(each) for each in below]
+        own = isinstance(part, (ir.Branching, ir.Loop)) and part.condition is not None
+        known[id(part)] = own or _is_condition(part) or any(inside)
+        return known[id(part)]
+
+    conditions = (*rule.where, *(c for block in rule.blocks for c in block.where))
+    for part in (*conditions, *parts([node.constraints for node in rule.nodes]), *rule.target.outputs):
+        decides(part)
+    return frozenset([number for number, decided in known.items() if decided])
+
+
+def _target_or_value(rule: ir.CheckedRule, part: Any) -> Any:
+    """The target of a number; anything else as it is."""
+    return rule.target.targets[part] if isinstance(part, int) else part
+
+
+def _below(part: Any) -> Iterable[Any]:
+    """The parts of a value, a test or a target, targets by their numbers."""
+    if isinstance(part, ir.TargetPart) and part.reads is not part:
+        return [*part.parts, *_values(part.reads)]
+    return _values(tuple([getattr(part, f.name) for f in fields(part)])) if is_dataclass(part) else ()
 
 
 def _values(item: object) -> Iterator[Any]:
@@ -205,13 +265,6 @@ def _values(item: object) -> Iterator[Any]:
             yield from _values(part)
     elif is_dataclass(item):
         yield item
-
-
-def _note(condition: ir.Value, scope: Scope, found: Seen) -> None:
-    try:
-        found.add((id(condition), truth(evaluate(condition, scope))))
-    except FAILURES:
-        return
 
 
 def holds_now(condition: ir.Value, scope: Scope) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import field, replace
 from itertools import chain, islice
 from math import inf
 
-from gslang.base.deadline import Deadline, deadline
+from gslang.base.deadline import SECONDS, Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.dialect.domain import Exactly
@@ -49,20 +49,19 @@ _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 _FIRST = 2  # one in so many instances is looked at before a proof is sought; a proved rule needs no more
 _DRAWN_FIRST = 3  # times as many are drawn to choose these from
-_FOR_DRAWN = 0.7  # share of the time for drawn instances; the rest is for those that are made for something
-_FOR_CHOICE = 0.4  # share of the time in which more are drawn than compared
+_FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sought, and as much after it
+_FOR_CHOICE = 0.3  # share of the time in which more are drawn than compared
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """`seconds`: the most processor time for the instances of one rule, and again for its proof;
-    `proof_steps`: of a search for a proof (0: none).
+    """`seconds`: the most processor time for one rule; `proof_steps`: of a search for a proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too; `whole`: so do integers
     where floats do not, though the rule names no types.
     """
 
-    seconds: float = 6.0
+    seconds: float = SECONDS
     seed: int = 0
     wanted: int = 24
     special: bool = False
@@ -126,14 +125,12 @@ def gather(
     waiting: Iterator[Instance] = iter(())
     if settings.proof_steps and rule.changes is None and not evidence.bad:
         waiting = _a_few(rule, settings, evidence, search, resized, drawing)
-        left = until.left
         agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
         if agree and suffices(evidence) and len(evidence.good) >= settings.wanted // _FIRST:
             _without_ranks(rule, settings, evidence)
             _look_around(rule, settings, evidence, until)
             if not evidence.bad:
                 return evidence
-        until = deadline(left)  # proofs have time of their own
         drawing = until.within(_FOR_DRAWN * settings.seconds)
     most = _MOST_ATTEMPTS * settings.wanted
     attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)

@@ -25,7 +25,7 @@ from time import perf_counter
 
 from gslang.base.arrays import Array
 from gslang.base.cache import cached, digest
-from gslang.base.deadline import deadline
+from gslang.base.deadline import NO_TIME, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
@@ -45,6 +45,7 @@ from gslang.verify.reads import parts
 _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
+_FOR_PROOF = 0.75  # share of the time
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
@@ -106,9 +107,20 @@ def verify(
     if found is None:
         now = verify_now(rule, settings, programs)
         found = cached("verify", (*key, str(settings.seconds)) if now.stopped else key, lambda: now)
-    if not tests and found.counterexample is None:  # which has the rule's name in its test
+    # a counterexample has the rule's name in its test, and more time may tell more
+    if not tests and found.counterexample is None and not found.stopped:
         _ALIKE[alike] = found
     return found
+
+
+def is_answer(verdict: Verdict) -> bool:
+    """True if more time would tell no more."""
+    return verdict.verdict != "unknown" and not verdict.stopped
+
+
+def no_time_for(rule: CheckedRule) -> Verdict:
+    """The verdict on a rule that could not be judged in the time that was left for it."""
+    return Verdict(rule.name, "unknown", NO_TIME, None, 0, 0.0, stopped=True)
 
 
 class _Absent(Exception):
@@ -164,7 +176,7 @@ def verify_now(
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
         if found.stopped and found.verdict != "proved":
-            found = replace(found, reason=f"{found.reason}; stopped after {settings.seconds:g} s (--seconds)")
+            found = replace(found, reason=f"{found.reason}; stopped after {settings.seconds:.2g} s (--seconds)")
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
         return Verdict(rule.name, "unknown", error.reason, None, 0, perf_counter() - began)
@@ -228,7 +240,7 @@ class _Attempt:
     """The attempt to prove a rule, once instances agree. `why`: it failed; `over`: its time was over."""
 
     def __init__(self, rule: CheckedRule, settings: Settings) -> None:
-        self.rule, self.settings = rule, settings
+        self.rule, self.settings, self.until = rule, settings, deadline(settings.seconds)
         self.proof: Proof | None = None
         self.made = self.over = False
         self.why = ""
@@ -246,7 +258,8 @@ class _Attempt:
             return False
         self.made = True
         try:
-            self.proof = prove(self.rule, self.settings.proof_steps, until=deadline(self.settings.seconds))
+            within = self.until.within(_FOR_PROOF * self.settings.seconds)
+            self.proof = prove(self.rule, self.settings.proof_steps, until=within)
         except OutOfTime:
             self.over, self.why = True, "the time was over"
         except NotProved as error:

@@ -9,13 +9,12 @@ import re
 import warnings
 from base64 import b64encode
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gslang.base.deadline import Deadline, deadline
+from gslang.base.deadline import Deadline, deadline, in_time
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
@@ -80,11 +79,11 @@ def cards(
 def _verdict(program: CheckedProgram, rule: CheckedRule, until: Deadline) -> Verdict | None:
     from gslang.verify.verdict import Settings, verify
 
+    seconds = min(Settings().seconds, until.left)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         try:
-            usual = Settings()
-            return verify(rule, replace(usual, seconds=min(usual.seconds, until.left)), (program,))
+            return in_time(seconds, lambda: verify(rule, Settings(seconds), (program,)))
         except InputError:
             return None
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gslang.api import parse_rules
-from gslang.base.deadline import Allowance, Deadline, deadline
+from gslang.base.deadline import Allowance, Deadline, deadline, in_time
 from gslang.cli.main import main
 from gslang.verify.verdict import Settings, verify_now
 
@@ -19,11 +22,69 @@ def test_a_deadline_passes_and_is_never_later_than_one_around_it() -> None:
     assert Deadline(0.0).within(1000).end == 0.0
 
 
-def test_what_is_used_up_leaves_a_quarter_to_the_others_unless_the_user_said_how_long() -> None:
+def at(clock: list[float], seconds: float) -> Callable[[float], float]:
+    """A task that takes so long, or as long as it may, and returns its time."""
+
+    def task(most: float) -> float:
+        clock[0] += min(seconds, most)
+        return most
+
+    return task
+
+
+def test_tasks_without_an_answer_share_the_time_and_others_take_theirs(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("gslang.base.deadline.thread_time", lambda: clock[0])
     free, fixed = Allowance(8.0, False), Allowance(8.0, True)
-    for allowance in (free, free, fixed):
-        allowance.used_up()
-    assert (free.seconds, fixed.seconds) == (0.5, 8.0)
+    for allowance, found in ((free, [6.0, 1.5, 0.375]), (fixed, [8.0] * 3)):
+        assert [allowance.spend(at(clock, 9), lambda _: False) for _ in range(3)] == found
+    while free.share:
+        free.spend(at(clock, 9), lambda _: False)
+    assert 7.9 < clock[0] - 24 < 8 and free.spend(at(clock, 9), lambda _: False) is None
+
+
+def test_the_last_task_has_all_that_is_left_and_answers_give_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr("gslang.base.deadline.thread_time", lambda: clock[0])
+    allowance = Allowance(8.0, False, 3)
+    assert allowance.spend(at(clock, 1), lambda _: False) == 6.0
+    assert allowance.spend(at(clock, 4), lambda _: True) == 5.25
+    assert allowance.share == 3.0
+    later = Allowance(8.0, False)
+    for _ in range(10):
+        later.spend(at(clock, 5), lambda _: True)
+    assert later.share == 8.0
+
+
+def test_what_does_not_ask_for_the_time_is_ended() -> None:
+    def endless() -> None:
+        while True:
+            try:
+                [k for k in range(1000)]
+            except Exception:
+                pass
+
+    handler = signal.getsignal(signal.SIGPROF)
+    assert in_time(0.0, endless) is None
+    assert in_time(60.0, lambda: in_time(0.0, lambda: sum(range(1000)))) == 499500
+    assert signal.getitimer(signal.ITIMER_PROF)[0] == 0 and signal.getsignal(signal.SIGPROF) is handler
+
+
+@pytest.mark.parametrize("verb", ["verify", "generalize"])
+def test_rules_for_which_no_time_is_left_are_named(
+    verb: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules = tmp_path / "r.gsl"
+    rules.write_text("dialect relay;\n" + "".join(
+        f"rule r{k}(a): nn.relu(nn.relu(a)) where a.ndim > {k} => nn.relu(a);\n" for k in range(3)
+    ))
+    monkeypatch.setattr(Allowance, "share", 0.0)
+    main([verb, str(rules), "--format", "json"])
+    found = json.loads(capsys.readouterr().out)["rules"]
+    assert [r["rule"] for r in found] == ["r0", "r1", "r2"]
+    assert all("no time was left" in r["reason"] and "--seconds" in r["reason"] for r in found)
 
 
 def test_a_verdict_says_that_it_was_stopped() -> None:

@@ -3,13 +3,16 @@ where hardly any draw fits a source its neighbourhood is looked at."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
 
 import pytest
 
 import gslang.api as api
-from gslang.verify import neighbours
+from gslang.check.checked import Loop
+from gslang.engine.scope import Scope
+from gslang.verify import decisions, neighbours
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.evidence import Settings
 from gslang.verify.instances import Search, instances, match_in
@@ -50,6 +53,24 @@ def test_both_sides_of_a_condition_in_a_target_are_seen() -> None:
     ).own.values()
     shown = frozenset[tuple[int, bool]]().union(*(i.seen for i in instances(rule, Search(), 0, 9, 40)))
     assert {goal.wanted for goal in goals(rule) if goal.key in shown} == {True, False}
+
+
+def test_loops_are_run_through_for_their_conditions_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounds = [0]
+    iterate = decisions.iterate
+
+    def counted(loop: Loop, scope: Scope) -> Iterator[None]:
+        for _ in iterate(loop, scope):
+            rounds[0] += 1
+            yield
+
+    monkeypatch.setattr(decisions, "iterate", counted)
+    for condition, most in (("", 0), (" if i % 2 == 0", 1_001)):
+        rounds[0] = 0
+        (rule,) = api.parse_rules(
+            f"rule t(x): exp(x) where sum([i for i in 0..20000{condition}]) > 3 => exp(x);"
+        ).own.values()
+        assert next(instances(rule, Search(), 0, 9, 40)).seen and rounds[0] <= most
 
 
 def test_no_corner_is_made_twice(monkeypatch: pytest.MonkeyPatch) -> None:
