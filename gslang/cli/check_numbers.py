@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gslang.cli.inputs import fitting_inputs, inputs_for
-from gslang.cli.numbers import compare_graphs
+from gslang.cli.numbers import compare_graphs, tell_random
 from gslang.cli.paint import painter
 
 if TYPE_CHECKING:
@@ -33,10 +33,7 @@ def check_numbers(
     except EvaluationError as error:
         sys.stderr.write(f"error: the numbers cannot be checked: {error}\n")
         return False, {"checked": False, "reason": str(error)}
-    for k, drawn in sorted(compared.random.items()):
-        sys.stderr.write(
-            f"warning: output {k + 1} is not compared: {drawn} draws random numbers without a `seed`\n"
-        )
+    tell_random(compared.random)
     agreement = compared.agreement
     report: dict[str, object] = {
         "checked": True,

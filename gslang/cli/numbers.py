@@ -5,6 +5,7 @@ begin to differ.
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
@@ -133,7 +134,7 @@ def compare_graphs(
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.run import evaluate
 
-    random = _random_outputs(before, after)
+    random = random_outputs(before, after)
 
     def compared(run: Callable[[Graph], list[Any]]) -> Agreement:
         left, right = ([v for k, v in enumerate(run(g)) if k not in random] for g in (before, after))
@@ -154,8 +155,11 @@ def compare_graphs(
     return replace(found, random=random)
 
 
-def _random_outputs(before: Graph, after: Graph) -> dict[int, str]:
-    """Number of an output that depends on random numbers in one of the graphs → the call that draws them."""
+def random_outputs(before: Graph, after: Graph) -> dict[int, str]:
+    """Number of an output that depends on random numbers in one of the graphs → the call that draws them.
+
+    Raises `EvaluationError` if that are all outputs.
+    """
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.randomness import random_nodes
 
@@ -168,6 +172,14 @@ def _random_outputs(before: Graph, after: Graph) -> dict[int, str]:
             f"every output depends on random numbers: {found[0]} draws them without a `seed`"
         )
     return found
+
+
+def tell_random(random: Mapping[int, str]) -> None:
+    """Say on stderr which outputs are not compared."""
+    for k, drawn in sorted(random.items()):
+        sys.stderr.write(
+            f"warning: output {k + 1} is not compared: {drawn} draws random numbers without a `seed`\n"
+        )
 
 
 def _with_first(
@@ -235,7 +247,7 @@ def _shared_nodes(before: Graph, after: Graph, copied: bool) -> list[tuple[int, 
         other = named.get(name) if name else n if n in still else None
         if other is not None:
             found.append((n, other))
-    random = _random_outputs(before, after)
+    random = random_outputs(before, after)
     outputs = [pair for k, pair in enumerate(zip(before.outputs, after.outputs)) if k not in random]
     return found + [pair for pair in outputs if pair not in found]
 

@@ -176,7 +176,8 @@ def verify_now(
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
         if found.stopped and found.verdict != "proved":
-            found = replace(found, reason=f"{found.reason}; stopped after {settings.seconds:.2g} s (--seconds)")
+            over = f"stopped after {settings.seconds:.2g} s (--seconds)"
+            found = replace(found, reason=f"{found.reason}; {over}")
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
         return Verdict(rule.name, "unknown", error.reason, None, 0, perf_counter() - began)

@@ -194,3 +194,18 @@ def test_a_command_reads_nothing_of_the_terminal(files: Path, capsys: pytest.Cap
     """And one that says much is heard all the same."""
     assert bisect(files, "cat; yes | head -c 300000; grep -q abs {}") == 1
     assert "rule `wrong`" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("rule, code", [("Relu(Relu(x)) => Relu(x)", 0), ("Relu(Relu(x)) => Abs(x)", 1)])
+def test_outputs_that_draw_random_numbers_are_left_out(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], rule: str, code: int
+) -> None:
+    build = Builder(load_dialect("onnx"))
+    x = build.input("x", (2, 3))
+    drawn = build.call("RandomNormalLike", x)
+    gslang.write(build.finish(drawn, build.call("Relu", build.call("Relu", x))), tmp_path / "graph.json")
+    (tmp_path / "rules.gsl").write_text(f"dialect onnx;\nrule r(x): {rule};\n", encoding="utf-8")
+    assert bisect(tmp_path, "numbers") == code
+    said = capsys.readouterr()
+    assert "output 1 is not compared: RandomNormalLike" in said.err
+    assert ("application 1 is the first" in said.out) == bool(code)
