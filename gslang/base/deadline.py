@@ -87,7 +87,7 @@ class Allowance:
 
 
 class _TimeIsOver(BaseException):
-    """No `Exception`, which a step might take for its own."""
+    """Raised in a step when the time is over; it is no `Exception`, which the step might take for its own."""
 
 
 def in_time(seconds: float, task: Callable[[], _T]) -> _T | None:
