@@ -179,7 +179,7 @@ def generalize_in(
 
 
 def no_time(rule: ir.CheckedRule) -> Generalized:
-    """What is known of a rule for which no time was left."""
+    """The result for a rule for which no time was left."""
     return Generalized(rule.name, None, (), (), no_time_for(rule), None, (), NO_TIME)
 
 
