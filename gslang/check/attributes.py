@@ -179,24 +179,19 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
     found: list[str] = []
     for branch in branches:
         part = lowering.patterns[branch]
-        match part:
-            case ir.CallNode(operators=operators, variable=variable):
-                kinds = [kind for name in operators if (kind := _declared(lowering, name, field)) is not None]
-                wanted = len(operators) if variable is None or not _by_trait(lowering, variable) else 1
-                if len(kinds) < max(1, wanted):
-                    _no_attribute(lowering, expr, operators)
-                found += kinds
-            case ir.LeafNode(kind=kind) if field == "value" and kind in ("const", "any", "fixed"):
-                found.append("array")
-            case ir.ProjNode() if field == "index":
-                found.append("int")
-            case ir.LeafNode(kind="any") if field == "index":
-                found.append("int")
-            case _:
-                lowering.stop(
-                    "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
-                    _fact_meant(field, pattern.name or "x"),
-                )
+        if isinstance(part, ir.CallNode):
+            declared = [_declared(lowering, name, field) for name in part.operators]
+            kinds = [kind for kind in declared if kind is not None]
+            if len(kinds) < (1 if part.variable in lowering.trait_variables else max(1, len(part.operators))):
+                _no_attribute(lowering, expr, part.operators)
+            found += kinds
+        elif field in part.attributes:
+            found.append(part.attributes[field])
+        else:
+            lowering.stop(
+                "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
+                _fact_meant(field, pattern.name or "x"),
+            )
     return found[0] if found and all(kind == found[0] for kind in found) else "any"
 
 
@@ -210,10 +205,6 @@ def _declared(lowering: Lowering, operator: str, field: str) -> str | None:
         if operand.name == field and operand.attribute is not None:
             return values.declared_type(operand.attribute.types)
     return None
-
-
-def _by_trait(lowering: Lowering, variable: str) -> bool:
-    return variable in lowering.trait_variables
 
 
 def _no_attribute(lowering: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:

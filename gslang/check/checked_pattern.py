@@ -6,14 +6,24 @@ all of them.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from typing import Union
+from typing import Final, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_tests import Constraint, SameAttributes, Test
 from gslang.check.checked_values import Value
-from gslang.graph.graph import PROJ, TUPLE
+from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE
+
+OF_KIND: Final = {
+    "var": frozenset((INPUT, PARAM)),
+    "input": frozenset((INPUT,)),
+    "param": frozenset((PARAM,)),
+    "const": frozenset((CONST,)),
+    "fixed": frozenset((CONST, PARAM)),
+}
+"""The kinds of leaves but `any`, and the values of the `op` column that each can match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +66,31 @@ class PatternNode:
         return False
 
     @property
+    def stands_for(self) -> tuple[int, ...]:
+        """The pattern nodes of which one has the same slot: branches, the root of a chain's last instance."""
+        return ()
+
+    @property
+    def admits(self) -> frozenset[str] | None:
+        """The values of the `op` column that it can match itself; None if it says nothing of them."""
+        return frozenset(self.operators) or None
+
+    @property
+    def count(self) -> int | None:
+        """The number of its parts; None if the instances of a template are among them."""
+        return None if any(isinstance(part, Splice) for part in self.parts) else len(self.parts)
+
+    @property
+    def is_tensor(self) -> bool:
+        """True if its kind alone says that it is one tensor."""
+        return False
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        """The attributes that it has without an operator's declaration, and their types."""
+        return {}
+
+    @property
     def below(self) -> tuple[int, ...]:
         """The pattern nodes right below it, in matching order."""
         return tuple([p.node if isinstance(p, Splice) else p for p in self.parts if p is not None])
@@ -88,6 +123,19 @@ class LeafNode(PatternNode):
     kind: str
     optional: bool = False
     is_input: bool = True
+
+    @property
+    def admits(self) -> frozenset[str] | None:
+        return None if self.optional else OF_KIND.get(self.kind)
+
+    @property
+    def is_tensor(self) -> bool:
+        return self.kind in ("param", "const", "fixed")
+
+    @property
+    def attributes(self) -> Mapping[str, str]:
+        values = {"value": "array"} if self.kind in ("const", "any", "fixed") else {}
+        return {**values, "index": "int"} if self.kind == "any" else values
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +194,10 @@ class ProjNode(OpNode):
     base: int
 
     @property
+    def attributes(self) -> Mapping[str, str]:
+        return {"index": "int"}
+
+    @property
     def parts(self) -> tuple[int | None | Splice, ...]:
         return (self.base,)
 
@@ -162,6 +214,10 @@ class AltNode(PatternNode):
     """
 
     branches: tuple[int, ...]
+
+    @property
+    def stands_for(self) -> tuple[int, ...]:
+        return self.branches
 
     @property
     def below(self) -> tuple[int, ...]:
@@ -185,6 +241,10 @@ class ChainNode(PatternNode):
     chain: int
     root: int
     start: int
+
+    @property
+    def stands_for(self) -> tuple[int, ...]:
+        return (self.root,)
 
     @property
     def below(self) -> tuple[int, ...]:

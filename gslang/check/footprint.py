@@ -43,13 +43,17 @@ def footprint(rule: CheckedRule) -> Footprint:
 
 def operators_at(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
     """Those that a node can match, of alternatives those of each, of a chain those of its end."""
-    match nodes[number]:
-        case ir.AltNode(branches=branches):
-            return frozenset().union(*[operators_at(nodes, branch) for branch in branches])
-        case ir.ChainNode(root=root):
-            return operators_at(nodes, root)
-        case node:
-            return frozenset(node.operators)
+    node = nodes[number]
+    return frozenset(node.operators).union(*[operators_at(nodes, part) for part in node.stands_for])
+
+
+def admitted(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str] | None:
+    """The values of the `op` column that a node can match; None if that may be any, or an absent operand."""
+    node = nodes[number]
+    if not node.stands_for:
+        return node.admits
+    parts = [part for k in node.stands_for if (part := admitted(nodes, k)) is not None]
+    return frozenset().union(*parts) if len(parts) == len(node.stands_for) else None
 
 
 def counted(rule: CheckedRule) -> frozenset[int]:

@@ -14,6 +14,7 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
+from gslang.check.results import agreed
 from gslang.check.walks import walk
 from gslang.dialect.dtypes import PLAIN, in_class, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
@@ -223,9 +224,8 @@ def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tupl
 def _dtype(lowering: Lowering, node: int) -> str | None:
     """The element type that a pattern node demands of its result; None where it says nothing."""
     pattern = lowering.patterns[node]
-    if isinstance(pattern, ir.AltNode):
-        found = {_dtype(lowering, branch) for branch in pattern.branches}
-        return found.pop() if len(found) == 1 else None
+    if pattern.stands_for:
+        return agreed(_dtype(lowering, part) for part in pattern.stands_for)
     operators = pattern.operators if isinstance(pattern, ir.CallNode) else ()
     stated: dict[str, str] = {}
     for constraint in pattern.tests:
@@ -256,9 +256,8 @@ def _target_dtype(lowering: Lowering, target: int) -> str | None:
                 lowering, operator,
                 {name: text for name, value in attributes if (text := _text(value)) is not None},
             )
-        case ir.ChooseTarget(_, then, otherwise):
-            found = {_target_dtype(lowering, then), _target_dtype(lowering, otherwise)}
-            return found.pop() if len(found) == 1 else None
+        case ir.ChosenTarget() as choice:
+            return agreed(_target_dtype(lowering, part) for part in choice.parts)
     return None
 
 

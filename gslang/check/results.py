@@ -4,7 +4,8 @@ fields.
 
 from __future__ import annotations
 
-from typing import Union
+from collections.abc import Iterable
+from typing import TypeVar, Union
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
@@ -14,24 +15,21 @@ from gslang.dialect.signature import Signature
 Results = Union[str, int, None]
 """`"tensor"`, `"tuple"` (of any length), the number of fields of a tuple, or None: not known."""
 
+_Found = TypeVar("_Found")
+
 
 def results_of(lowering: Lowering, node: int) -> Results:
     """The results of a pattern node; None also where alternatives differ."""
     pattern = lowering.patterns[node]
+    if pattern.stands_for:
+        return agreed(results_of(lowering, part) for part in pattern.stands_for)
     match pattern:
-        case ir.AltNode(branches=branches):
-            found = {results_of(lowering, branch) for branch in branches}
-            return found.pop() if len(found) == 1 else None
         case ir.CallNode(operators=operators):
             declared = {_declared(lowering.dialect.operators[name]) for name in operators}
             return declared.pop() if len(declared) == 1 else "tuple" if "tensor" not in declared else None
-        case ir.TupleNode(fields=fields):
-            return "tuple" if any(isinstance(f, ir.Splice) for f in fields) else len(fields)
-        case ir.ChainNode(root=root):
-            return results_of(lowering, root)
-        case ir.LeafNode(kind=kind):
-            return None if kind in ("any", "var", "input") else "tensor"
-    return None  # a field may be a tuple itself
+        case ir.TupleNode(count=count):
+            return "tuple" if count is None else count
+    return "tensor" if pattern.is_tensor else None  # a field may be a tuple itself
 
 
 def results_of_target(lowering: Lowering, target: int) -> Results:
@@ -46,10 +44,15 @@ def results_of_target(lowering: Lowering, target: int) -> Results:
         case ir.MakeTuple(fields):
             several = any(isinstance(lowering.targets[f], ir.SeveralNodes) for f in fields)
             return "tuple" if several else len(fields)
-        case ir.ChooseTarget(_, then, otherwise):
-            found = {results_of_target(lowering, then), results_of_target(lowering, otherwise)}
-            return found.pop() if len(found) == 1 else None
+        case ir.ChosenTarget() as choice:
+            return agreed(results_of_target(lowering, part) for part in choice.parts)
     return None
+
+
+def agreed(found: Iterable[_Found]) -> _Found | None:
+    """What all that may be chosen have in common; None if they differ."""
+    different = set(found)
+    return different.pop() if len(different) == 1 else None
 
 
 def check_projection(lowering: Lowering, results: Results, index: ir.Value, span: Span) -> None:

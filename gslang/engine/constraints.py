@@ -11,7 +11,6 @@ from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.bodies import computes
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES, call_attribute, constant_of, equal, read_attribute, truth
-from gslang.graph.graph import CONST, INPUT, PARAM
 from gslang.graph.inner_graph import inner_graph
 from gslang.graph.scalar import Scalar, as_element
 
@@ -74,20 +73,7 @@ def same_attributes(scope: Scope, a: int, b: int, without: tuple[str, ...] = ())
 
 def kind_fits(kind: str, op: str) -> bool:
     """True if a graph node with this `op` is of a leaf pattern's kind."""
-    match kind:
-        case "any":
-            return True
-        case "var":
-            return op is INPUT or op is PARAM
-        case "input":
-            return op is INPUT
-        case "param":
-            return op is PARAM
-        case "const":
-            return op is CONST
-        case "fixed":
-            return op is CONST or op is PARAM
-    raise AssertionError(f"unknown kind {kind}: this is a bug in gslang")
+    return kind == "any" or op in ir.OF_KIND[kind]
 
 
 def passes(test: ir.Test, found: Any, scope: Scope) -> bool:

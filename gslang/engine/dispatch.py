@@ -16,17 +16,9 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.footprint import footprint
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.graph import Graph
 
 _FEW = 2  # so many rules are tried without asking further
-
-_KIND_OPERATORS = {
-    "const": frozenset((CONST,)),
-    "input": frozenset((INPUT,)),
-    "param": frozenset((PARAM,)),
-    "var": frozenset((INPUT, PARAM)),
-    "fixed": frozenset((CONST, PARAM)),
-}
 
 Key = tuple[str, ...]
 
@@ -134,26 +126,13 @@ def shapes_of(plan: MatchProgram, depth: int = 2) -> tuple[Shape, ...]:
 
 
 def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:
-    match rule.nodes[number]:
-        case ir.AltNode(branches=branches):
-            return tuple(shape for branch in branches for shape in _shapes(rule, branch, depth))
-        case ir.LeafNode(kind=kind, optional=optional):
-            return (Shape(None if optional else _KIND_OPERATORS.get(kind)),)
-        case ir.ChainNode(root=root):
-            return _shapes(rule, root, depth)
-        case ir.PreviousNode():
-            return (ANYTHING,)
-        case node:
-            parts = _operands(rule, node.parts, depth)
-            return (Shape(frozenset(node.operators), parts, bool(node.swappable)),)
-
-
-def _operands(
-    rule: ir.CheckedRule, parts: Sequence[int | None | ir.Splice], depth: int
-) -> tuple[tuple[Shape, ...], ...] | None:
-    if depth == 0 or any(isinstance(part, ir.Splice) for part in parts):
-        return None
-    return tuple(_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in parts)
+    node = rule.nodes[number]
+    if node.stands_for:
+        return tuple(shape for part in node.stands_for for shape in _shapes(rule, part, depth))
+    if depth == 0 or not isinstance(node, ir.OpNode) or node.count is None:
+        return (Shape(node.admits, None, bool(node.swappable)),)
+    parts = [_shapes(rule, part, depth - 1) if isinstance(part, int) else (ANYTHING,) for part in node.parts]
+    return (Shape(node.admits, tuple(parts), bool(node.swappable)),)
 
 
 def can_ever_match(rules: Iterable[ir.CheckedRule], present: Iterable[str]) -> list[ir.CheckedRule]:

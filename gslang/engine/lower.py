@@ -156,9 +156,7 @@ def may_be_absent(rule: ir.CheckedRule, part: int | None | ir.Splice) -> bool:
     if part is None or isinstance(part, ir.Splice):
         return part is None
     pattern = rule.nodes[part]
-    if isinstance(pattern, ir.AltNode):
-        return any(may_be_absent(rule, branch) for branch in pattern.branches)
-    return pattern.optional
+    return pattern.optional or any(may_be_absent(rule, k) for k in pattern.stands_for)
 
 
 def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
@@ -166,10 +164,9 @@ def climb_to(rule: ir.CheckedRule, number: int) -> Climb:
     known: dict[int, Climb] = {}
     for k in reverse_post_order(rule.nodes, [number]):
         node = rule.nodes[k]
-        below = tuple(known[child] for child in node.below)
-        if isinstance(node, ir.ChainNode):
-            below = (known[node.root],)  # whose way down ends at the instance before, so nothing may be known
-        known[k] = Climb(k, operators_at(rule.nodes, k), below, isinstance(node, (ir.AltNode, ir.ChainNode)))
+        # of a chain the root: its way down ends at the instance before, so nothing may be known
+        below = tuple(known[child] for child in node.stands_for or node.below)
+        known[k] = Climb(k, operators_at(rule.nodes, k), below, bool(node.stands_for))
     return known[number]
 
 

@@ -31,15 +31,12 @@ def can_match_within(rule: ir.CheckedRule, operators: frozenset[str]) -> bool:
     calls and leaves."""
     within: dict[int, bool] = {}
     for k in reverse_post_order(rule.nodes, range(len(rule.nodes))):
-        match rule.nodes[k]:
-            case ir.LeafNode(kind=kind):
-                within[k] = kind != "input"
-            case ir.CallNode(operators=names):
-                within[k] = not operators.isdisjoint(names) and all(
-                    within[child] for child in rule.nodes[k].below
-                )
-            case ir.AltNode(branches=branches):
-                within[k] = any(within[branch] for branch in branches)
-            case _:
-                within[k] = False
+        node = rule.nodes[k]
+        if isinstance(node, ir.LeafNode):
+            within[k] = node.kind != "input"
+        elif isinstance(node, ir.CallNode):
+            below = [within[child] for child in node.below]
+            within[k] = not operators.isdisjoint(node.operators) and all(below)
+        else:
+            within[k] = any(within[part] for part in node.stands_for)
     return any(within[k] for k, node in enumerate(rule.nodes) if isinstance(node, ir.CallNode))

@@ -18,10 +18,9 @@ from functools import cache
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.footprint import counted, footprint
-from gslang.engine.constraints import kind_fits
+from gslang.check.footprint import admitted, counted, footprint
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import CONST, DEAD, INPUT, PARAM, Graph
+from gslang.graph.graph import DEAD, Graph
 
 _UP, _DOWN = True, False
 
@@ -155,9 +154,8 @@ def _move(rule: ir.CheckedRule, start: int, end: int, up: bool) -> Way:
     above, under = (end, start) if up else (start, end)
     if isinstance(rule.nodes[above], ir.AltNode):
         return ()
-    return (
-        Move(up, _admitted(rule, above if up else under), None if up else _place(rule.nodes[above], under)),
-    )
+    place = None if up else _place(rule.nodes[above], under)
+    return (Move(up, admitted(rule.nodes, above if up else under), place),)
 
 
 def _place(above: ir.Pattern, under: int) -> int | None:
@@ -168,16 +166,6 @@ def _place(above: ir.Pattern, under: int) -> int | None:
     places = [k for k, part in enumerate(parts) if part == under]
     alone = len(places) == 1 and not any(isinstance(part, ir.Splice) for part in parts[: places[0] + 1])
     return places[0] if alone else None
-
-
-def _admitted(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
-    node = rule.nodes[k]
-    if isinstance(node, ir.LeafNode):
-        return None
-    if isinstance(node, ir.AltNode):
-        parts = [_admitted(rule, branch) for branch in node.branches]
-        return None if None in parts else frozenset().union(*(part for part in parts if part is not None))
-    return frozenset(node.operators)
 
 
 Demands = tuple[tuple[int, frozenset[str]], ...]
@@ -212,22 +200,9 @@ def _places(plan: MatchProgram) -> tuple[tuple[str, Demands], ...] | None:
 def _demands(rule: ir.CheckedRule, node: ir.Pattern) -> Iterable[tuple[int, frozenset[str]]]:
     for part in node.parts:
         if isinstance(part, int) and (place := _place(node, part)) is not None:
-            admitted = _stands_for(rule, part)
-            if admitted is not None:
-                yield place, admitted
-
-
-def _stands_for(rule: ir.CheckedRule, k: int) -> frozenset[str] | None:
-    """The values of the `op` column that a pattern node can match; None if it may be any, or absent."""
-    match rule.nodes[k]:
-        case ir.LeafNode(kind=kind, optional=optional):
-            leaves = frozenset([op for op in (INPUT, PARAM, CONST) if kind_fits(kind, op)])
-            return None if optional or kind == "any" else leaves
-        case ir.AltNode(branches=branches):
-            parts = [part for branch in branches if (part := _stands_for(rule, branch)) is not None]
-            return frozenset().union(*parts) if len(parts) == len(branches) else None
-        case node:
-            return frozenset(node.operators) or None
+            wanted = admitted(rule.nodes, part)
+            if wanted is not None:
+                yield place, wanted
 
 
 def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | None) -> list[int]:
@@ -242,8 +217,8 @@ def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | No
     for node in [node for node in seeds if op[node] in table]:
         below = operands[node]
         for demands in table[op[node]]:
-            for k, admitted in demands:
-                if k >= len(below) or op[below[k]] not in admitted:
+            for k, wanted in demands:
+                if k >= len(below) or op[below[k]] not in wanted:
                     break
             else:
                 found.append(node)

@@ -134,8 +134,7 @@ def _leaf_covers(leaf: ir.LeafNode, other: ir.Pattern) -> bool:
         if other.optional and not leaf.optional:
             return False
         return (
-            leaf.kind == "any" or leaf.kind == other.kind
-            or other.kind in {"var": ("input", "param"), "fixed": ("const", "param")}.get(leaf.kind, ())
+            leaf.kind == "any" or other.kind != "any" and ir.OF_KIND[other.kind] <= ir.OF_KIND[leaf.kind]
         )
     return leaf.kind == "any"
 

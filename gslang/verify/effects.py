@@ -108,8 +108,5 @@ def _read(rule: ir.CheckedRule, number: int, call: ir.CallNode) -> set[str]:
 
 
 def _stands_for(rule: ir.CheckedRule, read: int, number: int) -> bool:
-    """True if what is read of one node may be what another one has: itself, or a branch of it."""
-    node = rule.nodes[read]
-    return read == number or isinstance(node, ir.AltNode) and any(
-        _stands_for(rule, branch, number) for branch in node.branches
-    )
+    """True if what is read of one node may be what another one has."""
+    return read == number or any(_stands_for(rule, part, number) for part in rule.nodes[read].stands_for)
