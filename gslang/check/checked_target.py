@@ -32,6 +32,11 @@ class TargetPart:
         return tuple(found)
 
     @property
+    def optional(self) -> bool:
+        """True if it may stand for an absent operand, as far as it says itself."""
+        return False
+
+    @property
     def reads(self) -> object:
         """Itself, if it reads the match, or the values in it that do."""
         return self
@@ -41,6 +46,14 @@ class NewNode(TargetPart):
     """A new node with operands: a call, a tuple or a projection."""
 
     __slots__ = ()
+
+
+class Unpacking(TargetPart):
+    """Fields of the tuple `base`."""
+
+    __slots__ = ()
+    made_of: ClassVar[tuple[str, ...]] = ("base",)
+    base: int
 
 
 class SeveralNodes(TargetPart):
@@ -60,6 +73,10 @@ class ChosenTarget(TargetPart):
     """One of its parts, by what was matched."""
 
     __slots__ = ()
+
+    @property
+    def optional(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +142,9 @@ class MakeTuple(NewNode):
 
 
 @dataclass(frozen=True, slots=True)
-class MakeProj(NewNode):
+class MakeProj(NewNode, Unpacking):
     """One field of a tuple of the target."""
 
-    made_of: ClassVar[tuple[str, ...]] = ("base",)
     base: int
     index: Value
 
@@ -163,10 +179,9 @@ class SpliceInstances(SeveralNodes, MatchedNodes):
 
 
 @dataclass(frozen=True, slots=True)
-class Projections(SeveralNodes):
+class Projections(SeveralNodes, Unpacking):
     """`*t` of a tuple-typed target: all its projections."""
 
-    made_of: ClassVar[tuple[str, ...]] = ("base",)
     base: int
 
     @property

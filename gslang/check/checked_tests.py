@@ -62,15 +62,27 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True)
-class Rest:
-    """`*_`: any number of items, at most one in a `TupleTest`."""
-
-
-@dataclass(frozen=True, slots=True)
 class TupleTest:
-    """A tuple whose items pass."""
+    """A tuple whose items pass: the first ones `front`, the last ones `back`, with any number of items
+    between them (`*_`); `back` None: `front` are all.
+    """
 
-    items: tuple[Test | Rest, ...]
+    front: tuple[Test, ...]
+    back: tuple[Test, ...] | None
+
+    @property
+    def items(self) -> tuple[Test, ...]:
+        """The tests of single items, in order."""
+        return self.front + (self.back or ())
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Where the items stand: from the front, or (negative) from the end."""
+        return (*range(len(self.front)), *range(-len(self.back or ()), 0))
+
+    def fits(self, count: int) -> bool:
+        """True if a tuple may have so many items."""
+        return count == len(self.items) or self.back is not None and count > len(self.items)
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +203,11 @@ class Constraint:
     def equal_to(self) -> Value | None:
         """The value that the field must have; None where it is asked for something else."""
         return self.test.value if isinstance(self.test, Equals) else None
+
+    @property
+    def elements(self) -> Value | None:
+        """The value that the elements of the constant are compared with."""
+        return self.test.value if self.field == "value" and isinstance(self.test, ElementsTest) else None
 
     @property
     def copied(self) -> NodeAttr | None:

@@ -16,7 +16,8 @@ UNKNOWN: Final = object()
 
 def decided(value: ir.Value, known: Callable[[ir.Value], Any], lets: Sequence[ir.Value] = ()) -> Any:
     """The value of an expression, by Kleene's three values of logic; `UNKNOWN` where it depends on parts of
-    which `known` says that. `lets`: those that it may read; without them they are such parts, too.
+    which `known` says that. `lets`: those that it may read; without them they are such parts, too. A
+    comparison of what is no number is such a part itself.
     """
     match value:
         case ir.Const(constant):
@@ -28,7 +29,7 @@ def decided(value: ir.Value, known: Callable[[ir.Value], Any], lets: Sequence[ir
             return inner if inner is UNKNOWN else not inner
         case ir.CompareValue(operator, left, right) if operator in _COMPARE:
             a, b = decided(left, known, lets), decided(right, known, lets)
-            return _COMPARE[operator](a, b) if type(a) is int and type(b) is int else UNKNOWN
+            return _COMPARE[operator](a, b) if type(a) is int and type(b) is int else known(value)
         case ir.Connective():
             found = [decided(item, known, lets) for item in value.items]
             if any(item is not UNKNOWN and bool(item) is value.deciding for item in found):

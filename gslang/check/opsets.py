@@ -164,15 +164,12 @@ def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) ->
     reasons: list[tuple[int, str] | None] = []
     target, lets, opset = rule.target, rule.lets, opsets.get("", 0)
     for number, part in enumerate(target.targets):
-        below = [reasons[k] for k in part.parts]
         if isinstance(part, ir.ChosenTarget):
-            found = below[0] if below and all(below) else None
-        else:
-            found = next((reason for reason in below if reason), None)
-        if isinstance(part, ir.ChooseTarget):
-            test = _decided(part.condition, opset, lets)
-            found = below[0] and below[1] if test is UNKNOWN else below[0] if test else below[1]
-        elif (
+            below = [reasons[k] for k in _possible(part, opset, lets)]
+            reasons.append(below[0] if below and all(below) else None)
+            continue
+        found = next((reason for k in part.parts if (reason := reasons[k])), None)
+        if (
             isinstance(part, ir.MakeCall) and found is None and isinstance(part.operator, str)
             and (version := opsets.get(domain_of(part.operator))) is not None
         ):
@@ -181,6 +178,12 @@ def _reasons(rule: ir.CheckedRule, opsets: Mapping[str, int], admitted: bool) ->
             found = (number, why) if why else None
         reasons.append(found)
     yield from dict.fromkeys(found for k in target.outputs if (found := reasons[k]))
+
+
+def _possible(choice: ir.ChosenTarget, opset: int, lets: Sequence[ir.Value]) -> tuple[int, ...]:
+    """The parts that may be chosen under an operator set."""
+    test = _decided(choice.condition, opset, lets) if isinstance(choice, ir.ChooseTarget) else UNKNOWN
+    return choice.parts if test is UNKNOWN else choice.parts[:1] if test else choice.parts[1:]
 
 
 def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:

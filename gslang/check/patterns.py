@@ -172,19 +172,16 @@ def splice(
 
 def project(lowering: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> NodeOf:
     """`p.0`, `p[i]`, `p[_]`."""
-    constraints = () if isinstance(index, ir.Anything) else (ir.Constraint("index", index, expr.span),)
+    wanted = ir.Constraint("index", index, expr.span)
+    constraints = () if index == ir.Anything() else (wanted,)
     node = node_of(lowering, expr, base)
-    check_projection(
-        lowering, results_of(lowering, node), index.value if isinstance(index, ir.Equals)
-        else ir.Const(None), expr.span
-    )
-    if isinstance(index, ir.Equals):
-        for k, other in enumerate(lowering.patterns):  # the same projection of the same node is the same node
-            if (
-                isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block
-                and not other.keep and other.asked("index") == (index,) and ir.literal_of(index) is not None
-            ):
-                return NodeOf(ir.OWN, k)
+    check_projection(lowering, results_of(lowering, node), wanted.equal_to or ir.Const(None), expr.span)
+    for k, other in enumerate(lowering.patterns if wanted.literal is not None else ()):
+        if (  # the same projection of the same node is the same node
+            isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block
+            and not other.keep and other.constraints == constraints
+        ):
+            return NodeOf(ir.OWN, k)
     return lowering.add_pattern(
         ir.ProjNode(name=None, span=expr.span, block=lowering.block, base=node, constraints=constraints)
     )

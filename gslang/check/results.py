@@ -50,7 +50,7 @@ def results_of_target(lowering: Lowering, target: int) -> Results:
 
 
 def agreed(found: Iterable[_Found]) -> _Found | None:
-    """What all that may be chosen have in common; None if they differ."""
+    """The one that all are; None if they differ."""
     different = set(found)
     return different.pop() if len(different) == 1 else None
 

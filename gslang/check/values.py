@@ -278,6 +278,8 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
                 return ValueOf(ir.Length(what.block), "int")
             return ValueOf(ir.Builtin("len", (indices,)), "int")
         arguments.append(force(lowering, argument.value, what))
+    if name == "range" and len(arguments) == 1 and isinstance(length := arguments[0].value, ir.Length):
+        return ValueOf(ir.Instances(length.block), "tuple")
     if not least <= len(arguments) <= most:
         wanted = str(least) if least == most else f"{least} to {most}"
         lowering.stop(
@@ -310,17 +312,17 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
         case n.Binary("|"):
             return ir.OneOf(tuple(test(lowering, branch) for branch in branches_of(expr)))
         case n.TupleExpr(items) if _has_hole(expr):
-            parts: list[ir.Test | ir.Rest] = []
+            parts: list[list[ir.Test]] = [[]]
             for item in items:
                 if isinstance(item, n.Star):
                     if not isinstance(item.value, n.Hole):
                         lowering.stop("E0506", "only `*_` may match several items in a constraint", item.span)
-                    if any(isinstance(p, ir.Rest) for p in parts):
+                    if len(parts) == 2:
                         lowering.stop("E0506", "at most one `*_` in a tuple", item.span)
-                    parts.append(ir.Rest())
+                    parts.append([])
                 else:
-                    parts.append(test(lowering, item))
-            return ir.TupleTest(tuple(parts))
+                    parts[-1].append(test(lowering, item))
+            return ir.TupleTest(tuple(parts[0]), tuple(parts[1]) if len(parts) == 2 else None)
         case n.Comprehension(source=n.Range(lower, None)):
             if len(expr.targets) != 1 or expr.condition is not None:
                 lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)

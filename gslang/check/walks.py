@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, TypeGuard
 
 from gslang.check import checked as ir
 
@@ -128,12 +128,17 @@ def field_of(value: object) -> str | None:
 def dimension_of(value: object) -> tuple[ir.NodeAttr, int] | None:
     """`x.shape[2]`: the shape and the index, if that is written out."""
     match value:
-        case ir.ItemValue(ir.NodeAttr(name="shape") as shape, ir.Const(int() as index)):
-            return shape, index
+        case ir.ItemValue(base, ir.Const(int() as index)) if is_field(base, "shape"):
+            return base, index
     return None
 
 
-def within_captures(test: object) -> object:
+def is_field(value: object, name: str) -> TypeGuard[ir.NodeAttr]:
+    """True for `x.name` of a node."""
+    return isinstance(value, ir.NodeAttr) and value.name == name
+
+
+def within_captures(test: ir.Test) -> ir.Test:
     """A test without the captures around it."""
     while isinstance(test, ir.Capture):
         test = test.test

@@ -26,7 +26,7 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
         found = f"attrs[{slot}]['index']"
     elif constraint.field in ("shape", "dtype", "ndim"):
         found = f"{constraint.field}_of(types[{slot}])"
-    elif constraint.field == "value" and isinstance(constraint.test, ir.ElementsTest):
+    elif constraint.elements is not None:
         found = f"constant_of(G, {slot})"
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"
@@ -46,8 +46,8 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
             return f"((t{depth} := {found}).size > 0 and equals_rounded(t{depth}, {code_of(value, names)}))"
         case ir.Capture(number, inner):
             return f"((c{number} := {found}), {test_code(inner, f'c{number}', names, depth + 1)})[1]"
-        case ir.TupleTest(items):
-            return _tuple_test(items, found, names, depth)
+        case ir.TupleTest():
+            return _tuple_test(test, found, names, depth)
         case ir.IfTest(condition, then, otherwise):
             return (
                 f"({test_code(then, found, names, depth)} if truth({code_of(condition, names)})"
@@ -88,16 +88,11 @@ def _plain_attribute(constant: object) -> bool:
     return constant is None or type(constant) in (int, str, bool)
 
 
-def _tuple_test(items: tuple[ir.Test | ir.Rest, ...], found: str, names: Namespace, depth: int) -> str:
+def _tuple_test(test: ir.TupleTest, found: str, names: Namespace, depth: int) -> str:
     temporary = f"t{depth}"
-    rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
-    size = f"len({temporary}) == {len(items)}" if rest is None else f"len({temporary}) >= {len(items) - 1}"
-    parts = [f"isinstance({temporary} := {found}, tuple)", size]
-    for k, item in enumerate(items):
-        if isinstance(item, ir.Rest):
-            continue
-        index = k if rest is None or k < rest else k - len(items)
-        code = test_code(item, f"{temporary}[{index}]", names, depth + 1)
-        if code != "True":
-            parts.append(code)
+    size = f"len({temporary}) {'==' if test.back is None else '>='} {len(test.items)}"
+    items = [
+        test_code(item, f"{temporary}[{at}]", names, depth + 1) for at, item in zip(test.places, test.items)
+    ]
+    parts = [f"isinstance({temporary} := {found}, tuple)", size, *[code for code in items if code != "True"]]
     return "(" + " and ".join(parts) + ")"

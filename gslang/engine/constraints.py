@@ -50,7 +50,7 @@ def tested(constraint: ir.Constraint, node: ir.Pattern, slot: int, scope: Scope)
         return inner_graph(graph, slot, field)
     if isinstance(node, ir.CallNode):
         return call_attribute(graph, dialect, slot, field)
-    if field == "value" and isinstance(constraint.test, ir.ElementsTest):
+    if constraint.elements is not None:
         return constant_of(graph, slot)
     return read_attribute(graph, dialect, slot, field)
 
@@ -92,8 +92,10 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
             return passes(inner, found, scope)
         case ir.OneOf(tests):
             return _one_of(tests, found, scope)
-        case ir.TupleTest(items):
-            return isinstance(found, tuple) and _passes_tuple(items, found, scope)
+        case ir.TupleTest():
+            return isinstance(found, tuple) and test.fits(len(found)) and all(
+                passes(inner, found[at], scope) for at, inner in zip(test.places, test.items)
+            )
         case ir.EachItem(inner, local, minimum, maximum):
             if (
                 not isinstance(found, tuple) or len(found) < minimum
@@ -123,20 +125,6 @@ def _one_of(tests: tuple[ir.Test, ...], found: object, scope: Scope) -> bool:
         except FAILURES:
             continue  # unknown or false: in the end only true passes
     return False
-
-
-def _passes_tuple(items: tuple[ir.Test | ir.Rest, ...], found: tuple[object, ...], scope: Scope) -> bool:
-    rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
-    if rest is None:
-        if len(items) != len(found):
-            return False
-        pairs = list(zip(items, found))
-    else:
-        behind = len(items) - rest - 1
-        if len(found) < rest + behind:
-            return False
-        pairs = list(zip(items[:rest], found)) + list(zip(items[rest + 1 :], found[len(found) - behind :]))
-    return all(passes(test, item, scope) for test, item in pairs if not isinstance(test, ir.Rest))
 
 
 _element = lru_cache(maxsize=4096)(as_element)  # the few numbers of the rules, at each constant of a graph

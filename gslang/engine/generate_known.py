@@ -53,9 +53,8 @@ def is_literal(writer: Writer, node: int, constraint: ir.Constraint | ir.SameAtt
     """True if a constraint compares the elements of a constant, outside of templates, with a literal."""
     pattern = writer.plan.rule.nodes[node]
     return (
-        isinstance(pattern, ir.LeafNode) and pattern.kind == "const" and pattern.block is None
-        and writer.names.inside is None and isinstance(constraint, ir.Constraint)
-        and isinstance(constraint.test, ir.ElementsTest) and isinstance(constraint.test.value, ir.Const)
+        pattern.admits == ir.OF_KIND["const"] and pattern.block is None and writer.names.inside is None
+        and isinstance(constraint, ir.Constraint) and isinstance(constraint.elements, ir.Const)
     )
 
 

@@ -403,14 +403,14 @@ def _greatest_label(writer: Writer) -> str:
         stack += below
     nodes: set[int] = set()
     for number in needed:
-        match rule.target.targets[number]:
-            case ir.SourceNode(_, node):
-                pattern = rule.nodes[node]
-                if pattern.block is not None or pattern.optional or not writer.names.is_there(node):
-                    return "None"
-                nodes.add(node)
-            case ir.SpliceInstances() | ir.Repeat() | ir.ChosenTarget():
+        target = rule.target.targets[number]
+        if target.optional or isinstance(target, ir.SeveralNodes):
+            return "None"
+        if isinstance(target, ir.SourceNode):
+            pattern = rule.nodes[target.node]
+            if pattern.block is not None or pattern.optional or not writer.names.is_there(target.node):
                 return "None"
+            nodes.add(target.node)
     if writer.highest_of == frozenset(nodes):
         return "highest"
     return f"max({', '.join([*(f'label[v{k}]' for k in sorted(nodes)), '0', '0'])})"

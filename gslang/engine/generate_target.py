@@ -93,7 +93,7 @@ def may_leave_unused(rule: ir.CheckedRule) -> bool:
     target = rule.target
     if new_nodes_read(target.targets, rule.lets):
         return True
-    bases = [t.base for t in target.targets if isinstance(t, (ir.MakeProj, ir.Projections))]
+    bases = [t.base for t in target.targets if isinstance(t, ir.Unpacking)]
     return any(not isinstance(target.targets[base], ir.MakeCall) for base in bases)
 
 
@@ -299,12 +299,7 @@ def _call(
     _typed(state, place, call.attributes, made, always)
     operator, attrs, known = _attributes(state, place, call)
     sources = [targets[part] for part in call.operands]
-    may_be_absent = any(isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources)
-    may_be_absent |= any(
-        isinstance(t, ir.ChosenTarget) or isinstance(t, ir.MakeConst) and t.optional
-        for t in sources
-    )
-    if may_be_absent:
+    if any(t.optional or isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources):
         writer.line(
             place,
             f"{result} = add({operator}, trimmed(({''.join(f'{item}, ' for item in items)})), {attrs}, "

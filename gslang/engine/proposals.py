@@ -30,7 +30,7 @@ class Proposals:
     def __init__(self, scope: Scope) -> None:
         self.scope = scope
 
-    def __call__(self, test: ir.Test | ir.Rest, default: object = UNSAID) -> Any:
+    def __call__(self, test: ir.Test, default: object = UNSAID) -> Any:
         """A value that may pass; the default where the test leaves it open. Captures are made on the way.
 
         Raises what evaluations fail with.
@@ -43,8 +43,8 @@ class Proposals:
                 if not isinstance(found, Unsaid):
                     self.scope.bind(number, found)
                 return found
-            case ir.TupleTest(items):
-                return self._tuple(items, default)
+            case ir.TupleTest():
+                return self._tuple(test, default)
             case ir.EachItem(inner, local, minimum):
                 given = self.items(default, minimum, True)
                 if given is None:
@@ -63,17 +63,14 @@ class Proposals:
                 return default if arm is None else self(arm, default)
         return default
 
-    def _tuple(self, items: tuple[ir.Test | ir.Rest, ...], default: object) -> Any:
-        rest = next((k for k, item in enumerate(items) if isinstance(item, ir.Rest)), None)
-        fixed = [item for item in items if not isinstance(item, ir.Rest)]
-        given = self.items(default, len(fixed), rest is not None)
+    def _tuple(self, test: ir.TupleTest, default: object) -> Any:
+        given = self.items(default, len(test.items), test.back is not None)
         if given is None:
             return default
-        before = len(fixed) if rest is None else rest
-        behind = len(given) - (len(fixed) - before)
-        ends = (*given[:before], *given[behind:])
-        found = [self.settled(self(item, end)) for item, end in zip(fixed, ends)]
-        return (*found[:before], *given[before:behind], *found[before:])
+        found = list(given)
+        for at, item in zip(test.places, test.items):
+            found[at] = self.settled(self(item, given[at]))
+        return tuple(found)
 
     # ── what differs ──
 

@@ -27,7 +27,7 @@ from gslang.engine.match_failures import (
 )
 from gslang.engine.own_steps import At, Link, Linked, Whole
 from gslang.engine.scope import Instance, holds
-from gslang.graph.graph import ABSENT
+from gslang.graph.graph import ABSENT, TUPLE
 
 _NAMED = 4  # users that are told one by one
 KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
@@ -156,16 +156,15 @@ def _operator(machine: Machine, step: mp.IsOp, slot: int) -> Words:
 
 
 def _operand_count(machine: Machine, register: int) -> Words:
-    node, slot = machine.program.registers[register], machine.held(register)
-    fields = next((step for step in node.steps if isinstance(step, mp.Fields)), None)
+    node, slot = machine.program.rule.nodes[register], machine.held(register)
+    instances = next((part for part in node.parts if isinstance(part, ir.Splice)), None)
     count = sum(operand >= 0 for operand in machine.graph.operands[slot])
-    wanted = str(sum(isinstance(step, mp.Operand) for step in node.steps))
-    if fields is not None:
-        least = next(step.least for step in node.steps if isinstance(step, mp.Operands))
-        if len(machine.graph.operands[slot]) < least:
-            return _bounds(machine, fields.block, 0, register)
+    wanted = str(len(node.below))
+    if instances is not None:
+        if len(machine.graph.operands[slot]) < len(node.parts) - 1:
+            return _bounds(machine, instances.block, 0, register)
         wanted = "fewer"
-    what = "fields" if isinstance(machine.program.rule.nodes[register], ir.TupleNode) else "operands"
+    what = "fields" if node.operators == (TUPLE,) else "operands"
     found = f"{described(machine.graph, slot)} has {count}"
     return Words(
         "operand-count", node.span, slot, f"{wanted} {what}", found, _how_to_allow(machine, register)

@@ -6,11 +6,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from gslang.base.diagnostics import Fix, Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.decided import UNKNOWN, decided
 from gslang.check.walks import dimension_of, field_of
+from gslang.check.walks import walk as values_in
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
@@ -21,10 +24,6 @@ from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
 
 _NEVER = "never true: the rule never matches"
-_SETTLED = (
-    ir.UnaryValue, ir.BinaryValue, ir.CompareValue, ir.AllOf, ir.AnyOf, ir.IfValue, ir.TupleValue,
-    ir.ItemValue, ir.SliceValue, ir.Builtin,
-)
 Beside = dict[ir.Value, tuple[Known, Span]]
 
 
@@ -221,35 +220,26 @@ def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:
 
 def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
     """True if a condition holds or fails whatever is matched; None where that depends on the match."""
-    match value:
-        case ir.CompareValue(operator, a, b) if a == b and _readable(a):
-            return operator in ("==", "<=", ">=")
-        case ir.UnaryValue("not", operand):
-            inner = constant(operand, rule)
-            return None if inner is None else not inner
-        case ir.Connective():
-            found = [constant(item, rule) for item in value.items]
-            deciding = value.deciding
-            return deciding if deciding in found else None if None in found else not deciding
-    if not _closed(value):
-        return None
-    try:
-        return bool(evaluate(value, Scope(rule, Graph(rule.dialect.name, ""), [])))
-    except FAILURES:
-        return None
+
+    def known(part: ir.Value) -> Any:
+        if isinstance(part, ir.CompareValue) and part.left == part.right and _readable(part.left):
+            return part.operator in ("==", "<=", ">=")
+        if not _is_closed(part):
+            return UNKNOWN
+        try:
+            return evaluate(part, Scope(rule, Graph(rule.dialect.name, ""), []))
+        except FAILURES:
+            return UNKNOWN
+
+    if any(isinstance(part, ir.Const) and part.name is not None for part in values_in(value)):
+        return None  # a parameter of the file is another one in another run
+    found = decided(value, known)
+    return None if found is UNKNOWN else bool(found)
 
 
-def _closed(value: object) -> bool:
+def _is_closed(value: ir.Value) -> bool:
     """Made of literals only."""
-    match value:
-        case ir.Const(_, name):
-            return name is None  # a parameter of the file is another one in another run
-        case tuple():
-            return all(map(_closed, value))
-    return isinstance(value, _SETTLED) and all(
-        part is None or isinstance(part, str) or _closed(part)
-        for part in map(value.__getattribute__, value.__slots__)
-    )
+    return not any(isinstance(part, (ir.Reading, ir.Opset, ir.Extern, ir.Loop)) for part in values_in(value))
 
 
 def _readable(value: ir.Value) -> bool:

@@ -116,11 +116,9 @@ def facts_of_constraint(node: int, field: str, test: ir.Test) -> Iterator[Fact]:
             values = tuple([literal.value for literal in literals if literal is not None])
             if len(values) == len(tests):
                 yield Fact(attribute, "in", values)
-        case ir.TupleTest(items) if field == "shape":
-            count = sum(not isinstance(item, ir.Rest) for item in items)
-            yield Fact(ir.NodeAttr(ir.OWN, node, "ndim"), "==" if count == len(items) else ">=", count)
-            for k, item in enumerate(items):
-                if isinstance(item, ir.Rest):
-                    break
+        case ir.TupleTest(front, back) if field == "shape":
+            ndim = ir.NodeAttr(ir.OWN, node, "ndim")
+            yield Fact(ndim, "==" if back is None else ">=", len(asked.items))
+            for k, item in enumerate(front):
                 if (literal := ir.literal_of(item)) is not None:
                     yield Fact(ir.ItemValue(attribute, ir.Const(k)), "==", literal.value)

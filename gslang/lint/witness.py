@@ -347,7 +347,7 @@ class _Making:
 class _Simple(Proposals):
     """Proposals as far as values can be told; else the default."""
 
-    def __call__(self, test: ir.Test | ir.Rest, default: object = UNSAID) -> Any:
+    def __call__(self, test: ir.Test, default: object = UNSAID) -> Any:
         try:
             return super().__call__(test, default)
         except FAILURES:

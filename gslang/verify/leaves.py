@@ -258,9 +258,8 @@ class Leaves:
                 if not reads_itself(self.rule, number, constraint, self.scope):
                     default = self.concrete(constraint.test, default)
                 elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
-                    items = constraint.test.items
-                    if not any(isinstance(i, ir.Rest) for i in items) and len(items) != len(default):
-                        default = some_shape(self.dice(number), len(items))
+                    if constraint.test.back is None and not constraint.test.fits(len(default)):
+                        default = some_shape(self.dice(number), len(constraint.test.items))
         return default
 
     def concrete(self, test: ir.Test, default: object) -> Any:

@@ -181,9 +181,9 @@ def _leaves_open(constraint: ir.Constraint, proposed: Attrs, settle: bool) -> bo
     name, test = constraint.field, within_captures(constraint.test)
     if test == ir.Anything():
         return test is constraint.test or name not in proposed
-    items = test.items if isinstance(test, ir.TupleTest) else ()
-    rest = ir.Rest()
-    if rest not in items or any(within_captures(item) not in (rest, ir.Anything()) for item in items):
+    if not isinstance(test, ir.TupleTest) or test.back is None:
+        return False
+    if any(within_captures(item) != ir.Anything() for item in test.items):
         return False
     if name in proposed and proposed[name] is None:
         raise Misfit(f"`{name}` is proposed to be absent")

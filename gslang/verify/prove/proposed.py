@@ -20,7 +20,7 @@ def attributes_of(
     case: Case, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
 ) -> Attributes:
     """All attributes of a call: copied, proposed by constraints, or open."""
-    tests = {constraint.field: constraint.test for constraint in call.tests}
+    tests = {constraint.field: constraint for constraint in call.tests}
     given = _copied(case, call, operator, signature, operands)
     attrs = Attributes()
     # others read layouts and transpositions
@@ -30,11 +30,9 @@ def attributes_of(
         if name in given:
             attrs[name] = given[name]
             continue
-        test = tests.get(name)
-        if (
-            isinstance(test, ir.Equals)
-            and (copied := case.as_written(test.value, operator, operands)) is not None
-        ):
+        constraint = tests.get(name)
+        test, wanted = (None, None) if constraint is None else (constraint.test, constraint.equal_to)
+        if wanted is not None and (copied := case.as_written(wanted, operator, operands)) is not None:
             attrs[name] = copied
             continue
         if isinstance(test, ir.Computes):
@@ -48,7 +46,7 @@ def attributes_of(
             case.scope.bind(test.capture, attrs[name])
     for operand in signature.operands:
         if operand.attribute is not None and operand.name in tests:
-            chosen = Proposed(case, operator, operand.name)(tests[operand.name])
+            chosen = Proposed(case, operator, operand.name)(tests[operand.name].test)
             if chosen is UNSAID:
                 raise NotProved("an operand that stands as an attribute and may be any")
             attrs[operand.name] = chosen
@@ -81,7 +79,7 @@ class Proposed(Proposals):
         super().__init__(case.scope)
         self.case, self.operator, self.name = case, operator, name
 
-    def __call__(self, test: ir.Test | ir.Rest, default: object = UNSAID) -> Any:
+    def __call__(self, test: ir.Test, default: object = UNSAID) -> Any:
         """The value that passes, `UNSAID` where the test says too little; what it gives is tested again."""
         try:
             return super().__call__(test, default)

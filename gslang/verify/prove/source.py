@@ -4,6 +4,7 @@ conditions.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
@@ -180,7 +181,7 @@ class Source:
         leaf.is_vector = number_ in self.case.watched.vectors
         leaf.least = 0 if leaf.is_vector else 1
         for constraint in pattern.tests:
-            self.fix(leaf, number_, constraint.field, within_captures(constraint.test))
+            self.fix(leaf, number_, replace(constraint, test=within_captures(constraint.test)))
         if (rank := self.demanded.get(here(self.case, number_))) is not None:
             hold_to_rank(leaf, rank)
         read = self.case.watched.looked_into.get(number_, set())
@@ -195,24 +196,23 @@ class Source:
         self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
         return slot
 
-    def fix(self, leaf: Leaf, number_: int, field: str, test: object) -> None:
+    def fix(self, leaf: Leaf, number_: int, constraint: ir.Constraint) -> None:
         """Take from a test of one field of a leaf what it says of it."""
         known: object
-        if field == "value" and isinstance(test, ir.ElementsTest):
-            if not self.is_own(number_, test.value):
-                self.fix_elements(leaf, test, self.case.value(test.value))
-        elif field == "value" and not isinstance(test, ir.Anything):
+        field, test = constraint.field, constraint.test
+        if constraint.elements is not None:
+            if not self.is_own(number_, constraint.elements):
+                value = self.case.value(constraint.elements)
+                self.fix_elements(leaf, value, isinstance(test, ir.ConstantEquals))
+        elif field == "value" and test != ir.Anything():
             raise NotProved("a constant with several elements")
-        elif (
-            field == "shape" and isinstance(test, ir.TupleTest)
-            and not any(isinstance(i, ir.Rest) for i in test.items)
-        ):
+        elif field == "shape" and isinstance(test, ir.TupleTest) and test.back is None:
             leaf.rank = len(test.items)
             leaf.known = tuple(
                 self.known_item(item, f"{leaf.name}{k}_", leaf.least) for k, item in enumerate(test.items)
             )
-        elif field in ("shape", "dtype", "ndim") and isinstance(test, ir.Equals):
-            known = self.case.try_value(test.value)
+        elif field in ("shape", "dtype", "ndim") and constraint.equal_to is not None:
+            known = self.case.try_value(constraint.equal_to)
             if field == "shape":
                 leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
             elif field == "dtype":
@@ -220,17 +220,15 @@ class Source:
             else:
                 leaf.rank = known if type(known) is int else None
 
-    def fix_elements(self, leaf: Leaf, test: ir.ElementsTest, value: object) -> None:
-        """Take the elements of a constant to be those that a test asks for."""
+    def fix_elements(self, leaf: Leaf, value: object, is_single: bool) -> None:
+        """Take the elements of a constant, or (`is_single`) its only one, to be those that are asked for."""
         if isinstance(value, ConstantValue) and leaf.is_vector and value.leaf.is_vector:
             leaf.like = value.leaf
-        elif (
-            isinstance(value, tuple) and isinstance(test, ir.ConstantEquals) and all(map(is_number, value))
-        ):
+        elif isinstance(value, tuple) and is_single and all(map(is_number, value)):
             leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
         else:
             leaf.value = as_term(value)
-            leaf.ones = isinstance(test, ir.ConstantEquals)
+            leaf.ones = is_single
 
     def is_own(self, number_: int, value: ir.Value) -> bool:
         """True if a value is that of the same constant in the first instance, which is being made."""

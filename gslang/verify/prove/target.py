@@ -23,7 +23,7 @@ from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import Copies, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue
 from gslang.verify.prove.tensors import Tensor, Value, World, constant
-from gslang.verify.prove.values import FamilyValues, instances_of
+from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched
 
 
@@ -117,8 +117,8 @@ class Target:
                 slots = [instance.slots[node] for instance in scope.instances[block]]
                 found = [None if slot == ABSENT else self.graph.tensor(slot) for slot in slots]
                 yield from found if self.world.counted else [Family(block, *found)]
-            case ir.Repeat(element, (local,), source, None, renewed) if (
-                isinstance(self.case.evaluate, FamilyValues) and instances_of(source) is not None
+            case ir.Repeat(element, (local,), ir.Instances(block), None, renewed) if isinstance(
+                self.case.evaluate, FamilyValues
             ):
                 results = []
                 self.case.evaluate.over_instances.add(local)
@@ -128,9 +128,7 @@ class Target:
                         self.made.pop(target, None)
                     results.append(self.one(element))
                 self.case.evaluate.over_instances.discard(local)
-                block_ = instances_of(source)
-                assert block_ is not None
-                yield Family(block_, *results)
+                yield Family(block, *results)
             case ir.Repeat() as repeat:
                 for _ in iterate(repeat, scope):
                     for inner in repeat.inner:

@@ -6,7 +6,7 @@ evaluates alone.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 from gslang.check import checked as ir
@@ -19,16 +19,6 @@ from gslang.verify.prove.tensors import World
 from gslang.verify.prove.watched import WatchingScope
 
 
-def instances_of(source: ir.Value) -> int | None:
-    """The block whose instances (or their numbers) a sequence runs over, None for other sequences."""
-    match source:
-        case ir.Instances(block):
-            return block
-        case ir.Builtin("range", (ir.Length(block),)):
-            return block
-    return None
-
-
 class FamilyValues:
     """Evaluates the values of one case."""
 
@@ -39,9 +29,7 @@ class FamilyValues:
     def __call__(self, value: ir.Value) -> Any:
         # Long on purpose: a flat `match`, a form of value after the other.
         match value:
-            case ir.Comprehension(element, (local,), source, None) if (
-                block := instances_of(source)
-            ) is not None:
+            case ir.Comprehension(element, (local,), ir.Instances(block), None):
                 return Family(block, *self.of_each(local, element))
             case ir.Comprehension(element, names, source, condition):
                 result = []
@@ -81,18 +69,10 @@ class FamilyValues:
                 for item in items:
                     result += list(self(item.value)) if isinstance(item, ir.SpreadValue) else [self(item)]
                 return tuple(result)
-            case ir.UnaryValue():
-                return evaluate(replace(value, operand=self.constant(value.operand)), self.scope)
-            case ir.BinaryValue() | ir.CompareValue():
-                return evaluate(
-                    replace(value, left=self.constant(value.left), right=self.constant(value.right)),
-                    self.scope,
-                )
-            case ir.RangeValue(lower, upper):
-                return evaluate(ir.RangeValue(self.constant(lower), self.constant(upper)), self.scope)
-            case ir.SliceValue(base, lower, upper, step):
-                parts = [None if v is None else self.constant(v) for v in (lower, upper, step)]
-                return evaluate(ir.SliceValue(self.constant(base), *parts), self.scope)
+            case ir.UnaryValue() | ir.BinaryValue() | ir.CompareValue() | ir.RangeValue() | ir.SliceValue():
+                parts: dict[str, Any] = {f.name: getattr(value, f.name) for f in fields(value)}
+                known: Any = {name: self.constant(part) for name, part in parts.items() if hasattr(part, "__slots__")}
+                return evaluate(replace(value, **known), self.scope)
             case ir.SelectValue(place, node, arms):
                 arm = arms[self.scope.branch(place, node)]
                 if arm is None:
