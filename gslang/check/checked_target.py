@@ -14,6 +14,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_tests import SameAttributes
 from gslang.check.checked_values import Branching, Loop, NodeReference, Place, Selection, Value
+from gslang.graph.graph import PROJ, TUPLE
 
 
 class TargetPart:
@@ -46,6 +47,9 @@ class NewNode(TargetPart):
     """A new node with operands: a call, a tuple or a projection."""
 
     __slots__ = ()
+    operator: Any
+    attributes: Any
+    spreads: Any = ()
 
 
 class Unpacking(TargetPart):
@@ -134,6 +138,8 @@ class MakeTuple(NewNode):
     """A tuple of the target."""
 
     made_of: ClassVar[tuple[str, ...]] = ("fields",)
+    operator: ClassVar[str] = TUPLE  # type: ignore[misc]
+    attributes: ClassVar[tuple[()]] = ()  # type: ignore[misc]
     fields: tuple[int, ...]
 
     @property
@@ -145,8 +151,14 @@ class MakeTuple(NewNode):
 class MakeProj(NewNode, Unpacking):
     """One field of a tuple of the target."""
 
+    operator: ClassVar[str] = PROJ  # type: ignore[misc]
     base: int
     index: Value
+
+    @property
+    def attributes(self) -> tuple[tuple[str, Value], ...]:
+        """Its index."""
+        return (("index", self.index),)
 
     @property
     def reads(self) -> object:

@@ -61,14 +61,25 @@ class NodeReference:
     node: int
 
 
-class Selection(NodeReference):
+class Partly:
+    """Something of which only `surely` is evaluated whatever the match is."""
+
+    __slots__ = ()
+
+    @property
+    def surely(self) -> tuple[Any, ...]:
+        """The parts that are evaluated whenever it is."""
+        return ()
+
+
+class Selection(NodeReference, Partly):
     """One of `arms`, by the branch of alternation `node` that matched."""
 
     __slots__ = ()
     arms: tuple[Any, ...]
 
 
-class Conditioned:
+class Conditioned(Partly):
     """Stands under `condition`; None: under none."""
 
     __slots__ = ()
@@ -83,6 +94,10 @@ class Branching(Conditioned):
     then: Any
     otherwise: Any
 
+    @property
+    def surely(self) -> tuple[Any, ...]:
+        return (self.condition,)
+
 
 class Loop(Conditioned):
     """One `element` (a value, or the number of a target) for each item of `source` (bound to `locals`,
@@ -94,6 +109,10 @@ class Loop(Conditioned):
     locals: tuple[int, ...]
     source: Value
     condition: Value | None
+
+    @property
+    def surely(self) -> tuple[Any, ...]:
+        return (self.source,)
 
 
 # ── values: attribute expressions ───────────────────────────────────────────────────────────────────────────
@@ -112,18 +131,28 @@ class InPlace(Reading):
     place: Place
 
 
+class Count(Reading):
+    """A number of things: whole and not negative."""
+
+    __slots__ = ()
+
+
 class TruthValue:
     """A value that is true or false."""
 
     __slots__ = ()
 
 
-class Connective(TruthValue):
+class Connective(TruthValue, Partly):
     """`and` and `or` of `items`: one that is `deciding` settles it."""
 
     __slots__ = ()
     items: tuple[Value, ...]
     deciding: ClassVar[bool]
+
+    @property
+    def surely(self) -> tuple[Any, ...]:
+        return self.items[:1]
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +195,7 @@ class IsAbsent(NodeReference, Reading, TruthValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Uses(NodeReference, Reading):
+class Uses(NodeReference, Count):
     """`users(n)`, `users(n, Transpose, perm = p)`: a fact (`what`) about who uses a node in the graph before
     the rewrite, or about the bodies of a call (`calls(y, Relu)`; `calls(y.then_branch)`: about one, the
     attribute `body`).
@@ -217,7 +246,7 @@ class Local(Reading):
 
 
 @dataclass(frozen=True, slots=True)
-class InstanceIndex(Reading):
+class InstanceIndex(Count):
     """`index` inside a template: the number of this instance, from 0."""
 
     block: int
@@ -229,7 +258,7 @@ class Opset:
 
 
 @dataclass(frozen=True, slots=True)
-class Length(Reading):
+class Length(Count):
     """`len(NAME)` of a block: how many instances there are."""
 
     block: int

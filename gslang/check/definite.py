@@ -66,32 +66,9 @@ def new_nodes_read(item: object, lets: Sequence[ir.Value], sure: bool = False) -
     """The targets whose types a value or target reads itself, directly or by a let, each once; `sure`: under
     no condition.
     """
-    found: dict[int, None] = {}
-    seen: set[int] = set()
-    stack = [item]
-    while stack:
-        part = stack.pop()
-        below: list[Any] = []
-        match part:
-            case ir.TypeOf(target):
-                found[target] = None
-            case ir.Let(_, number):
-                below = [] if number in seen else [lets[number]]
-                seen.add(number)
-            case ir.IfValue(condition) if sure:
-                below = [condition]
-            case ir.Connective() if sure:
-                below = list(part.items[:1])
-            case ir.Comprehension(_, _, source, _) if sure:
-                below = [source]
-            case ir.SelectValue() if sure:
-                pass
-            case tuple():
-                below = list(part)
-            case _ if is_dataclass(part) and not isinstance(part, type):
-                below = [getattr(part, f.name) for f in fields(part) if f.name != "span"]
-        stack.extend(reversed(below))
-    return list(found)
+    return list(dict.fromkeys(
+        part.target for part in walk(item, lets, sure) if isinstance(part, ir.TypeOf)
+    ))
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,6 +96,17 @@ def settle_constants(lowering: Lowering) -> None:
     Any other takes that of an operand beside it (`Signature.dtype_beside`). Reported are a named one that
     would have two types, and values that their type, as far as the rule states it, cannot have.
     """
+    demanded = _demanded(lowering)
+    for number, target in enumerate(lowering.targets):
+        if isinstance(target, ir.MakeConst):
+            if number in demanded:
+                lowering.targets[number] = replace(target, dtype=ir.Const(demanded[number]))
+            elif (dtype := _text(target.dtype)) is not None:
+                _check_value(lowering, number, dtype)
+
+
+def _demanded(lowering: Lowering) -> dict[int, str]:
+    """Constants without an element type → the one that the declaration of an operand demands."""
     demanded: dict[int, str] = {}
     seen: dict[int, tuple[str, Span]] = {}
     for target, span in zip(lowering.targets, lowering.target_spans):
@@ -120,15 +131,7 @@ def settle_constants(lowering: Lowering) -> None:
                 if dtype is not None:
                     _once(lowering, number, dtype, span, seen)
                     _check_value(lowering, number, dtype, wanted is not None)
-    for number, dtype in demanded.items():
-        constant = lowering.targets[number]
-        assert isinstance(constant, ir.MakeConst)
-        lowering.targets[number] = replace(constant, dtype=ir.Const(dtype))
-    for number, target in enumerate(lowering.targets):
-        if number not in demanded and isinstance(target, ir.MakeConst):
-            dtype = _text(target.dtype)
-            if dtype is not None:
-                _check_value(lowering, number, dtype)
+    return demanded
 
 
 def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = False) -> None:

@@ -34,8 +34,10 @@ def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -
     return result
 
 
-def walk(item: object) -> Iterator[Any]:
-    """A value, test or constraint and all its parts, in order; what is shared, once."""
+def walk(item: object, lets: Sequence[ir.Value] = (), sure: bool = False) -> Iterator[Any]:
+    """A value, test or constraint and all its parts, in order; what is shared, once. With `lets` also what
+    those that are read are made of; `sure`: only what is evaluated whatever the match is.
+    """
     stack, met = [item], set[int]()
     while stack:
         part = stack.pop()
@@ -45,8 +47,12 @@ def walk(item: object) -> Iterator[Any]:
         yield part
         if isinstance(part, tuple):
             stack.extend(reversed(part))
+        elif sure and isinstance(part, ir.Partly):
+            stack.extend(reversed(part.surely))
         else:
             kind: type = type(part)
+            if lets and isinstance(part, ir.Let):
+                stack.append(lets[part.let])
             stack.extend([getattr(part, name) for name in _names_below(kind)])
 
 
@@ -94,18 +100,7 @@ def readings(item: object, lets: Sequence[ir.Value]) -> Iterator[ir.Reading]:
     """All that a value, test or constraint reads of the match, its lets and what these read included; what is
     shared, once.
     """
-    return (part for part in walk_lets(item, lets) if isinstance(part, ir.Reading))
-
-
-def walk_lets(item: object, lets: Sequence[ir.Value]) -> Iterator[Any]:
-    """A value, test or constraint and all its parts, and those of the lets that it reads, each let once."""
-    stack, met = [item], set[int]()
-    while stack:
-        for part in walk(stack.pop()):
-            yield part
-            if isinstance(part, ir.Let) and part.let not in met:
-                met.add(part.let)
-                stack.append(lets[part.let])
+    return (part for part in walk(item, lets) if isinstance(part, ir.Reading))
 
 
 def values_below(value: object) -> Iterator[Any]:

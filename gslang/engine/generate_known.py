@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk_lets
+from gslang.check.walks import walk
 from gslang.dialect.signature import Signature
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.constraint_code import constraint_code
@@ -78,7 +78,7 @@ def _objects_read(condition: ir.Value, names: Namespace) -> dict[str, None] | No
     """
     found: dict[str, None] = {}
     costly = False
-    for part in walk_lets(condition, names.rule.lets):
+    for part in walk(condition, names.rule.lets):
         costly = costly or isinstance(part, (ir.Comprehension, ir.Connective)) or (
             isinstance(part, ir.Builtin) and part.name not in _CHEAP
         )

@@ -12,7 +12,7 @@ from functools import cache
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
 from gslang.check.footprint import footprint, operators_at
-from gslang.check.walks import reverse_post_order, walk, walk_lets
+from gslang.check.walks import reverse_post_order, walk
 from gslang.engine.program import (
     Absent,
     Apart,
@@ -268,5 +268,5 @@ def mentions_another(item: object, lets: tuple[ir.Value, ...], captures: Collect
     """
     return any(
         isinstance(part, ir.AnotherInstance) or isinstance(part, ir.Captured) and part.capture in captures
-        for part in walk_lets(item, lets)
+        for part in walk(item, lets)
     )

@@ -119,7 +119,7 @@ def _is_count(value: ir.Value) -> bool:
     match value:
         case ir.ItemValue(base):
             return field_of(base) == "shape"
-        case ir.Length() | ir.Uses():
+        case ir.Count():
             return True
     return field_of(value) == "ndim"
 
@@ -202,9 +202,7 @@ def _hashable(value: ir.Value) -> bool:
 
 def _begin(value: ir.Value) -> Known:
     """Ranks, lengths and dimensions are no negative numbers."""
-    return (
-        Known(low=(0.0, False)) if _is_count(value) or isinstance(value, ir.InstanceIndex) else Known()
-    )
+    return Known(low=(0.0, False)) if _is_count(value) else Known()
 
 
 def _beyond_rank(fact: Fact, beside: Beside) -> bool | None:

@@ -86,25 +86,19 @@ def _laid(
         return
     nodes = {**nodes, g: s}
     a, b = general.nodes[g], special.nodes[s]
-    match a, b:
-        case ir.LeafNode(), _:
-            if _leaf_covers(a, b):
-                yield from _laid(general, special, rest, nodes, steps)
-        case ir.CallNode(), ir.CallNode():
-            if (
-                not set(b.operators) <= set(a.operators) or (a.variable is None) != (b.variable is None)
-                or len(a.operands) != len(b.operands)
-            ):
-                return
-            orders = [b.operands]
-            if set(b.operators) <= a.swappable and len(b.operands) == 2:
-                orders.append(b.operands[::-1])
-            for order in orders:
-                inner = _pairs(a.operands, order)
-                if inner is not None:
-                    yield from _laid(general, special, inner + rest, nodes, steps)
-        case (ir.TupleNode() | ir.ProjNode() | ir.AltNode()), _ if type(a) is type(b):
-            inner = _pairs(a.parts or a.below, b.parts or b.below)
+    if isinstance(a, ir.LeafNode):
+        if _leaf_covers(a, b):
+            yield from _laid(general, special, rest, nodes, steps)
+    elif (
+        type(a) is type(b) and not isinstance(a, ir.ChainNode) and set(b.operators) <= set(a.operators)
+        and (a.variable is None) == (b.variable is None)
+    ):
+        left, right = a.parts or a.below, b.parts or b.below
+        orders = [right]
+        if b.operators and set(b.operators) <= a.swappable and len(right) == 2:
+            orders.append(right[::-1])
+        for order in orders:
+            inner = _pairs(left, order)
             if inner is not None:
                 yield from _laid(general, special, inner + rest, nodes, steps)
 
@@ -238,22 +232,18 @@ def same_targets(overlay: Overlay) -> bool:
 def _same_target(x: int, y: int, overlay: Overlay) -> bool:
     a, b = overlay.general.target.targets[x], overlay.special.target.targets[y]
     match a, b:
-        case ir.MakeCall(), ir.MakeCall():
-            if a.operator != b.operator or len(a.operands) != len(b.operands):
+        case ir.NewNode(), ir.NewNode():
+            if a.operator != b.operator or len(a.parts) != len(b.parts):
                 return False
             if not same(
                 tuple(sorted(a.attributes, key=_key)), tuple(sorted(b.attributes, key=_key)), overlay
             ) or not same(a.spreads, b.spreads, overlay):
                 return False
             signature = overlay.general.dialect.get(a.operator) if isinstance(a.operator, str) else None
-            orders = [b.operands]
-            if signature is not None and "commutative" in signature.traits and len(b.operands) == 2:
-                orders.append(b.operands[::-1])
-            return any(
-                all(_same_target(p, q, overlay) for p, q in zip(a.operands, order)) for order in orders
-            )
-        case ir.ChosenTarget(), _:
-            return False
+            orders = [b.parts]
+            if signature is not None and "commutative" in signature.traits and len(b.parts) == 2:
+                orders.append(b.parts[::-1])
+            return any(all(_same_target(p, q, overlay) for p, q in zip(a.parts, order)) for order in orders)
         case ir.Repeat(), ir.Repeat() if len(a.locals) != len(b.locals) or any(
             overlay.locals.setdefault(k, m) != m for k, m in zip(a.locals, b.locals)
         ):

@@ -24,36 +24,26 @@ def rebuilds_itself(rule: ir.CheckedRule) -> bool:
 def rebuilt(rule: ir.CheckedRule, k: int, t: int) -> bool:
     """True if a target is what a pattern node matched, over again."""
     pattern, made = rule.nodes[k], rule.target.targets[t]
-    match made, pattern:
-        case ir.SourceNode(node=node), _:
-            return node == k
-        case ir.MakeCall(), ir.CallNode():
-            same_operator = (
-                pattern.operators == (made.operator,) or isinstance(made.operator, tuple)
-                and made.operator[1] == pattern.variable
-            )
-            if not same_operator or len(made.operands) != len(pattern.operands):
-                return False
-            orders = [pattern.operands, pattern.operands[::-1]] if pattern.swappable else [pattern.operands]
-            operands = any(
-                all(isinstance(p, int) and rebuilt(rule, p, m) for p, m in zip(order, made.operands))
-                for order in orders
-            )
-            return operands and _same_attributes(rule, k, pattern, made)
-        case (ir.MakeTuple(), ir.TupleNode()) | (ir.MakeProj(), ir.ProjNode()):
-            given = (ir.Equals(made.index),) if isinstance(made, ir.MakeProj) else ()
-            return pattern.asked("index") == given and len(made.parts) == len(pattern.parts) and all(
-                isinstance(p, int) and rebuilt(rule, p, f) for p, f in zip(pattern.parts, made.parts)
-            )
-    return False
-
-
-def _same_attributes(rule: ir.CheckedRule, k: int, pattern: ir.CallNode, made: ir.MakeCall) -> bool:
-    signature = rule.dialect.get(pattern.operators[0])
-    if signature is None:
+    if isinstance(made, ir.SourceNode):
+        return made.node == k
+    if (
+        not isinstance(made, ir.NewNode) or len(made.parts) != len(pattern.parts)
+        or pattern.operators != (made.operator,) and made.operator != ("variable", pattern.variable)
+    ):
         return False
+    orders = [pattern.parts, pattern.parts[::-1]] if pattern.swappable else [pattern.parts]
+    operands = any(
+        all(isinstance(p, int) and rebuilt(rule, p, m) for p, m in zip(order, made.parts)) for order in orders
+    )
+    return operands and _same_attributes(rule, k, pattern, made)
+
+
+def _same_attributes(rule: ir.CheckedRule, k: int, pattern: ir.Pattern, made: ir.NewNode) -> bool:
+    signature = rule.dialect.get(pattern.operators[0])
     demanded = {c.field: c.test for c in pattern.tests}
     given = dict(made.attributes)
+    if signature is None:  # a tuple or a projection
+        return demanded == {name: ir.Equals(value) for name, value in given.items()}
     copied = [spread for spread in made.spreads if spread.node == k]
     for name, spec in signature.attributes.items():
         if name in given:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
-from gslang.check.walks import field_of, walk_lets
+from gslang.check.walks import field_of, walk
 from gslang.graph.graph import Graph
 from gslang.lint.generality import overlays
 from gslang.lint.linted_file import Finding, LintedFile, finding
@@ -56,7 +56,7 @@ def _always_built(rule: ir.CheckedRule) -> bool:
 
     Where a dimension or value is not, the match is skipped.
     """
-    for part in walk_lets(rule.target.targets, rule.lets):
+    for part in walk(rule.target.targets, rule.lets):
         if isinstance(part, _MAY_FAIL):
             return False
         if field_of(part) in ("shape", "dtype", "ndim", "value"):

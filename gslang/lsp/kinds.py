@@ -28,6 +28,7 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import with_meanings
 from gslang.engine.values import FAILURES
+from gslang.graph.graph import PROJ, TUPLE
 from gslang.lsp.analysis import Analysis
 from gslang.lsp.names import marks
 from gslang.lsp.pieces import Piece
@@ -182,16 +183,10 @@ def _bounds(lowering: Lowering, block: int) -> str:
 
 
 def _made(target: ir.Target) -> str:
-    match target:
-        case ir.MakeCall(operator):
-            return f": a call of `{operator if isinstance(operator, str) else operator[1]}`"
-        case ir.MakeTuple():
-            return ": a tuple"
-        case ir.MakeProj():
-            return ": a projection"
-        case ir.MakeConst():
-            return ": a constant"
-    return ""
+    if isinstance(target, ir.NewNode):
+        name = target.operator if isinstance(target.operator, str) else target.operator[1]
+        return {TUPLE: ": a tuple", PROJ: ": a projection"}.get(name, f": a call of `{name}`")
+    return ": a constant" if isinstance(target, ir.MakeConst) else ""
 
 
 def value_type(what: Denotation | None) -> str | None:

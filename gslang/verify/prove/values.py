@@ -71,8 +71,8 @@ class FamilyValues:
                 return tuple(result)
             case ir.UnaryValue() | ir.BinaryValue() | ir.CompareValue() | ir.RangeValue() | ir.SliceValue():
                 parts: dict[str, Any] = {f.name: getattr(value, f.name) for f in fields(value)}
-                known: Any = {name: self.constant(part) for name, part in parts.items() if hasattr(part, "__slots__")}
-                return evaluate(replace(value, **known), self.scope)
+                known = {k: self.constant(v) for k, v in parts.items() if not isinstance(v, str | None)}
+                return evaluate(replace(value, **known), self.scope)  # type: ignore[arg-type]
             case ir.SelectValue(place, node, arms):
                 arm = arms[self.scope.branch(place, node)]
                 if arm is None:
