@@ -24,10 +24,14 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
     equals.
     """
     limit = max(1, len(word) // 3) if len(word) > 1 else 0  # one letter is one edit from every other
+    letters = set(word.lower())
     best: tuple[int, str] | None = None
     for candidate in sorted(set(candidates)):
         if abs(len(candidate) - len(word)) > limit:
             continue
+        there = set(candidate.lower())
+        if len(letters - there) > limit or len(there - letters) > limit:
+            continue  # each of these letters takes an edit
         far = 0 if candidate.lower() == word.lower() else distance(word, candidate)
         if far <= limit and (best is None or far < best[0]):
             best = (far, candidate)

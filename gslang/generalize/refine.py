@@ -54,8 +54,7 @@ class Settings:
     """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
     on.
 
-    `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
-    """
+    `lift`: values that the rule fixes may be left open, and attributes carried over to the target."""
 
     seconds: float = SECONDS
     seed: int = 0
