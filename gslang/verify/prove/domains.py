@@ -174,8 +174,7 @@ def attribute(
     if bases == {"bool"}:
         return (False, True)[choices.choose(2)]
     if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
-        world.facts.count += 1
-        return Real.named(f"{name}#{world.facts.count}", choices)
+        return Real.named(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 

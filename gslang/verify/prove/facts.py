@@ -5,9 +5,18 @@ A question that stays open becomes a case distinction (`at_least`, `equal`) and 
 
 from __future__ import annotations
 
+from copy import copy
+from typing import Any
+
+from gslang.verify.prove.journal import change, question
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
 from gslang.verify.prove.quantities import Quantities
 from gslang.verify.prove.sizes import Number, Size, is_number, linear, made, names_in, text_of, without
+
+_LEARNT = (
+    "assumed", "bounds", "clips", "count", "different", "equations", "fitting", "fitting_sizes", "floors",
+    "inner_count", "joins", "known", "order", "products", "ranges", "withins",
+)
 
 
 class Facts(Quantities):
@@ -18,8 +27,29 @@ class Facts(Quantities):
         self.different: list[Number] = []  # each other than 0
         self.fitting_sizes: list[tuple[Number, Number]] = []  # pairs of sizes that broadcast
 
+    # ── earlier states ──
+
+    def saved(self) -> object:
+        """All that was learnt, as a copy."""
+        state = {name: copy(getattr(self, name)) for name in _LEARNT}
+        state["assumed"] = [list(facts) for facts in self.assumed]
+        true = {assumed: set(found) for assumed, found in self._true.items()}
+        return state, true, self._found.copy()
+
+    def put_back(self, state: Any) -> None:
+        """Know what was known then, and nothing else."""
+        learnt, true, found = state
+        for name in _LEARNT:
+            setattr(self, name, copy(learnt[name]))
+        self.assumed = [list(facts) for facts in learnt["assumed"]]
+        self._changed()
+        self._models.put_back()
+        self._true = {assumed: set(texts) for assumed, texts in true.items()}
+        self._found = self._under[self._assumptions()] = found.copy()
+
     # ── knowledge ──
 
+    @change
     def learn(self, value: Number) -> None:
         """`value` is at least 0 in this case. Raises `Impossible` where that contradicts what is known."""
         with self._bare():
@@ -34,6 +64,7 @@ class Facts(Quantities):
                 self._settle_fitting()
         self._changed()
 
+    @change
     def learn_equal(self, a: Number, b: Number) -> None:
         """Both are the same in this case."""
         with self._bare():
@@ -159,6 +190,7 @@ class Facts(Quantities):
                 return True
         return False
 
+    @change
     def learn_fit(self, small: Number, big: Number) -> None:
         """A dimension of size `small` is broadcast to `big`: it is 1, or the same."""
         small, big = self.normal(small), self.normal(big)
@@ -174,8 +206,20 @@ class Facts(Quantities):
             if isinstance(self.normal(small - big), Size) and self.proves(self.normal(small - 2)):
                 self._learn_equal(small, big)
 
+    @question
+    def broadcast_elsewhere(self, a: Number, b: Number) -> bool:
+        """True if two sizes are known to broadcast, since the source broadcasts them."""
+        pair = _texts(a, b)
+        return any(pair == _texts(self.normal(x), self.normal(y)) for x, y in self.fitting_sizes)
+
+    @change
+    def learn_broadcast(self, *pairs: tuple[Number, Number]) -> None:
+        """Sizes that the source broadcasts."""
+        self.fitting_sizes += pairs
+
     # ── questions ──
 
+    @question
     def at_least(self, a: Number, b: Number) -> bool:
         """a ≥ b: known, or decided for this case."""
         difference = self.normal(a - b)
@@ -190,6 +234,7 @@ class Facts(Quantities):
         self.learn(-1 - difference)
         return False
 
+    @question
     def decided(self, value: Number) -> bool | None:
         """True if value ≥ 0; None if unknown."""
         value = self.normal(value)
@@ -199,6 +244,7 @@ class Facts(Quantities):
             return True
         return False if self.proves(-1 - value) else None
 
+    @question
     def equal(self, a: Number, b: Number) -> bool:
         """a = b: known, or decided for this case."""
         if not is_number(b) or not is_number(a):
@@ -222,6 +268,7 @@ class Facts(Quantities):
                 break
         return False
 
+    @question
     def surely_differ(self, difference: Number) -> bool:
         """True if a difference is known not to be 0."""
         difference = self.normal(difference)
@@ -231,3 +278,8 @@ class Facts(Quantities):
         if any(text_of(self.normal(other)) in texts for other in self.different):
             return True
         return self.proves(difference - 1) or self.proves(-1 - difference)
+
+
+def _texts(a: Number, b: Number) -> tuple[str, str]:
+    one, other = text_of(a), text_of(b)
+    return min(one, other), max(one, other)

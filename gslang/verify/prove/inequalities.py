@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import gcd
 
+from gslang.verify.prove.journal import Journaled, change, question
 from gslang.verify.prove.models import Models
 from gslang.verify.prove.paths import Choices
 from gslang.verify.prove.sizes import (
@@ -51,8 +52,17 @@ class _Found:
         self.long: list[Size] = []  # the other inequalities
         self.least: dict[str, int] = {}  # text without its number → how small it can be
 
+    def copy(self) -> _Found:
+        """The same, to which more may be added."""
+        other = _Found()
+        other.indexed, other.seen, other.long = self.indexed, set(self.seen), list(self.long)
+        other.normal, other.proved = dict(self.normal), dict(self.proved)
+        other.nonnegative, other.least = dict(self.nonnegative), dict(self.least)
+        other.about = {name: list(facts) for name, facts in self.about.items()}
+        return other
 
-class Inequalities(Knowledge):
+
+class Inequalities(Knowledge, Journaled):
     """`known`: polynomials that are at least 0; `equations`: quantity → what it equals.
 
     `order`: quantity → when it was made.
@@ -112,13 +122,21 @@ class Inequalities(Knowledge):
     @contextmanager
     def assuming(self, *values: Number) -> Iterator[None]:
         """Inside, each value is at least 0, too."""
-        self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
-        self._found = self._conclusions()
+        self._assume(*values)
         try:
             yield
         finally:
-            self.assumed.pop()
-            self._found = self._conclusions()
+            self._assume_no_more()
+
+    @change
+    def _assume(self, *values: Number) -> None:
+        self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
+        self._found = self._conclusions()
+
+    @change
+    def _assume_no_more(self) -> None:
+        self.assumed.pop()
+        self._found = self._conclusions()
 
     def _primitive(self, value: Size) -> Size:
         """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
@@ -127,6 +145,7 @@ class Inequalities(Knowledge):
 
     # ── what follows ──
 
+    @question
     def proves(self, value: Number) -> bool:
         """True if value ≥ 0 follows from what is known. False: not found."""
         value = self.without_products(self.replaced_equations(value))
@@ -139,7 +158,7 @@ class Inequalities(Knowledge):
             if value.text in self._true.get((), ()) or value.text in self._true.get(here, ()):
                 proved[value.text] = True
                 return True
-            proved[value.text] = self.choices.recalled(value.text, lambda: self._follows(value))
+            proved[value.text] = self._follows(value)
             if proved[value.text]:
                 self._true.setdefault(here, set()).add(value.text)
                 if self.proved is not None:

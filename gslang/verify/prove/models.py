@@ -47,6 +47,12 @@ class Models:
         """The facts are others from now on; assignments that satisfy them, too, stay."""
         self.facts, self.about, self.tried = {}, {}, False
 
+    def put_back(self) -> None:
+        """The facts are those of an earlier moment: what was seen to hold since then may not be looked at
+        again when an assignment is moved."""
+        self.changed()
+        self.found = [_Model(model.values, set()) for model in self.found]
+
     def know(self, facts: Sequence[Number]) -> None:
         """More facts."""
         new = [fact for fact in facts if isinstance(fact, Size) and fact.text not in self.facts]

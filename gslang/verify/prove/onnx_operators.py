@@ -113,13 +113,11 @@ def onnx_attribute(
     if name in ("stash_type", "momentum", "seed"):
         return spec.default  # says nothing about values over real numbers
     if bases == {"float"} and not any(t.depth for t in spec.types):
-        world.facts.count += 1
-        return Real.named(f"{name}#{world.facts.count}", choices)
+        return Real.named(f"{name}#{world.facts.number()}", choices)
     if "dtype" in bases:
         return Dtype(choices)
     if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
-        world.facts.count += 1
-        return Token(f"{name}#{world.facts.count}", choices)
+        return Token(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
 
 
@@ -128,8 +126,7 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
     choices, facts = world.facts.choices, world.facts
 
     def named() -> Any:
-        facts.count += 1
-        return Real.named(f"{name}#{facts.count}", choices)
+        return Real.named(f"{name}#{facts.number()}", choices)
 
     match name:
         case "num_heads" if operator == "com.microsoft.MultiHeadAttention":
@@ -177,12 +174,11 @@ def _of_image(world: World, operator: str, name: str, choices: Choices) -> objec
         return world.facts.size(name)
     if operator != "Resize":
         return ("DCR", "CRD")[choices.choose(2)]
-    world.facts.count += 1
     match name:
         case "antialias" | "exclude_outside":  # more numbers than there are
-            return Real.named(f"{name}#{world.facts.count}", choices)
+            return Real.named(f"{name}#{world.facts.number()}", choices)
         case "mode" | "nearest_mode":
-            return Token(f"{name}#{world.facts.count}", choices)
+            return Token(f"{name}#{world.facts.number()}", choices)
         case "coordinate_transformation_mode":
             return COORDINATES[choices.choose(len(COORDINATES))]
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")

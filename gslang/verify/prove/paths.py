@@ -7,7 +7,7 @@ So code that asks looks like code that knows, and what it finds out holds if eve
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from gslang.base.deadline import Deadline
 
@@ -59,36 +59,31 @@ class Budget:
             raise OutOfTime("it takes too long")
 
 
-class Answers:
-    """Answers that a run found, for the next run, which is the same up to the choice in which they differ.
+class Memory(Protocol):
+    """Answers of the runs before (`journal.Journal`)."""
 
-    `found`: (question, answer) in the order of asking; `marks`: how many there were before each choice.
-    """
+    def begin(self, choices: int) -> None:
+        """A run begins whose first choices, but for the last of them, are those of the run before."""
 
-    __slots__ = ("found", "marks")
+    def mark(self, taken: int) -> None:
+        """A choice is made; `taken`: the number of those before it."""
 
-    def __init__(self) -> None:
-        self.found: list[tuple[str, bool]] = []
-        self.marks: list[int] = []
-
-    def keep(self, choices: int) -> None:
-        """Forget what was found after the first `choices` choices."""
-        if choices < len(self.marks):
-            del self.found[self.marks[choices] :]
-            del self.marks[choices:]
+    def ask(
+        self, choices: Choices, name: str, arguments: tuple[Any, ...], compute: Callable[[], Any]
+    ) -> Any:
+        """The answer to a question, from the run before where it has asked the same at this place."""
 
 
 class Choices:
     """The choices of one run: first those that are given, then always the first possibility.
 
-    `answers`: of the run before, None where each run asks anew.
+    `memory`: of the runs before, None where each run asks anew.
     """
 
-    __slots__ = ("answers", "asked", "bounds", "budget", "fixed", "given", "taken")
+    __slots__ = ("bounds", "budget", "fixed", "given", "memory", "taken")
 
-    def __init__(self, given: list[int], budget: Budget, answers: Answers | None = None) -> None:
-        self.given, self.budget, self.answers = given, budget, answers
-        self.asked = 0
+    def __init__(self, given: list[int], budget: Budget, memory: Memory | None = None) -> None:
+        self.given, self.budget, self.memory = given, budget, memory
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
         # what conditions on real numbers said: terms that are at least 0, or above it
         self.bounds: list[tuple[Any, bool]] = []
@@ -96,24 +91,12 @@ class Choices:
 
     def spend(self, steps: int = 1) -> None:
         """Take steps of the budget, unless the run before has done the same."""
-        if self.answers is None or len(self.taken) >= len(self.given):
+        if self.memory is None or len(self.taken) >= len(self.given):
             self.budget.spend(steps)
 
-    def recalled(self, question: str, answer: Callable[[], bool]) -> bool:
+    def recalled(self, name: str, argument: object, compute: Callable[[], bool]) -> bool:
         """The answer to a question: that of the run before where it asked the same at this place."""
-        known = self.answers
-        if known is None:
-            return answer()
-        if self.asked < len(known.found):
-            asked, result = known.found[self.asked]
-            if asked == question:
-                self.asked += 1
-                return result
-            raise NotProved("two runs with the same choices ask different questions")
-        result = answer()
-        known.found.append((question, result))
-        self.asked = len(known.found)
-        return result
+        return compute() if self.memory is None else bool(self.memory.ask(self, name, (argument,), compute))
 
     def choose(self, possibilities: int) -> int:
         """A number below `possibilities`."""
@@ -123,25 +106,26 @@ class Choices:
             raise Impossible
         self.spend()
         k = len(self.taken)
-        if self.answers is not None and k == len(self.answers.marks):
-            self.answers.marks.append(len(self.answers.found))
+        if self.memory is not None:
+            self.memory.mark(k)
         choice = self.given[k] if k < len(self.given) else 0
         self.taken.append((choice, possibilities))
         return choice
 
 
-def all_cases(run: Callable[[Choices], None], budget: Budget, anew: bool = False) -> int:
+def all_cases(run: Callable[[Choices], None], budget: Budget, memory: Memory | None = None) -> int:
     """Run every case; how many there were. Raises `NotProved` from a case, `TooMuch` where the budget does
     not suffice.
 
-    `anew`: no run uses what the one before has found.
+    `memory`: for what a run may use of the one before.
     """
     given: list[int] = []
-    answers = None if anew else Answers()
     count = 0
     while True:
-        choices = Choices(given, budget, answers)
+        choices = Choices(given, budget, memory)
         budget.spend(10)
+        if memory is not None:
+            memory.begin(len(given))
         try:
             run(choices)
             count += 1
@@ -154,5 +138,3 @@ def all_cases(run: Callable[[Choices], None], budget: Budget, anew: bool = False
             return count
         given = [choice for choice, _ in taken]
         given[-1] += 1
-        if answers is not None:
-            answers.keep(len(given) - 1)

@@ -12,6 +12,7 @@ from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.counted import INSTANCES, check_counts
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
+from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
 from gslang.verify.prove.ranks import is_about_one_number, sufficient
 from gslang.verify.prove.reals import as_term
@@ -114,8 +115,13 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
             budget.left = min(budget.left, _MORE_RANKS)
         found.limited, left = False, budget.left
 
+        known = Facts(Choices([], budget))
+        known.journal = None if record else Journal(known)
+
         def run(choices: Choices) -> None:
-            world = World(Facts(choices), most)
+            facts = Facts(choices) if record else known
+            facts.choices = choices
+            world = World(facts, most)
             world.facts.by_cases, world.counted = way.by_cases, way.counted
             try:
                 _look_at_case(watching, world, found, below)
@@ -123,7 +129,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
                 first.clipped = first.clipped or world.clipped
 
         try:
-            all_cases(run, budget, anew=record)
+            all_cases(run, budget, known.journal)
         except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
             raise NotProved(f"a case that the prover does not master: {error}") from error
         except OutOfTime:  # a proof for some ranks would be another claim on a faster machine

@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from itertools import combinations
 
 from gslang.verify.prove.inequalities import Inequalities
+from gslang.verify.prove.journal import change, question
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import (
     Number,
@@ -50,6 +51,7 @@ class Quantities(Inequalities):
         self.count = 0
         self.inner_count = 0
 
+    @change
     def size(self, name: str, least: int | None = 1) -> Number:
         """A new size of which only a lower bound is known, if any."""
         self.count += 1
@@ -58,11 +60,24 @@ class Quantities(Inequalities):
             self.known.append(result - least)
         return result
 
+    @change
+    def number(self) -> int:
+        """A number for a name that no other has."""
+        self.count += 1
+        return self.count
+
+    @question
+    def divisions(self, names: set[str]) -> tuple[tuple[Number, Number], ...]:
+        """The parts of those quantities that are quotients."""
+        return tuple(self.floors[name] for name in sorted(names & self.floors.keys()))
+
+    @change
     def position(self, size: Number, bound: bool = False) -> Size:
         """A new position below `size`, of which it must be known that it is positive."""
         self.count += 1
         return self._position(size, f"@{self.count}", bound)
 
+    @change
     def inner_position(self, size: Number) -> Size:
         """The same for a sum that the normal form makes: counted apart, so that what operators count does not
         depend on it.
@@ -81,6 +96,7 @@ class Quantities(Inequalities):
         self.ranges[name] = size
         return result
 
+    @question
     def within(self, position: Number, size: Number) -> Number:
         """The position in a dimension that is broadcast: `position`, but 0 where `size` is 1."""
         size, position = self.normal(size), self.normal(position)
@@ -114,6 +130,7 @@ class Quantities(Inequalities):
             self.known += [result, position - result, size - 1 - result]
         return self._named(name)
 
+    @question
     def floor(self, a: Number, b: Number) -> Number:
         """⌊a / b⌋ for positive b."""
         if type(a) is int and type(b) is int:
@@ -186,6 +203,7 @@ class Quantities(Inequalities):
                     found.append(whole - 1 - quotient if below else quotient - whole)
         return found
 
+    @question
     def clip(self, value: Number, size: Number, low: int) -> Number:
         """A bound of a slice: counted from the end where it is negative, then moved between `low` (0, or -1
         for steps back) and `size + low`.
@@ -225,6 +243,7 @@ class Quantities(Inequalities):
                         return self.normal(found), 0
         return whole, rest
 
+    @question
     def join(self, a: Number, b: Number) -> Number:
         """The size that two dimensions broadcast to; that they do is known or asked for elsewhere."""
         if text_of(a) == text_of(b):
@@ -255,6 +274,7 @@ class Quantities(Inequalities):
             self.known += [result - part for part in self.joins[name]]
         return result
 
+    @question
     def fits(self, small: Number, big: Number, met: frozenset[str] = frozenset()) -> bool:
         """True if it was learnt that a size is 1 or that other one."""
         if text_of(small) == text_of(big) or type(small) is int and small == 1:
@@ -275,6 +295,7 @@ class Quantities(Inequalities):
                 return kind, made_of[name]
         return ("below", (self.ranges[name],)) if name in self.ranges else ("", ())
 
+    @question
     def mentions_bound(self, value: Number) -> bool:
         """True if a position that a sum runs over occurs in it, also inside quotients."""
         return any(self._mentions(name) for name in names_in(value))
@@ -283,6 +304,7 @@ class Quantities(Inequalities):
         parts = self.parts_of(name)
         return name in self.bounds or any(self.mentions_bound(part) for part in parts)
 
+    @question
     def parts_of(self, name: str) -> tuple[Number, ...]:
         """The parts of a composed quantity."""
         return (
@@ -292,6 +314,7 @@ class Quantities(Inequalities):
 
     # ── normal form ──
 
+    @question
     def normal(self, value: Number) -> Number:
         """The value with everything that is known put in."""
         if not isinstance(value, Size):
@@ -316,6 +339,7 @@ class Quantities(Inequalities):
                 return current
         raise NotProved("equations go round in circles")
 
+    @question
     def replaced(self, value: Number, what: Mapping[str, Number]) -> Number:
         """The value with quantities replaced, also inside quotients and joins, which are simplified."""
         if not isinstance(value, Size) or _is_plain(value, what):

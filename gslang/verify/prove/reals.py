@@ -94,7 +94,8 @@ class Real(Opaque):
 
     def _follows(self, value: Term, strict: bool) -> bool:
         """True if it is known that a number is at least 0, or above it."""
-        return contradictory((*self.choices.bounds, (-value, not strict)))
+        bounds = (*self.choices.bounds, (-value, not strict))
+        return self.choices.recalled("above", (value.key, strict), lambda: contradictory(bounds))
 
     def _is(self, value: Term, strict: bool) -> bool:
         """True if a number is at least 0, or above it: known, or decided for this case."""

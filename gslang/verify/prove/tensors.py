@@ -246,11 +246,7 @@ class World:
         a, b = facts.normal(a), facts.normal(b)
         if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
             return facts.join(a, b)
-        pair = (min(text_of(a), text_of(b)), max(text_of(a), text_of(b)))
-        known = any(
-            pair == tuple(sorted((text_of(facts.normal(x)), text_of(facts.normal(y)))))
-            for x, y in facts.fitting_sizes
-        )
+        known = facts.broadcast_elsewhere(a, b)
         parts = [facts.joins.get(text_of(x)[2:], (x,)) for x in (a, b)]
         inside = (
             known or facts.fits(a, b) or facts.fits(b, a)
@@ -261,7 +257,7 @@ class World:
                 if facts.proves(a - 2) and facts.proves(b - 2):
                     facts.learn_equal(a, b)
                     return facts.normal(a)
-                facts.fitting_sizes += [(x, y) for x in (*parts[0], a) for y in (*parts[1], b)]
+                facts.learn_broadcast(*((x, y) for x in (*parts[0], a) for y in (*parts[1], b)))
             elif facts.equal(a, b):
                 return facts.normal(a)
             elif not (facts.equal(a, 1) or facts.equal(b, 1)):
@@ -276,11 +272,7 @@ class World:
             or facts.fits(b, a)
         ):
             return True
-        pair = sorted((text_of(a), text_of(b)))
-        return any(
-            pair == sorted((text_of(facts.normal(x)), text_of(facts.normal(y))))
-            for x, y in facts.fitting_sizes
-        )
+        return facts.broadcast_elsewhere(a, b)
 
     def broadcast(self, *shapes: Sequence[Number]) -> tuple[Number, ...]:
         """The shape that several shapes broadcast to."""

@@ -239,9 +239,7 @@ def _split(variables: Variables, factors: Factors, facts: Facts) -> Term | None:
     read_names = {name for atom, _ in factors for size in sizes_of(atom) for name in all_names(size, facts)}
     for name, size in variables:
         divisors = {
-            text_of(b): b
-            for floor in read_names & facts.floors.keys()
-            for a, b in (facts.floors[floor],) if text_of(a) == f"1*{name}"
+            text_of(b): b for a, b in facts.divisions(read_names) if text_of(a) == f"1*{name}"
         }
         for key in sorted(divisors, key=lambda text: (-text.count("*"), text)):
             inner = divisors[key]
