@@ -94,7 +94,8 @@ def described(body: InnerGraph, label: Callable[[int], str]) -> str:
             value = graph.value(node)
             return str(value.item()) if value is not None and value.size == 1 else "const()"
         below = [text(operand, depth - 1) for operand in graph.operands[node]] if depth else ["…"]
-        return f"{graph.op[node]}({', '.join(below)})"
+        stated = [f"{name} = {value}" for name, value in graph.attrs[node].items()]
+        return f"{graph.op[node]}({', '.join([*below, *stated])})"
 
     parts = [text(node, _SHOWN) for node in graph.outputs]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"

@@ -74,6 +74,8 @@ def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, i
             for k in [k for k, operand in enumerate(operands) if operand == value.node]:
                 if k in _LENGTHS.get(graph.op[user], ()):
                     return 1, 2
+                if graph.op[user] == "Loop" and k == 0:
+                    return 1, 5
                 size = _limit(graph, user, k, sizes)
                 if size is not None:
                     low = max(-value.least, 0 if low is None else low)

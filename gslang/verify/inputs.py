@@ -25,7 +25,9 @@ def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Array]:
     if kind == "beyond":
         return _beyond(graph, values, seed)
     for name, value in values.items():
-        if value.dtype.kind != "f":
+        if value.dtype.kind == "b" and value.size == 1:
+            changed[name] = ~value  # a choice goes the other way
+        elif value.dtype.kind != "f":
             changed[name] = value
         elif kind in ("zeros", "special"):
             changed[name] = _sprinkled(value, seed, kind)

@@ -221,6 +221,11 @@ class Making(CallAttributes):
                 del attrs[name]
         if self.rule.dialect.name == "onnx":
             self.check_types(operator, operands, attrs)
+        declared = self.rule.dialect.operators[operator].attributes
+        if any(spec.types[0].base == "graph" for spec in declared.values()):
+            from gslang.verify.bodies import add_call
+
+            return add_call(self, call, operator, operands, attrs, rng)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
         if any(name == "kind" for _, name in self.wishes):
             self.state_shape(slot)

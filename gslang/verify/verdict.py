@@ -33,6 +33,7 @@ from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
+from gslang.graph.inner_graph import READ
 from gslang.verify.compare import NOT_COMPUTED, Finding
 from gslang.verify.evidence import Evidence, Settings, gather
 from gslang.verify.exact import BOUND
@@ -167,11 +168,6 @@ def verify_now(
         return Verdict(
             rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,
             perf_counter() - began,
-        )
-    for body in rule.bodies:
-        return Verdict(
-            rule.name, "unknown", f"it rests on what the body `{body}` computes; instances have no bodies",
-            None, 0, perf_counter() - began,
         )
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
@@ -343,12 +339,17 @@ def _has_nearness(rule: CheckedRule) -> bool:
 
 def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | None) -> Counterexample:
     inputs = finding.inputs if finding is not None and finding.inputs is not None else {}
+    before, after, shown = instance.before, instance.after, instance.shown or instance.before
+    if READ in before.meta:
+        from gslang.verify.bodies import with_texts
+
+        before, shown, after = with_texts(before), with_texts(shown), after and with_texts(after)
     return Counterexample(
-        write_json(instance.before),
-        None if instance.after is None else write_json(instance.after),
+        write_json(before),
+        None if after is None else write_json(after),
         {name: value.tolist() for name, value in inputs.items()},
         finding.max_abs if finding is not None else float("inf"),
-        as_test(rule, instance.shown or instance.before),
+        as_test(rule, shown),
     )
 
 

@@ -20,7 +20,6 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.graph.graph import Graph
 from gslang.lint.run_lints import lint_program
-from gslang.verify.verdict import Settings, verify_now
 from tests.engine.readable import readable_only
 
 IF = """<ir_version: 9, opset_import: ["": %(opset)d]>
@@ -195,14 +194,12 @@ def test_mistakes_are_told(source: str, message: str) -> None:
         api.parse_rules(f"dialect onnx; fn twice(x) = x + x; {rule}")
 
 
-def test_why_not_says_what_a_body_returns_and_verdicts_are_honest() -> None:
+def test_why_not_says_what_a_body_returns() -> None:
     rules = api.parse_rules(
         "dialect onnx; rule r(c, x, w) { If(c, x, w, then_branch = Relu(x), else_branch = w).0 => w }"
     )
     misses = rules["r"].why_not(branches("s = Add(x, w)  t = Relu(s)", "e = Identity(w)"))
     assert any("`then_branch = Relu(x)`" in str(m) and "returns Relu(Add(x, w))" in str(m) for m in misses)
-    verdict = verify_now(rules.own["r"], Settings(seconds=2))
-    assert verdict.verdict == "unknown" and "the body `then_branch`" in verdict.reason
 
 
 def test_no_test_is_missed_where_none_can_be_written() -> None:

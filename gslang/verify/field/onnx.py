@@ -16,6 +16,7 @@ from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant
 from gslang.verify.field.onnx_attention import ATTENTION
+from gslang.verify.field.onnx_bodies import BODIES
 from gslang.verify.field.onnx_cast import cast
 from gslang.verify.field.onnx_contrib import CONTRIB
 from gslang.verify.field.onnx_elementwise import ELEMENTWISE
@@ -62,6 +63,11 @@ def evaluate_onnx_in_field(
             if not isinstance(base, tuple) and index > 0 or isinstance(base, tuple) and index >= len(base):
                 raise NoField(f"result {index + 1} of `{graph.op[graph.operands[node][0]]}`")
             values[node] = base[index] if isinstance(base, tuple) else base
+        elif op in BODIES:
+            values[node] = BODIES[op](
+                graph, node, values,
+                lambda inner, given: evaluate_onnx_in_field(inner, given, unknown, signature_of, other),
+            )
         else:
             signature = signature_of(op)
             if signature is None:

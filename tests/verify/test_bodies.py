@@ -1,0 +1,70 @@
+"""Verdicts on rules with bodies: instances have such bodies, and wrong rules have counterexamples."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+pytest.importorskip("onnx")
+
+from gslang.api import parse_rules
+from gslang.verify.verdict import Settings, Verdict, verify_now
+
+OPEN = "y = If(c, x, then_branch = _, else_branch = _);"
+SWAPPED = "If(c, x, then_branch = y.else_branch, else_branch = y.then_branch).0"
+AXES = "y = If(c, x, then_branch = Softmax(x, axis = (a := _)), else_branch = Softmax(x, axis = (b := _))).0;"
+FEW = Settings(seconds=20, wanted=6, proof_steps=0)
+
+
+def verdict(rule: str) -> Verdict:
+    return verify_now(parse_rules(f"dialect onnx; {rule}").own["r"], FEW)
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong"),
+    [
+        ("rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Relu(x)).0 => Relu(x);",
+         "rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Neg(x)).0 => Relu(x);"),
+        ("rule r(c, a, b) { y = If(c, a, b, then_branch = a, else_branch = b).0;"
+         " y where a.shape == b.shape => Where(c, a, b) }",
+         "rule r(c, a, b) { y = If(c, a, b, then_branch = a, else_branch = b).0;"
+         " y where a.shape == b.shape => Where(c, b, a) }"),
+        ("rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 1 + x).0 => x + 1;",
+         "rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 2 + x).0 => x + 1;"),
+        (f"rule r(c, x) {{ {OPEN} y.0 where y.then_branch == y.else_branch => {SWAPPED} }}",
+         f"rule r(c, x) {{ {OPEN} y.0 => {SWAPPED} }}"),
+        (f"rule r(c, x) {{ {AXES} y where a == b => Softmax(x, axis = a) }}",
+         f"rule r(c, x) {{ {AXES} y => Softmax(x, axis = a) }}"),
+        ("rule r(n, go, x): Loop(n, go, x, body = (input[1], input[2])).0 => x;",
+         "rule r(n, go, x): Loop(n, go, x, body = (input[1], Neg(input[2]))).0 => x;"),
+        ("rule r(x) { Loop(2, const(value = true), x, body = (const(value = true), Neg(input[2]))).0 => x }",
+         "rule r(x) { Loop(3, const(value = true), x, body = (const(value = true), Neg(input[2]))).0 => x }"),
+    ],
+)  # fmt: skip
+def test_right_rules_and_wrong_twins(right: str, wrong: str) -> None:
+    good, bad = verdict(right), verdict(wrong)
+    assert good.verdict in ("exact", "tested") and good.instances >= 3, good.reason
+    assert bad.verdict == "refuted", bad.reason
+
+
+def test_a_counterexample_shows_bodies_as_text() -> None:
+    found = verdict("rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Neg(x)).0 => Relu(x);")
+    assert found.counterexample is not None
+    (call,) = [n for n in json.loads(found.counterexample.source)["nodes"] if n.get("op") == "If"]
+    assert call["attrs"]["then_branch"].startswith("Relu(")
+    assert call["attrs"]["else_branch"].startswith("Neg(")
+    assert 'then_branch = "Relu(' in found.counterexample.test
+
+
+def test_values_are_read_in_whatever_order() -> None:
+    assert verdict(
+        "rule r(c, a, b) { y = If(c, a, b, then_branch = b - a, else_branch = Sub(b, a)).0; y => b - a }"
+    ).verdict in ("exact", "tested")
+
+
+def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
+    found = verdict(
+        "rule r(x) { y = Scan(x, body = Relu(input[0]), num_scan_inputs = 1).0; y => Relu(x) }"
+    )
+    assert found.verdict == "unknown" and "`Scan`" in found.reason
