@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Final, TypeGuard
 
 from gslang.check import checked as ir
@@ -59,7 +59,8 @@ def walk(item: object, lets: Sequence[ir.Value] = (), sure: bool = False) -> Ite
 @cache
 def _names_below(kind: type) -> tuple[str, ...]:
     """The fields of a class that parts stand in, the last one first."""
-    return tuple(f.name for f in reversed(fields(kind)) if f.name != "span") if is_dataclass(kind) else ()
+    names = [f.name for f in reversed(fields(kind))] if is_dataclass(kind) else []
+    return tuple([name for name in names if not name.endswith(("span", "spans"))])
 
 
 def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
@@ -101,6 +102,19 @@ def readings(item: object, lets: Sequence[ir.Value]) -> Iterator[ir.Reading]:
     shared, once.
     """
     return (part for part in walk(item, lets) if isinstance(part, ir.Reading))
+
+
+@lru_cache(maxsize=4)
+def attributes_read(rule: ir.CheckedRule) -> frozenset[tuple[int, str]]:
+    """(pattern node, attribute) of all that a rule reads, an alternation's also as those of its branches."""
+    tested = tuple([node.constraints for node in rule.nodes])
+    found: set[tuple[int, str]] = set()
+    for part in walk((rule.where, rule.lets, rule.target.targets, rule.blocks, tested)):
+        nodes = [part.node] if isinstance(part, ir.NodeAttr) else []
+        for node in nodes:
+            found.add((node, part.name))
+            nodes += rule.nodes[node].stands_for
+    return frozenset(found)
 
 
 def values_below(value: object) -> Iterator[Any]:

@@ -220,15 +220,14 @@ def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
 def _note_attributes(laying: _Laying, place: ir.Place, node: int) -> None:
     if not laying.names.is_there(node):
         raise _NotFixed
-    match place:
-        case ir.Own() if laying.rule.nodes[node].block is None:
-            laying.key[f"tuple(attrs[v{node}].items())"] = None
-        case ir.At(block, ir.Const(0)):
-            laying.key[f"tuple(attrs[I{block}[0][{node}]].items())"] = None
-        case ir.At(block, _):
-            laying.key[_of_instances(f"tuple(attrs[i[{node}]].items())", block)] = None
-        case _:
-            raise _NotFixed
+    if laying.rule.nodes[node].block is None:
+        laying.key[f"tuple(attrs[v{node}].items())"] = None
+    elif not isinstance(place, ir.At):
+        raise _NotFixed
+    elif place.index == ir.Const(0):
+        laying.key[f"tuple(attrs[I{place.block}[0][{node}]].items())"] = None
+    else:
+        laying.key[_of_instances(f"tuple(attrs[i[{node}]].items())", place.block)] = None
 
 
 def _note_value(laying: _Laying, value: ir.Value) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.check import checked as ir
+from gslang.check.walks import attributes_read
 from gslang.lint.linted_file import Finding, LintedFile, finding
-from gslang.lint.read_values import attributes_read
 
 # they repeat what shapes of weights say
 _IMPLIED = frozenset(("channels", "kernel_size", "kernel_shape", "units"))

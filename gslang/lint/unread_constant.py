@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.check import checked as ir
+from gslang.check.walks import attributes_read
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.pattern_walk import staying_nodes
-from gslang.lint.read_values import nodes_read
 
 
 def unread_constant(file: LintedFile) -> Iterator[Finding]:
@@ -22,7 +22,7 @@ def unread_constant(file: LintedFile) -> Iterator[Finding]:
         for k, node in enumerate(checked.nodes):
             if (
                 not isinstance(node, ir.LeafNode) or node.kind != "const" or k in staying
-                or k in nodes_read(checked, "value")
+                or (k, "value") in attributes_read(checked)
             ):
                 continue
             if any(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
+from gslang.check.walks import attributes_read
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.evaluate.errors import EvaluationError
@@ -92,16 +93,13 @@ def unread(rule: ir.CheckedRule) -> set[Attribute]:
 def _read(rule: ir.CheckedRule, number: int, call: ir.CallNode) -> set[str]:
     """The attributes of a node that any value, constraint or target reads; all of them where it is built
     again."""
-    names = set[str]()
+    names = {name for read, name in attributes_read(rule) if read == number}
     everything = {name for o in call.operators for name in rule.dialect.operators[o].attributes}
     for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
-        match part:
-            case ir.NodeAttr(_, read, name) if _stands_for(rule, read, number):
-                names.add(name)
-            case ir.SameAttributes(_, read, without) if _stands_for(rule, read, number):
-                names |= everything - set(without)
-            case ir.SourceNode(_, read) if read == number:
-                names |= everything
+        if isinstance(part, ir.SameAttributes) and _stands_for(rule, part.node, number):
+            names |= everything - set(part.without)
+        elif isinstance(part, ir.SourceNode) and part.node == number:
+            names |= everything
     for constraint in call.copies:  # they are those of a node that may be read instead
         names |= everything - set(constraint.without)
     return names

@@ -250,19 +250,8 @@ def _attempt(
         tried.add(text)
         search.attempts += 1
         making = Making(rule, seed, wishes, wide, stressed, dtype)
-        try:
-            graph = making.run()
-        except (Misfit, TypeInferenceError) as error:
-            search.obstacles[f"no graph was found that fits the source: {error}"] += 1
-            return None
-        except FAILURES as error:
-            search.obstacles[f"a value of the source could not be computed: {error}"] += 1
-            return None
-        if (unfit := _refused_type(graph, rule)) is not None:
-            search.obstacles[unfit] += 1
-            return None
-        if all(_is_empty(graph, output) for output in graph.outputs) and not _is_about_nothing(graph):
-            search.obstacles["nothing is computed: a dimension is 0"] += 1
+        graph = _graph_of(making, search)
+        if graph is None:
             return None
         text = "" if made is None else text_of(graph)
         if made is not None and text in made:
@@ -288,6 +277,25 @@ def _attempt(
             return None
         wishes.update(wish)
     return None
+
+
+def _graph_of(making: Making, search: Search) -> Graph | None:
+    """The graph of an attempt; None where it leads nowhere, and the reason is counted."""
+    try:
+        graph = making.run()
+    except (Misfit, TypeInferenceError) as error:
+        search.obstacles[f"no graph was found that fits the source: {error}"] += 1
+        return None
+    except FAILURES as error:
+        search.obstacles[f"a value of the source could not be computed: {error}"] += 1
+        return None
+    if (unfit := _refused_type(graph, making.rule)) is not None:
+        search.obstacles[unfit] += 1
+        return None
+    if all(_is_empty(graph, output) for output in graph.outputs) and not _is_about_nothing(graph):
+        search.obstacles["nothing is computed: a dimension is 0"] += 1
+        return None
+    return graph
 
 
 def text_of(graph: Graph) -> str:

@@ -60,7 +60,7 @@ def _body(graph: Graph, node: int, attribute: str) -> InnerGraph:
 def _outputs(
     body: InnerGraph, values: Mapping[int, object], own: Sequence[object], evaluate: Evaluate
 ) -> list[Any]:
-    """What a body computes from the values around it and its own inputs."""
+    """The values that a body computes from the values around it and its own inputs."""
     given = {str(body.graph.names[inner]): values[outer] for inner, outer in body.outer.items()}
     given.update({str(body.graph.names[inner]): value for inner, value in zip(body.inputs, own)})
     return evaluate(body.graph, given)

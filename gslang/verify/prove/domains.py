@@ -155,17 +155,7 @@ def attribute(
     if name in LEAST and bases == {"int"} and not any(t.depth for t in spec.types):
         return world.facts.size(name, LEAST[name])
     if operator == "reshape_like":
-        world.notes.add("`lhs_begin` and its like are not negative")
-        side = operands[0] if name.startswith("lhs") else operands[1]
-        least = attrs.get(name.replace("end", "begin"), 0)
-        value = choices.choose(len(side.shape) + 1)
-        if value < least:
-            raise Impossible
-        return (
-            Written(choices, value, [lambda: value, lambda: None])
-            if name.endswith("end") and value == len(side.shape)
-            else value
-        )
+        return _of_range(world, name, operands[0] if name.startswith("lhs") else operands[1], attrs, choices)
     if bases == {"int"} and operator == "fixed_point_multiply":
         return world.facts.size(name, None)
     if bases == {"dtype"}:
@@ -176,6 +166,18 @@ def attribute(
     if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _of_range(world: World, name: str, side: Any, attrs: Attributes, choices: Choices) -> object:
+    """An end of the dimensions that a `reshape_like` takes from one of its sides."""
+    world.notes.add("`lhs_begin` and its like are not negative")
+    least = attrs.get(name.replace("end", "begin"), 0)
+    value = choices.choose(len(side.shape) + 1)
+    if value < least:
+        raise Impossible
+    if name.endswith("end") and value == len(side.shape):
+        return Written(choices, value, [lambda: value, lambda: None])
+    return value
 
 
 def _units(world: World, operator: str, operands: Sequence[Value], attrs: Attributes) -> Written:

@@ -78,6 +78,13 @@ class Target:
         shape = tuple(self.world.facts.normal(d) for d in value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
+    def round(self, repeat: ir.Repeat, instance: int) -> Value:
+        """The value that a loop over instances makes of the first or of a later one."""
+        self.scope.locals[repeat.locals[0]] = instance
+        for target in repeat.inner:
+            self.made.pop(target, None)
+        return self.one(repeat.element)
+
     def make(self, number_: int) -> Iterator[Value]:
         """The values of a target node, made anew."""
         # Long on purpose: a flat `match`, a form of target after the other.
@@ -117,18 +124,12 @@ class Target:
                 slots = [instance.slots[node] for instance in scope.instances[block]]
                 found = [None if slot == ABSENT else self.graph.tensor(slot) for slot in slots]
                 yield from found if self.world.counted else [Family(block, *found)]
-            case ir.Repeat(element, (local,), ir.Instances(block), None, renewed) if isinstance(
-                self.case.evaluate, FamilyValues
+            case ir.Repeat(_, (local,), ir.Instances(block), None) as repeat if isinstance(
+                values := self.case.evaluate, FamilyValues
             ):
-                results = []
-                self.case.evaluate.over_instances.add(local)
-                for k in (0, 1):
-                    scope.locals[local] = k
-                    for target in renewed:
-                        self.made.pop(target, None)
-                    results.append(self.one(element))
-                self.case.evaluate.over_instances.discard(local)
-                yield Family(block, *results)
+                values.over_instances.add(local)
+                yield Family(block, *[self.round(repeat, k) for k in (0, 1)])
+                values.over_instances.discard(local)
             case ir.Repeat() as repeat:
                 for _ in iterate(repeat, scope):
                     for inner in repeat.inner:
