@@ -104,7 +104,9 @@ class Candidates:
         return sorted(found, key=self._place)
 
     def group(self, below: int, key: object) -> Iterator[int]:
-        """The candidates above `below` whose fixed values are `key` (None: unknown, so none are)."""
+        """The candidates above `below` that are there and whose fixed values are `key` (None: unknown, so
+        none are).
+        """
         if key is None:
             return
         if below not in self._logs:
@@ -124,7 +126,8 @@ class Candidates:
         while group.head < len(nodes) and op[nodes[group.head][1]] is DEAD:
             group.head += 1
         for k in range(group.head, len(nodes)):
-            yield nodes[k][1]
+            if op[nodes[k][1]] is not DEAD:
+                yield nodes[k][1]
 
     def _sort(self, group: _Group, more: Iterable[tuple[int, int]] = ()) -> None:
         """By the labels of the moment, with `more` candidates; those that are gone are left out."""

@@ -67,6 +67,8 @@ class Writer:
     sites: dict[str, Site] = field(default_factory=dict)
     # (node, levels) → variable
     listed: dict[tuple[int, tuple[frozenset[str], ...]], str] = field(default_factory=dict)
+    # pattern nodes whose candidates all have an operator of theirs
+    listed_by_operator: set[int] = field(default_factory=set)
     tested: list[ir.Value] = field(default_factory=list)  # parts of `where` that are tested
     spliced: set[int] = field(default_factory=set)  # blocks whose instances are matched
     sure: frozenset[int] = frozenset()  # pattern nodes that every match has, once the source is matched

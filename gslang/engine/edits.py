@@ -256,7 +256,7 @@ def edits_of(
                 users[old], users[now] = users[now], users[old]
             get = moved.get
             for user in changed:
-                operands[user] = tuple([get(o, o) for o in operands[user]])
+                operands[user] = tuple(map(get, operands[user], operands[user]))
             return list(changed)
         changed.clear()
         for old, now in moved.items():

@@ -42,7 +42,19 @@ from gslang.engine.scope import Scope
 from gslang.engine.target_runtime import RUNTIME as TARGET_RUNTIME
 from gslang.engine.tries import Tries
 from gslang.engine.value_code import RUNTIME, Namespace, NotCompiled, written_out
-from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, OUTLINE, PARAM, PROJ, TUPLE, VARIABLES, Graph
+from gslang.graph.graph import (
+    CONST,
+    DEAD,
+    INPUT,
+    NO_ATTRS,
+    NO_USERS,
+    OUTLINE,
+    PARAM,
+    PROJ,
+    TUPLE,
+    VARIABLES,
+    Graph,
+)
 
 Accept = Callable[[Scope], object]
 Matcher = Callable[[int, Accept], object]
@@ -116,6 +128,7 @@ def _compiled(plan: MatchProgram, mode: Mode) -> Callable[..., Any] | None:
         "VARIABLES": VARIABLES,
         "FIXED": frozenset((CONST, PARAM)),
         "NO_ATTRS": NO_ATTRS,
+        "NO_USERS": NO_USERS,
         "Growing": Growing,
         "runs": runs,
         "Failure": Failure,
@@ -236,6 +249,7 @@ def _further_output(node: int) -> Step:
         elif node in place.possible:
             raise NotCompiled("an output that only some alternative matches")
         else:
+            writer.listed_by_operator.add(node)
             forward(
                 writer, place, node, lambda inner, n: go(writer, inner, Rest(match_step(node, n), rest)),
                 place.certain,

@@ -211,14 +211,15 @@ def _kind(writer: Writer, place: Place, step: mp.IsKind, rest: Rest) -> None:
 
 def _operator(writer: Writer, place: Place, step: mp.IsOp, rest: Rest) -> None:
     slot = f"v{step.register}"
-    writer.check(place, f"{slot} < 0")
-    match step.operators:
-        case (only,) if only is TUPLE or only is PROJ:
-            writer.check(place, f"op[{slot}] is not {'TUPLE' if only is TUPLE else 'PROJ'}")
-        case (only,):
-            writer.check(place, f"op[{slot}] != {only!r}")
-        case operators:
-            writer.check(place, f"op[{slot}] not in {writer.names.constant(frozenset(operators))}")
+    if step.register not in writer.listed_by_operator:
+        writer.check(place, f"{slot} < 0")
+        match step.operators:
+            case (only,) if only is TUPLE or only is PROJ:
+                writer.check(place, f"op[{slot}] is not {'TUPLE' if only is TUPLE else 'PROJ'}")
+            case (only,):
+                writer.check(place, f"op[{slot}] != {only!r}")
+            case operators:
+                writer.check(place, f"op[{slot}] not in {writer.names.constant(frozenset(operators))}")
     if step.variable is not None:
         _operator_variable(writer, place, step.register, step.variable)
     go(writer, place, rest)

@@ -75,7 +75,6 @@ def outlined_layout(rule: ir.CheckedRule, layout: Layout) -> OutlinedLayout | No
         (*operands, *[tuple([renamed.get(item, item) for item in layout.operands[k]]) for k in kept]),
         tuple([renamed.get(item, item) for item in layout.outputs]),
         layout.key,
-        any(layout.operators[k] == "CONST" for k in kept),
     )
     leaves = tuple(dict.fromkeys(leaf for items in operands for leaf in items))
     return OutlinedLayout(

@@ -195,7 +195,7 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         _emit_redirection(writer, place, olds[0], layout.outputs[0])
     else:
         writer.line(place, f"moved = {{{', '.join(f'{old}: {now}' for old, now in pairs)}}}.get")
-        writer.line(place, "for u in readers: operands[u] = tuple([moved(o, o) for o in operands[u]])")
+        writer.line(place, "for u in readers: operands[u] = tuple(map(moved, operands[u], operands[u]))")
     if all(
         operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE")
         for operator in layout.operators
@@ -208,10 +208,11 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
     writer.line(place, "if additions:")
     writer.line(inner, "for u in readers: note(u)")
     for old, now in pairs:
-        writer.line(place, f"users[{now}], users[{old}] = users[{old}], users[{now}]")
-        writer.line(place, f"names[{now}] = names[{old}]; names[{old}] = None")
+        writer.line(place, f"users[{now}] = users[{old}]; names[{now}] = names[{old}]")
         writer.line(place, f"if {old} in output_uses: G.replace_outputs({{{old}: {now}}})")
         writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
+    for column, empty in (("users", "NO_USERS"), ("names", "None")):
+        writer.line(place, f"{' = '.join(f'{column}[{old}]' for old in olds)} = {empty}")
     _emit_removal(writer, place)
 
 

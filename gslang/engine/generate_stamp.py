@@ -48,7 +48,6 @@ class Layout:
     operands: tuple[tuple[str, ...], ...]
     outputs: tuple[str, ...]
     key: tuple[str, ...]
-    has_constants: bool
     several: str | None = None
 
 
@@ -88,7 +87,6 @@ class _Laying:
     operands: list[tuple[str, ...]] = field(default_factory=list)
     made: dict[int, str] = field(default_factory=dict)
     key: dict[str, None] = field(default_factory=dict)
-    has_constants: bool = False
 
     def add(self, operator: str, operands: list[str]) -> str:
         self.operators.append(operator)
@@ -115,8 +113,7 @@ def layout_of(writer: Writer) -> Layout | None:
     if len(laying.operators) < 2:
         return None
     return Layout(
-        tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), laying.has_constants,
-        several,
+        tuple(laying.operators), tuple(laying.operands), outputs, tuple(laying.key), several
     )
 
 
@@ -213,7 +210,6 @@ def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
     for value in (constant.value, constant.dtype, constant.splat_shape):
         if value is not None:
             _note_value(laying, value)
-    laying.has_constants = True
     return laying.add("CONST", [])
 
 
@@ -294,9 +290,11 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
     more = "" if several is None else "*(PROJ,) * len(projected), "
     writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}{more}))")
     more = "" if several is None else f"*(({several},),) * len(projected), "
-    writer.line(
-        place, f"operands_extend(({''.join(f'{_tuple(items)}, ' for items in layout.operands)}{more}))"
-    )
+    lines = [_tuple(items) for items in layout.operands]
+    if last := (_tuple(layout.operands[-1]) if lines.count(lines[-1]) > 1 else ""):
+        writer.line(place, f"same = {last}")  # one tuple for all fields of a call
+    shown = "".join(f"{'same' if line == last else line}, " for line in lines)
+    writer.line(place, f"operands_extend(({shown}{more}))")
     nameless = repr((None,) * count) if several is None else "(None,) * len(stamp.types)"
     writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({nameless})")
     readers: list[dict[str, None]] = [{} for _ in range(count)]
@@ -326,8 +324,9 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
             writer.note_user(place.deeper(), "o", reader, True)
         else:
             writer.note_user(place, item, reader, again)
-    if layout.has_constants:
-        writer.line(place, "for k, array in stamp.values: values[first_new + k] = array")
+    constants = [k for k, operator in enumerate(layout.operators) if operator == "CONST"]
+    for number, k in enumerate(constants):
+        writer.line(place, f"values[n{k}] = stamp.values[{number}][1]")
 
 
 def _tuple(items: tuple[str, ...]) -> str:

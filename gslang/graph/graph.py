@@ -36,6 +36,7 @@ KIND_NAMES: Final = {INPUT: "input", PARAM: "param", CONST: "const", TUPLE: "tup
 ABSENT: Final = -1  # an omitted optional operand
 
 NO_ATTRS: Final[Attrs] = {}
+NO_USERS: Final[list[int]] = []  # of removed nodes, which get none any more
 INDEX_ATTRS: Final[list[Attrs]] = [{"index": i} for i in range(64)]
 
 # Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have
