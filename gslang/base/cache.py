@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
@@ -63,10 +64,14 @@ def code_digest() -> str:
     """A key for gslang itself: its version, and in a checkout the state of its source files."""
     package = Path(__file__).resolve().parent.parent
     stamps = []
-    for folder in ("base", "syntax", "dialect", "check"):
-        for path in sorted(p for p in (package / folder).rglob("*") if p.suffix in (".py", ".json", ".gsl")):
-            state = path.stat()
-            stamps.append(f"{path.relative_to(package)} {state.st_size} {state.st_mtime_ns}")
+    folders = [str(package / name) for name in ("base", "syntax", "dialect", "check")]
+    for folder in folders:  # which grows meanwhile
+        for entry in sorted(os.scandir(folder), key=attrgetter("name")):
+            if entry.name.endswith((".py", ".json", ".gsl")):
+                state = entry.stat()
+                stamps.append(f"{entry.path.removeprefix(str(package))} {state.st_size} {state.st_mtime_ns}")
+            elif "." not in entry.name and entry.name != "__pycache__":
+                folders.append(entry.path)
     return digest(stamps)
 
 

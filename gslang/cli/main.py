@@ -17,6 +17,7 @@ from keyword import iskeyword
 from types import ModuleType
 from typing import NoReturn
 
+from gslang.base.collection import no_collection
 from gslang.base.one_run import expect_one_run
 from gslang.base.recursion import deep_walks
 from gslang.base.signals import Terminated, unwind_on_termination
@@ -204,7 +205,8 @@ def _run(given: list[str]) -> int:
             sys.stderr.write(f"gslc: there is no verb `{first}`\n  help: did you mean `{guess}`?\n")
             return ExitCode.USAGE
         verb, rest = "apply", given
-    module, parser = verb_parser(verb)
+    with no_collection():
+        module, parser = verb_parser(verb)
     options = parser.parse_intermixed_args(rest)
     from gslang.cli.idle_options import refuse_idle
 

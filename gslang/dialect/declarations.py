@@ -7,9 +7,10 @@ from typing import Any, cast
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
-from gslang.dialect.declared_types import OPERAND_TYPES, TypeReader, optional_parts, plain_types
+from gslang.dialect.declared_types import OPERAND_TYPES, TypeReader, optional_parts
 from gslang.dialect.domain import Anything, Domain, Exactly, OneOf, contains
 from gslang.dialect.domain_text import domain_text
+from gslang.dialect.plain_types import plain_types
 from gslang.dialect.signature import REQUIRED, TRAITS, AttributeSpec, OperandSpec, Signature
 from gslang.syntax import nodes as n
 

@@ -97,6 +97,7 @@ Observer = Callable[[int, "Application | str"], None]
 """Told each application with its number, and each built-in step of a pass by its name."""
 
 
+@no_collection()
 def run_to_fixed_point(
     graph: Graph,
     rules: Sequence[CheckedRule],
@@ -143,8 +144,7 @@ def run_to_fixed_point(
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
     try:
-        with no_collection():
-            return _sweeps(run, todo, next_starts, limits)
+        return _sweeps(run, todo, next_starts, limits)
     finally:
         graph.additions.clear()  # nobody watches any more
 

@@ -13,11 +13,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from gslang.dialect.declared_types import domain_of
 from gslang.dialect.domain import Domain, Exactly, OneOf
 from gslang.dialect.onnx.dtypes import DTYPES
 from gslang.dialect.onnx.traits import traits_of
 from gslang.dialect.onnx.versions import Version, former, history
+from gslang.dialect.plain_types import domain_of
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, OperandSpec, Signature
 
 _TYPES: Final = {
