@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-_MANY: Final = 5_000  # objects whose search would be felt
+_MANY: Final = 1_000  # objects whose search would be felt: of a graph with a few hundred nodes
 
 
 @contextmanager

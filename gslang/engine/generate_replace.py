@@ -7,7 +7,7 @@ and `Edits.replace` for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
@@ -213,7 +213,8 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
     for column, empty in (("users", "NO_USERS"), ("names", "None")):
         writer.line(place, f"{' = '.join(f'{column}[{old}]' for old in olds)} = {empty}")
-    _emit_removal(writer, place)
+    kept = {item for items in layout.operands for item in items}
+    _emit_removal(writer, place, kept=kept)
 
 
 def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
@@ -253,16 +254,19 @@ def _emit_redirection(writer: Writer, place: Place, old: str, now: str) -> None:
     )
 
 
-def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
+def _emit_removal(
+    writer: Writer, place: Place, now: str | None = None, kept: Collection[str] = ()
+) -> None:
     """The outputs have no users any more. With them go the interior nodes, where nothing but them was their
     user.
 
-    An input may be an interior node at once; `now` is an input that stands for the output from now on.
+    An input may be an interior node at once; `now` is an input that stands for the output from now on. New
+    nodes read those of `kept`.
     """
     rule = writer.plan.rule
     inside = _only_inside(rule)
     if not inside:
-        _emit_going(writer, place, list(rule.outputs))
+        _emit_going(writer, place, list(rule.outputs), kept)
         return
     alone = " and ".join(
         f"len(users[v{k}]) == {len(_readers(rule, k))}{'' if now is None else f' and v{k} != {now}'}"
@@ -271,12 +275,12 @@ def _emit_removal(writer: Writer, place: Place, now: str | None = None) -> None:
     writer.line(place, f"if {alone}:")
     for k in inside:
         writer.line(place.deeper(), f"users[v{k}].clear()")
-    _emit_going(writer, place.deeper(), [*rule.outputs, *inside])
+    _emit_going(writer, place.deeper(), [*rule.outputs, *inside], kept)
     writer.line(place, "else:")
-    _emit_going(writer, place.deeper(), list(rule.outputs))
+    _emit_going(writer, place.deeper(), list(rule.outputs), kept)
 
 
-def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
+def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection[str]) -> None:
     rule, inner = writer.plan.rule, place.deeper()
 
     def all_set(column: str, empty: str) -> None:
@@ -298,12 +302,16 @@ def _emit_going(writer: Writer, place: Place, going: list[int]) -> None:
         for k in gone:
             writer.line(inner, f"readers.pop(v{k}, None)")
         pattern = rule.nodes[operand]
-        # no pattern has more than a leaf there
-        if isinstance(pattern, ir.LeafNode) and pattern.kind != "any":
+        # else no pattern has more than a leaf there
+        is_seed = not isinstance(pattern, ir.LeafNode) or pattern.kind == "any"
+        if f"v{operand}" in kept:
+            if is_seed:
+                writer.line(place, f"seeds.append(v{operand})")
+        elif is_seed:
+            writer.line(place, f"if readers: seeds.append(v{operand})")
+            writer.line(place, f"else: rest.append(v{operand})")
+        else:
             writer.line(place, f"if not readers: rest.append(v{operand})")
-            continue
-        writer.line(place, f"if readers: seeds.append(v{operand})")
-        writer.line(place, f"else: rest.append(v{operand})")
     all_set("operands", "()")
     all_set("attrs", "NO_ATTRS")
     writer.line(place, f"G.dead += {len(going)}")
