@@ -22,7 +22,8 @@ from gslang.verify.compare import (
     fits_its_types,
     refutes,
 )
-from gslang.verify.decisions import Seen, goals, reachable
+from gslang.verify.decisions import goals, reachable
+from gslang.verify.demanded import never_so
 from gslang.verify.effects import Attribute, matters, shows, unread
 from gslang.verify.instances import (
     Instance,
@@ -272,10 +273,11 @@ def _seek_decisions(
 
     What reads the same, or stands behind a decision that never goes its way, is not sought again.
     """
-    never: Seen = set()
-    known, within = set[str](), reachable(rule, never)
+    never = never_so(rule)
+    possible = reachable(rule, never)
+    known, within = set[str](), possible
     for goal in goals(rule):
-        if goal.key in evidence.seen:
+        if goal.key in evidence.seen | never or id(goal.condition) not in possible:
             continue
         hopeless = until.passed or goal.text in known or id(goal.condition) not in within
         instance = None if hopeless else towards(rule, goal, search, settings.seed, _MOST_TOWARDS)

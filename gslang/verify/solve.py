@@ -169,7 +169,7 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
             return _with_item(node, name, side.base, index, value, making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
-            return _assign(inner, making.rng.choice(((), (1,))) if value == 1 else (value,), making, levels)
+            return _assign(inner, _of_elements(inner, value, making), making, levels)
         case ir.Builtin("prod", (inner,)) if isinstance(value, int):
             try:
                 count = len(evaluate(inner, making.scope))
@@ -252,6 +252,14 @@ def _some_size(value: int, making: Making) -> Wish:
     number, shape = making.rng.choice(leaves)
     k = making.rng.randrange(len(shape))
     return {(number, "shape"): (*shape[:k], value, *shape[k + 1 :])}
+
+
+def _of_elements(shape: ir.Value, count: int, making: Making) -> tuple[int, ...]:
+    """A shape of so many elements, of the rank that is wished for if one is."""
+    rank = making.wishes.get((shape.node, "ndim")) if isinstance(shape, ir.NodeAttr) else None
+    if isinstance(rank, int) and (rank or count == 1):
+        return (*(1,) * (rank - 1), count) if rank else ()
+    return making.rng.choice(((), (1,))) if count == 1 else (count,)
 
 
 def _field(node: int, name: str, value: object, making: Making) -> Wish:

@@ -12,7 +12,7 @@ from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.scope import UNBOUND, evaluate
+from gslang.engine.scope import UNBOUND, evaluate, iterate
 from gslang.engine.values import COMPARE, truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
@@ -107,6 +107,10 @@ class Case:
         match condition:
             case ir.AllOf(items):
                 return all(self._assumed(item) for item in items)
+            case ir.Builtin("all", (ir.Comprehension(element) as each,)) if not isinstance(
+                self.evaluate, FamilyValues
+            ):
+                return all(self._assumed(element) for _ in iterate(each, self.scope))
             case ir.CompareValue("==" | "<=" | ">=" as sign, left, right):
                 return self._compared(sign, self.evaluate(left), self.evaluate(right))
         return truth(self.evaluate(condition))

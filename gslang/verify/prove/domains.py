@@ -46,6 +46,24 @@ class Written:
         return self.chosen[0]
 
 
+class Unsettled(Written):
+    """An attribute that an operator computes with whatever its value is: it has one as soon as the rule
+    reads it. The text is its name.
+    """
+
+    def __init__(self, choices: Choices, name: str, ways: Sequence[Callable[[], object]]) -> None:
+        super().__init__(choices, self, ways, anywhere=True)
+        self.name = name
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def settled(value: object) -> object:
+    """The value of an attribute, where the rule has read it; else the attribute itself."""
+    return value.chosen[0] if isinstance(value, Unsettled) and value.chosen else value
+
+
 class Attributes(dict[str, Any]):
     """Attributes of a symbolic call: what is looked up is resolved; `items()` gives them as they are."""
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
+from gslang.verify.prove.domains import Unsettled, settled
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -92,6 +93,16 @@ def _by_mask(world: World, mask: Tensor, wide: tuple[Number, ...], index: Index,
     return apply("exp", [score + entry])
 
 
+def _limits(attrs: Attrs) -> list[str]:
+    """The attributes that may hide keys from queries by their positions, with their values."""
+    found = []
+    for name, all_seen in (("is_causal", 0), ("left_window_size", -1), ("right_window_size", -1)):
+        value = settled(attrs[name])
+        if isinstance(value, Unsettled) or value != all_seen:
+            found.append(f"{name} {value}")
+    return found
+
+
 def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     q, k, v, mask = (operand(operands, n) for n in range(4))
     if any(operand(operands, n) is not None for n in range(4, 7)):
@@ -109,11 +120,6 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     if flat:
         q, k, v = in_heads(world, q, heads), in_heads(world, k, fewer), in_heads(world, v, fewer)
     limit = as_term(attrs["softcap"])
-    names = [
-        f"{name} {attrs[name]}"
-        for name, all_seen in (("is_causal", 0), ("left_window_size", -1), ("right_window_size", -1))
-        if attrs[name] != all_seen
-    ]
     wide = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
     if mask is not None:
         world.need_true(2 <= len(mask.shape) <= 4, "the rank of a mask")
@@ -126,6 +132,7 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
         if limit.constant != 0:
             score = limit * apply("Tanh", [score * inverse(limit)])
+        names = _limits(attrs)
         shown = (
             ONE
             if not names

@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from gslang.dialect.signature import AttributeSpec
-from gslang.verify.prove.domains import Attributes, Written
+from gslang.verify.prove.domains import Attributes, Unsettled, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
@@ -31,6 +31,7 @@ ONNX: dict[str, Meaning] = {
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Gemm": (2, 2),
+    "Clip": (None, 0, 0),
     "BatchNormalization": (None, 1, 1, 1, 1),
     "InstanceNormalization": (None, 1, 1),
     "GroupNormalization": (None, 1, 1),
@@ -144,12 +145,15 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
         case "softcap":
             return (0.0 if choices.choose(2) == 0 else named(),)
         case "left_window_size" | "right_window_size":
-            return (-1 if choices.choose(2) == 0 else facts.size(name, 0),)
+            ways: list[Callable[[], object]] = [lambda: -1, lambda: facts.size(name, 0)]
+            return (Unsettled(choices, f"any{facts.number()}", ways),)
+        case "is_causal":
+            return (Unsettled(choices, f"any{facts.number()}", [lambda: 0, lambda: 1]),)
         case "qk_matmul_output_mode":  # says nothing of the first result
             return (Written(choices, 0, [lambda: 0, lambda: 1, lambda: 2, lambda: 3]),)
         case "softmax_precision":  # says nothing of real numbers
             return (Written(choices, None, [lambda: None, lambda: 1, lambda: 10, lambda: 11, lambda: 16]),)
-        case "is_causal" | "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer":
+        case "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer":
             return (choices.choose(2),)
         case "rotary_embedding_dim":
             return (0 if choices.choose(2) == 0 else facts.size(name),)

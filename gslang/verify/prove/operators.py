@@ -40,10 +40,12 @@ RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "matrix_set_diag": (2, 1),
     "nn.pad": (None, 0), **ONNX_RANKS,
 }
-# The same for the largest ranks.
-LARGEST_RANKS: dict[str, tuple[int | None, ...]] = {
-    "QuantizeLinear": (None, 1, 1), "DequantizeLinear": (None, 1, 1),
-}  # fmt: skip
+# The least and the largest rank, where operators take several.
+RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
+    "QuantizeLinear": (None, (0, 1), (0, 1)),
+    "DequantizeLinear": (None, (0, 1), (0, 1)),
+    "Attention": ((3, 4), (3, 4), (3, 4), (2, 4)),
+}
 _SAME = frozenset(
     {"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"}
 )

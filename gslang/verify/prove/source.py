@@ -23,14 +23,14 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
-from gslang.verify.prove.operators import LARGEST_RANKS, RANKS_OF_OPERANDS
+from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
 from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
 from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf, Operands, Pending
 from gslang.verify.prove.target import result_of
-from gslang.verify.prove.tensors import Value
+from gslang.verify.prove.tensors import Tensor, Value
 from gslang.verify.prove.watched import Said
 
 # What an input of each kind may be in a graph.
@@ -272,15 +272,20 @@ class Source:
         for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
             if rank is not None and slot != ABSENT:
                 hold_to_rank(self.graph.values[slot], rank)
-        for slot, most in zip(slots, LARGEST_RANKS.get(operator, ())):
+        for slot, between in zip(slots, RANKS_BETWEEN.get(operator, ())):
             leaf = self.graph.values[slot] if slot != ABSENT else None
-            if most is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
-                leaf.most = most
+            if between is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
+                leaf.fewest, leaf.most = between
         for place in SINGLE_OPERANDS.get(operator, ()):
             leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
             if isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.single = True
         self.cut_off()
+        for slot, between in zip(slots, RANKS_BETWEEN.get(operator, ())):
+            if between is not None and between[0] and slot != ABSENT:
+                tensor = self.graph.tensor(slot)  # before attributes make cases of what does not fit
+                if not isinstance(tensor, Tensor) or not between[0] <= len(tensor.shape) <= between[1]:
+                    raise Impossible
         operands = Operands(self.graph, slots)
         attrs = attributes_of(self.case, call, operator, signature, operands)
 

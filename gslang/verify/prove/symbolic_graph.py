@@ -27,7 +27,8 @@ class Leaf:
         self.world, self.name = world, name
         self.dtype: str | Dtype = Dtype(world.facts.choices)
         self.rank: int | None = None  # where the rule fixes it
-        self.most: int | None = None  # the largest rank that operators take
+        self.fewest = 0  # the least rank that operators take
+        self.most: int | None = None  # the largest one
         self.known: tuple[Number | None, ...] = ()  # sizes that the rule fixes, None for open ones
         self.given: tuple[Number, ...] | None = None
         self.value: Term | None = None  # of all elements
@@ -58,7 +59,9 @@ class Leaf:
             world = self.world
             shape = self.given
             if shape is None:
-                rank = self.rank if self.rank is not None else world.choose_rank(most=self.most)
+                rank = self.rank
+                if rank is None:
+                    rank = world.choose_rank(self.fewest, self.most)
                 known = self.known if len(self.known) == rank else (None,) * rank
                 sizes = (1 if self.ones or self.single else size for size in known)
                 shape = tuple(

@@ -1,0 +1,103 @@
+"""Cases that need not be told apart, and those that must be."""
+
+from __future__ import annotations
+
+import pytest
+
+import gslang.api as api
+import gslang.verify.prove.prove as prove_module
+from gslang.check.checked import CheckedRule
+from gslang.verify.decisions import goals
+from gslang.verify.demanded import never_so
+from gslang.verify.instances import Search, towards
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+
+ATTENTION = """dialect onnx;
+rule r(q, k, v) {{
+    a = Attention(Neg(q), k, v);
+    a.0 {where} => Attention(q, Neg(k), v, a.*{more}).0
+}}"""
+
+
+def _rule(text: str) -> CheckedRule:
+    (rule,) = api.parse_rules(text).own.values()
+    return rule
+
+
+@pytest.mark.parametrize(
+    ("where", "more"),
+    [
+        ("", ""), ("where a.is_causal == 0", ", is_causal = 0"),
+        ("where a.left_window_size == -1", ", left_window_size = -1"),
+    ],
+)  # fmt: skip
+def test_keys_that_positions_hide_are_hidden_on_both_sides(where: str, more: str) -> None:
+    proof = prove(_rule(ATTENTION.format(where=where, more=more)))
+    assert proof.cases <= 8  # not one for each window and for causal attention
+
+
+@pytest.mark.parametrize(
+    ("where", "more"),
+    [
+        ("", ", is_causal = 0"), ("", ", left_window_size = -1"), ("", ", right_window_size = -1"),
+        ("where a.is_causal == 1", ", is_causal = 0"), ("where a.is_causal == 0", ", is_causal = 1"),
+        ("where a.left_window_size == 2", ", left_window_size = 1"),
+        ("where a.left_window_size == -1", ", right_window_size = -1"),
+    ],
+)  # fmt: skip
+def test_other_keys_are_not_hidden(where: str, more: str) -> None:
+    with pytest.raises(NotProved):
+        prove(_rule(ATTENTION.format(where=where, more=more)))
+
+
+PAD = """dialect onnx;
+rule r(x, p: const) {{ Pad(x, p, mode = "constant") where {condition} => {target} }}"""
+
+
+def test_what_is_said_of_all_items_makes_no_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked_at = []
+    look = prove_module._look_at_case
+    monkeypatch.setattr(
+        prove_module, "_look_at_case", lambda *given: looked_at.append(1) or look(*given)
+    )
+    counts = []
+    for condition in ("p.ndim == 1", "p.ndim == 1, all(d >= 0 for d in p.value)"):
+        looked_at.clear()
+        assert prove(_rule(PAD.format(condition=condition, target='Pad(x, p, mode = "constant")'))).cases
+        counts.append(len(looked_at))
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize("sign", [">=", "<="])
+def test_no_more_is_known_of_items_than_is_said(sign: str) -> None:
+    assert prove(_rule(PAD.format(condition="all(d == 0 for d in p.value)", target="x"))).cases
+    with pytest.raises(NotProved, match="shapes differ"):
+        prove(_rule(PAD.format(condition=f"all(d {sign} 0 for d in p.value)", target="x")))
+
+
+NUMBER = "({0}.value if {0}.ndim == 0 else {0}.value[0] if {0}.ndim == 1 else {0}.value[0][0])"
+CLIP = f"""dialect onnx;
+rule r(x, a: const, b: const) {{{{
+    Clip(Clip(x, a, b), a, b) where {NUMBER.format("a")} <= {NUMBER.format("b")} => Clip(x, a, {{0}})
+}}}}"""
+
+
+def test_bounds_of_clip_are_scalars() -> None:
+    rule = _rule(CLIP.format("b"))
+    assert prove(rule).ranks is None
+    with pytest.raises(NotProved):
+        prove(_rule(CLIP.format("a")))
+    never = never_so(rule)
+    found = {goal.text for goal in goals(rule) if goal.key in never}
+    assert {"`a.ndim == 0` is false", "`b.ndim == 0` is false"} <= found
+    assert not {"`a.ndim == 0` is true", "`b.ndim == 0` is true"} & found
+
+
+def test_a_constant_of_one_element_has_the_rank_that_is_sought() -> None:
+    rule = _rule(
+        "dialect onnx; rule r(x, c: const) { Mul(x, c) where numel(c.shape) == 1, c.ndim <= x.ndim, "
+        f"{NUMBER.format('c')} == 1 => x }}"
+    )
+    (goal,) = [goal for goal in goals(rule) if goal.text == "`c.ndim == 1` is false"]
+    assert towards(rule, goal, Search(), 0, 40) is not None
