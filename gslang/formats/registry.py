@@ -150,6 +150,7 @@ def write_graph(
         return
     try:
         text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)
+        text = _in_utf8(text, output_format)
     except InputError as error:
         if error.path or to_stdout:
             raise
@@ -292,6 +293,22 @@ def _neighbour(path: Path) -> str:
 def _sniffed(data: bytes) -> str:
     """Standard input has no suffix: an object is JSON, all else Relay text."""
     return "json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "relay"
+
+
+def _in_utf8(text: str, format: str) -> str:
+    """The text, in which a picture shows bytes that are not UTF-8 by their numbers. Raises `InputError` for
+    such bytes in a graph."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError as error:
+        if format in ("dot", "svg"):
+            return text.encode("utf-8", "backslashreplace").decode("utf-8")
+        half = f"\\u{ord(text[error.start]):04x}"
+        raise InputError(
+            f"{format} cannot hold an attribute or constant whose text is not UTF-8 (`{half}`)",
+            help="write an ONNX model, which can",
+        ) from None
+    return text
 
 
 def _to_stdout(text: str) -> None:

@@ -33,6 +33,7 @@ from gslang.verify.verdict import ORDER, is_answer, verify
 _DRAWS = 3  # of inputs that both graphs are evaluated on
 _MOST_INPUTS = 5_000  # of graphs that are evaluated
 _SIZES = (2, 3)  # of symbolic dimensions, the leading one and others
+_LONGEST = 50_000  # characters of a rule
 _MOST_READINGS = 4  # that are judged, of one difference
 
 
@@ -226,6 +227,8 @@ def _checked_text(
 ) -> str:
     """The text of a reading's rule. Raises `NoRule` if it does not check, too."""
     text = rule_text(before, after, reading, dialect, name, with_sizes)
+    if len(text) > _LONGEST:
+        raise NoRule(f"it would be a rule of more than {_LONGEST:,} characters")
     program = check_text("<example>", text)
     if not program.ok:
         raise NoRule(next(d.message for d in program.diagnostics if d.severity.value == "error"))

@@ -15,6 +15,7 @@ from typing import Any
 
 from tests.hostile import encoded, odd
 from tests.hostile.chained import chained
+from tests.hostile.costly import costly_json, costly_onnx, costly_relay, costly_rules
 from tests.hostile.hosts import hosts
 from tests.hostile.operators import operators
 from tests.hostile.strange_models import strange_onnx, strange_weights
@@ -44,10 +45,10 @@ APPLICATION: dict[str, Any] = {
 def corpus() -> dict[str, bytes]:
     """All files by name."""
     parts: dict[str, Iterable[tuple[str, str | bytes]]] = {
-        "rules": chain(_rules(), odd.odd_rules(), encoded.encoded_rules()),
-        "json": chain(_json(), odd.odd_json(NODES), encoded.encoded_json(NODES)),
-        "relay": chain(_relay(), odd.odd_relay(), encoded.encoded_relay()),
-        "onnx": chain(_onnx(), odd.odd_onnx(), chained(), strange_onnx()),
+        "rules": chain(_rules(), odd.odd_rules(), encoded.encoded_rules(), costly_rules()),
+        "json": chain(_json(), odd.odd_json(NODES), encoded.encoded_json(NODES), costly_json()),
+        "relay": chain(_relay(), odd.odd_relay(), encoded.encoded_relay(), costly_relay()),
+        "onnx": chain(_onnx(), odd.odd_onnx(), chained(), strange_onnx(), costly_onnx()),
         "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors), strange_weights()),
         "traces": chain(_traces(), odd.odd_traces(APPLICATION), encoded.encoded_traces(APPLICATION)),
         "config": chain(_config(), odd.odd_config(), encoded.encoded_config()),

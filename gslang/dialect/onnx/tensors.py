@@ -126,13 +126,27 @@ class OnnxTensor:
             raise InputError(
                 f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)
             ) from None
+        needed = self._plain_bytes()
+        if length is None and needed is not None:
+            length = needed
         end = size if length is None else offset + length
+        if needed is not None and length != needed:
+            raise InputError(
+                f"the tensor `{self.message.name}` has {length} bytes of data, its shape needs {needed}",
+                path=self.path,
+            )
         if end > size or offset > size:
             raise InputError(
                 f"the tensor `{self.message.name}` ends at byte {max(end, offset)} of {size}", path=str(path),
                 help="the file is cut off",
             )
         return path, offset, end - offset
+
+    def _plain_bytes(self) -> int | None:
+        """The size of the data, where it follows from shape and type."""
+        if self.element in PLAIN and self.dtype is not None and min(self.shape, default=0) >= 0:
+            return self.nbytes
+        return None
 
     def raw(self) -> Any:
         """The bytes of external data, mapped. Raises `InputError`."""
@@ -154,15 +168,7 @@ class OnnxTensor:
         from onnx import TensorProto, numpy_helper
 
         raw = self.raw()
-        count = math.prod(self.shape)
-        if self.element in PLAIN and self.dtype is not None:
-            if raw.size != count * self.dtype.itemsize:
-                wanted = count * self.dtype.itemsize
-                raise InputError(
-                    f"the tensor `{self.message.name}` has {raw.size} bytes of data, its shape needs "
-                    f"{wanted}",
-                    path=self.path,
-                )
+        if self._plain_bytes() is not None:
             return raw.view(self.dtype.newbyteorder("<")).reshape(self.shape)
         whole = TensorProto(data_type=self.message.data_type, dims=self.message.dims, raw_data=raw.tobytes())
         if self.dtype is None:

@@ -88,7 +88,7 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
                 memory.keep(graph, node, values[node])
                 if not is_settled(graph.types[node]):
                     graph.types[node] = type_of(values[node])
-    except (EvaluationError, MemoryError):
+    except (EvaluationError, MemoryError, RecursionError):  # tuples may be thousands deep in one another
         return
 
 
