@@ -304,3 +304,34 @@ def test_an_attribute_of_another_kind() -> None:
     )
     with pytest.raises(InputError, match="`axes` of `Squeeze` is neither a number nor a list of numbers"):
         gslang.from_onnx(found)
+
+
+@pytest.mark.parametrize("suffix, code", [("json", 3), ("dot", 0), ("svg", 0), ("onnx", 0)])
+def test_text_that_is_not_utf8(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], suffix: str, code: int
+) -> None:
+    texts = node("Constant", [], ["y"], value_strings=[b"a", b"\xff"])
+    onnx.save(model([texts], [], [value("y", None, TensorProto.STRING)]), tmp_path / "m.onnx")
+    assert main(["convert", str(tmp_path / "m.onnx"), "-o", str(tmp_path / f"out.{suffix}")]) == code
+    assert ("not UTF-8" in capsys.readouterr().err) == bool(code)
+
+
+@pytest.mark.parametrize("length, good", [(None, True), (24, True), (20, False), (1 << 40, False)])
+def test_external_data_are_as_long_as_their_shape_says(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], length: int | None, good: bool
+) -> None:
+    """The file is larger: what lies behind the data is neither read nor copied."""
+    found = model([node("Add", ["x", "w"], ["y"])], [value("x", (2, 3))], [value("y", (2, 3))])
+    weight = TensorProto(name="w", data_type=1, dims=[2, 3], data_location=TensorProto.EXTERNAL)
+    weight.external_data.add(key="location", value="w.data")
+    if length is not None:
+        weight.external_data.add(key="length", value=str(length))
+    found.graph.initializer.append(weight)
+    (tmp_path / "m.onnx").write_bytes(found.SerializeToString())
+    with (tmp_path / "w.data").open("wb") as file:
+        file.truncate(1 << 41)
+    out = tmp_path / "out.onnx"
+    words = ["convert", str(tmp_path / "m.onnx"), "-o", str(out), "--external", "copy"]
+    assert main(words) == (0 if good else 3)
+    assert good or "its shape needs 24" in capsys.readouterr().err
+    assert not good or (tmp_path / "out.onnx.data").stat().st_size == 24
