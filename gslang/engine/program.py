@@ -41,6 +41,12 @@ class WholeStep:
     __slots__ = ()
 
 
+class PlaceStep:
+    """About where graph nodes are, what uses them and which are one, rather than about what they compute."""
+
+    __slots__ = ()
+
+
 # ── steps on one register ───────────────────────────────────────────────────────────────────────────────────
 
 
@@ -242,7 +248,7 @@ class Holds:
 
 
 @dataclass(frozen=True, slots=True)
-class Valid:
+class Valid(PlaceStep):
     """The newest instance of the output block keeps the match valid: nothing outside uses its interior, and
     it makes no cycle.
     """
@@ -269,19 +275,19 @@ class MaybeOutput:
 
 
 @dataclass(frozen=True, slots=True)
-class Apart(WholeStep):
+class Apart(WholeStep, PlaceStep):
     """Nodes that are outputs by what was chosen hold graph nodes of their own (condition 3)."""
 
     nodes: tuple[MaybeOutput, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Private(WholeStep):
+class Private(WholeStep, PlaceStep):
     """No interior node has a user outside the match or is an output of the graph (condition 4)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Convex(WholeStep):
+class Convex(WholeStep, PlaceStep):
     """No input is an output or depends on one (condition 5)."""
 
 

@@ -113,7 +113,7 @@ class ClassMachine(Machine):
 
     def perform(self, step: object, rest: Todo) -> Outcome:
         match step:
-            case mp.Private() | mp.Convex() | mp.Apart() | mp.Valid():
+            case mp.PlaceStep():
                 return rest
             case mp.Distinct(register):
                 if register not in self.apart:
