@@ -45,7 +45,7 @@ def walk(item: object, lets: Sequence[ir.Value] = (), sure: bool = False) -> Ite
             continue
         met.add(id(part))
         yield part
-        if isinstance(part, tuple):
+        if isinstance(part, (tuple, list)):
             stack.extend(reversed(part))
         elif sure and isinstance(part, ir.Partly):
             stack.extend(reversed(part.surely))

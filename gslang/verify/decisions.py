@@ -16,9 +16,9 @@ from typing import Any, Final
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
+from gslang.check.walks import values_below, walk
 from gslang.engine.scope import Scope, evaluate, iterate
 from gslang.engine.values import FAILURES, truth
-from gslang.verify.reads import NO_PARTS, parts
 from gslang.verify.written import written_value
 
 Seen = set[tuple[int, bool]]
@@ -59,7 +59,7 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
 def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
     for condition in (*rule.where, *(c for block in rule.blocks for c in block.where)):
         yield from _ways(condition, True, rule, always=True)
-    for part in parts((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
+    for part in walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
         if isinstance(part, ir.Conditioned) and part.condition is not None:
             yield from _ways(part.condition, True, rule)
             yield from _ways(part.condition, False, rule)
@@ -121,7 +121,7 @@ def reachable(rule: ir.CheckedRule, never: Seen) -> set[int]:
                 sides = ((True, part.then), (False, part.otherwise))
                 left += [part.condition, *(v for way, v in sides if (id(part.condition), way) not in never)]
             else:
-                left += [getattr(part, f.name) for f in fields(part) if f.name not in NO_PARTS]
+                left += values_below(part)
     return found
 
 
@@ -144,7 +144,7 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         ]
         conditions = [c for block in blocks for c in block.where]
         nodes = [node for node in rule.nodes if (node.block is None) == (place is None)]
-        for value in (*conditions, *parts([node.constraints for node in nodes])):
+        for value in (*conditions, *walk([node.constraints for node in nodes])):
             if _is_condition(value) or isinstance(value, (ir.Branching, ir.Selection)):
                 look.at(value)
     scope.current = before
@@ -242,7 +242,8 @@ def _deciding(rule: ir.CheckedRule) -> frozenset[int]:
         return known[id(part)]
 
     conditions = (*rule.where, *(c for block in rule.blocks for c in block.where))
-    for part in (*conditions, *parts([node.constraints for node in rule.nodes]), *rule.target.outputs):
+    tests = [node.constraints for node in rule.nodes]
+    for part in (*conditions, *filter(is_dataclass, walk(tests)), *rule.target.outputs):
         decides(part)
     return frozenset([number for number, decided in known.items() if decided])
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
-from gslang.check.walks import attributes_read
+from gslang.check.walks import attributes_read, walk
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.evaluate.errors import EvaluationError
@@ -18,7 +18,6 @@ from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.compare import flat
 from gslang.verify.inputs import inputs_for
-from gslang.verify.reads import parts
 
 Attribute = tuple[str, str]
 """An operator and the name of an attribute."""
@@ -95,7 +94,7 @@ def _read(rule: ir.CheckedRule, number: int, call: ir.CallNode) -> set[str]:
     again."""
     names = {name for read, name in attributes_read(rule) if read == number}
     everything = {name for o in call.operators for name in rule.dialect.operators[o].attributes}
-    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
+    for part in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
         if isinstance(part, ir.SameAttributes) and _stands_for(rule, part.node, number):
             names |= everything - set(part.without)
         elif isinstance(part, ir.SourceNode) and part.node == number:

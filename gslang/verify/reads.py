@@ -4,14 +4,12 @@ that suits a declared operator."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.dialect.signature import Signature
-
-NO_PARTS = ("span", "spans", "where_spans", "bounds_span", "dialect")
-"""Fields that are no values."""
 
 
 def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
@@ -19,7 +17,7 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     left out.
     """
     found: list[int] = []
-    for item in parts(rule.nodes[number].constraints):
+    for item in walk(rule.nodes[number].constraints):
         if isinstance(item, ir.NodeAttr) and item.place == ir.OWN:
             found.append(item.node)
         elif isinstance(item, ir.Captured):
@@ -33,7 +31,7 @@ def _capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
     return [
         k
         for k, node in enumerate(rule.nodes)
-        if any(isinstance(p, ir.Capture) and p.capture == capture for p in parts(node.constraints))
+        if any(isinstance(p, ir.Capture) and p.capture == capture for p in walk(node.constraints))
     ]
 
 
@@ -54,7 +52,7 @@ def names_types(rule: ir.CheckedRule) -> bool:
     given = tuple([
         replace(t, dtype=None) if isinstance(t, ir.MakeConst) else t for t in rule.target.targets
     ])
-    everything = parts((rule.nodes, rule.where, rule.lets, rule.blocks, given))
+    everything = walk((rule.nodes, rule.where, rule.lets, rule.blocks, given))
     return any(
         isinstance(p, ir.Const)
         and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value))
@@ -68,22 +66,6 @@ def _flat(value: object) -> Iterator[Any]:
             yield from _flat(part)
     else:
         yield value
-
-
-def parts(item: object) -> Iterator[Any]:
-    """Every dataclass inside a value, a constraint, a node or several of them, itself included, in order.
-
-    Those that are shared come once.
-    """
-    stack, met = [item], set[int]()
-    while stack:
-        part = stack.pop()
-        if isinstance(part, (tuple, list)):
-            stack.extend(reversed(part))
-        elif is_dataclass(part) and not isinstance(part, type) and id(part) not in met:
-            met.add(id(part))
-            yield part
-            stack.extend(getattr(part, f.name) for f in reversed(fields(part)) if f.name not in NO_PARTS)
 
 
 def operator_that_samples(signature: Signature, known: Collection[str]) -> str:

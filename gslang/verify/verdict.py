@@ -29,6 +29,7 @@ from gslang.base.deadline import NO_TIME, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
+from gslang.check.walks import walk
 from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
@@ -41,7 +42,6 @@ from gslang.verify.instances import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import Proof, prove
-from gslang.verify.reads import parts
 
 _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
@@ -333,7 +333,7 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
 def _has_nearness(rule: CheckedRule) -> bool:
     """True if a condition lets numbers pass that are near to another one: instances take that one."""
     return any(
-        isinstance(part, Builtin) and part.name == "close" for part in (*parts(rule.where), *parts(rule.lets))
+        isinstance(part, Builtin) and part.name == "close" for part in (*walk(rule.where), *walk(rule.lets))
     )
 
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.engine.scope import Instance
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.reads import parts
 
 INSTANCES = (3, 2)  # the bounds that are tried, as far as time allows
 _MORE = 1  # than the least that a block asks for
@@ -19,7 +19,7 @@ _MORE = 1  # than the least that a block asks for
 
 def check_counts(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules that count instances while these are made."""
-    for part in parts((rule.nodes, [block.where for block in rule.blocks])):
+    for part in walk((rule.nodes, [block.where for block in rule.blocks])):
         if isinstance(part, (ir.Instances, ir.Length)):
             raise NotProved("a constraint on all instances")
 

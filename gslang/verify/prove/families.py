@@ -12,13 +12,13 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import cut, plain_axis
 from gslang.verify.prove.sizes import Number, is_number, text_of
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import Term
-from gslang.verify.reads import parts
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,7 +105,7 @@ def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
 
 def check_blocks(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules whose blocks say more than is looked at here."""
-    for part in parts((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
+    for part in walk((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
         match part:
             case ir.InstanceIndex():
                 raise NotProved("the number of an instance is read")
@@ -115,7 +115,7 @@ def check_blocks(rule: ir.CheckedRule) -> None:
                 raise NotProved("an instance of a certain number is read")
             case ir.Splice():
                 raise NotProved("the instances of a block are operands in the source")
-    for part in parts((rule.nodes, [block.where for block in rule.blocks])):
+    for part in walk((rule.nodes, [block.where for block in rule.blocks])):
         if isinstance(part, (ir.Instances, ir.Length)):
             raise NotProved("a constraint on all instances")
     for block in rule.blocks:

@@ -15,10 +15,9 @@ other rules it says nothing.
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant
+from gslang.check.walks import against_constant, walk
 from gslang.verify.prove.axis_history import AxisHistory, Unlike
 from gslang.verify.prove.onnx_operands import asked_to_be_single
-from gslang.verify.reads import parts
 
 
 def sufficient(rule: ir.CheckedRule) -> int | None:
@@ -184,7 +183,7 @@ def _numbers_read(value: ir.Value) -> set[int]:
     ranks.
     """
     reading = (ir.NodeAttr, ir.Let, ir.Captured, ir.Uses, ir.TypeOf)
-    read = [part for part in parts(value) if isinstance(part, reading)]
+    read = [part for part in walk(value) if isinstance(part, reading)]
     if any(not isinstance(part, ir.NodeAttr) or part.name not in ("value", "ndim") for part in read):
         return set()
     nodes = {part.node for part in read if isinstance(part, ir.NodeAttr) and part.name == "value"}
@@ -193,8 +192,8 @@ def _numbers_read(value: ir.Value) -> set[int]:
 
 def _of_items(value: ir.Value) -> bool:
     """True if a value is made of the items at hand and constants."""
-    return not any(isinstance(part, (ir.InPlace, ir.Uses)) for part in parts(value))
+    return not any(isinstance(part, (ir.InPlace, ir.Uses)) for part in walk(value))
 
 
 def _reads_axes(value: ir.Value) -> bool:
-    return any(isinstance(part, ir.NodeAttr) and part.name not in ("value", "dtype") for part in parts(value))
+    return any(isinstance(part, ir.NodeAttr) and part.name not in ("value", "dtype") for part in walk(value))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, conjuncts, readings
+from gslang.check.walks import against_constant, conjuncts, readings, walk
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
@@ -18,7 +18,6 @@ from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.reals import Near
-from gslang.verify.reads import parts
 
 
 class WatchingScope(Scope):
@@ -195,7 +194,7 @@ def _number(value: ir.Value) -> float | None:
 
 def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
     result: dict[int, set[str]] = {}
-    for part in parts((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
+    for part in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
         if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
             result.setdefault(part.node, set()).add(part.name)
     return result
