@@ -2,7 +2,7 @@
 single.
 
 Each function takes the operands (None: absent) and the complete attributes, and returns the value or a tuple
-of several. Not here: caches that are written in place, packed batches, few-bit weights.
+of several. Not here: caches that are written in place, few-bit weights.
 """
 
 from __future__ import annotations
@@ -228,8 +228,6 @@ def multi_head_attention(operands: Operands, attrs: Attrs) -> object:
 
 def rotary_embedding(operands: Operands, attrs: Attrs) -> object:
     x, positions, cosines, sines = operands[:4]
-    if attrs["is_packed_batching"]:
-        raise NotImplementedError("packed batches")
     turned = attrs["rotary_embedding_dim"] or cosines.shape[-1] * 2
     flat = x.ndim == 3
     heads = (

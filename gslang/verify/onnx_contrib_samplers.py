@@ -99,6 +99,34 @@ def _packed_attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
     }  # fmt: skip
 
 
+def _rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Heads, or rows of them, turned by rows of tables: one for each place, or that of the first place."""
+    tables = next((s for s in known[2:4] if s and len(s) == 2), None)
+    half = tables[1] if tables else rng.choice((1, 2))
+    heads, length, partly = given.get("num_heads") or 2, rng.choice((2, 3)), rng.choice((0, half * 2))
+    partly = given.get("rotary_embedding_dim", partly)
+    size = half * 2 + (rng.choice((0, 1)) if partly else 0)
+    batch = rng.choice((1, 2))
+    x = known[0] or rng.choice(((batch, heads, length, size), (batch, length, heads * size)))
+    batch, heads, length = (x[0], x[1], x[2]) if len(x) == 4 else (x[0], heads, x[1] if len(x) > 1 else 1)
+    places = known[1] or rng.choice(((1,), (batch, length), (batch, length)))
+    table = tables or (length * (5 if places == (1,) else 2), half)
+    return fill(known, x, places, table, table), {
+        "interleaved": rng.choice((0, 1)), "is_packed_batching": rng.choice((0, 1)),
+        "rotary_embedding_dim": partly, "num_heads": heads if partly else rng.choice((0, heads)),
+    }  # fmt: skip
+
+
+def _embedding(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Numbers of rows for each place of a batch, and tables with rows of one length."""
+    wide = next((s[-1] for s in known[2:7] if s), rng.choice((2, 4)))
+    ids = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)))
+    places = rng.choice((ids, (1, *ids[1:])))
+    return fill(
+        known, ids, ids, (5, wide), (4, wide), (2, wide), (wide,), (wide,), ids, places
+    ), {"epsilon": rng.choice((1e-5, 0.125)), "mask_index_type": 0}  # fmt: skip
+
+
 _OWN: dict[str, Sampler] = {
     "FusedMatMul": _fused_matmul,
     "TransposeMatMul": _fused_matmul,
@@ -113,6 +141,8 @@ _OWN: dict[str, Sampler] = {
     "SkipGroupNorm": _group_norm,
     "MultiHeadAttention": _multi_head,
     "Attention": _packed_attention,
+    "RotaryEmbedding": _rotary,
+    "EmbedLayerNormalization": _embedding,
 }
 CONTRIB_SAMPLERS: dict[str, Sampler] = {
     "SimplifiedLayerNormalization": _last_axis,

@@ -106,6 +106,41 @@ def test_rotary_positions(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> Non
     assert np.allclose(exact.real, plain, atol=1e-4)
 
 
+@pytest.mark.parametrize(
+    "shapes, attrs",
+    [
+        (((2, 3, 5, 8), ("int64", 2, 5), (7, 4), (7, 4)), {}),
+        (((2, 3, 5, 8), ("int64", 1), (40, 4), (40, 4)), {"interleaved": 1}),
+        (((2, 5, 24), ("int64", 2, 5), (7, 4), (7, 4)), {}),
+        (((2, 5, 24), ("int64", 2, 5), (7, 2), (7, 2)), {"num_heads": 3, "rotary_embedding_dim": 4}),
+    ],
+)
+def test_rotary_positions_of_onnxruntime(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> None:
+    exact, plain = both(graph_of("com.microsoft.RotaryEmbedding", shapes, attrs, False))
+    assert exact.shape == plain.shape
+    assert np.allclose(exact.real, plain, atol=1e-4)
+
+
+TABLES = ((9, 4), (9, 4))
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [
+        (("int32", 2, 3), None, *TABLES, None, (4,), (4,)),
+        (("int32", 2, 3), ("int32", 2, 3), *TABLES, (9, 4), (4,), (4,), None, ("int32", 1, 3)),
+    ],
+)
+def test_embeddings(shapes: tuple[Any, ...]) -> None:
+    exact, plain = both(graph_of("com.microsoft.EmbedLayerNormalization", shapes, {"epsilon": 0.125}))
+    assert np.allclose(exact.real, plain, atol=1e-4)
+
+
+def test_norms_by_the_root_of_the_mean_square() -> None:
+    exact, plain = both(graph_of("SimplifiedLayerNormalization", ((2, 3, 4), (4,)), {"epsilon": 0.125}))
+    assert np.allclose(exact.real, plain, atol=1e-4)
+
+
 @pytest.mark.parametrize("attrs", [{"scale": -0.5}, {"is_causal": 1}])
 def test_what_runtimes_see_differently_has_no_meaning(attrs: dict[str, Any]) -> None:
     graph = graph_of("Attention", (*HEADS, ("bool", 4, 6)), attrs)

@@ -106,6 +106,9 @@ def calls() -> Iterator[Call]:
         )
     yield from _pooling()
     yield from _attention()
+    yield from _rotary()
+    yield from _lookups()
+    yield from _of_bytes()
 
 
 MODES = [
@@ -212,18 +215,61 @@ def _attention() -> Iterator[Call]:
             [(1, 2, 3), (3, 12), (12,), (1, 2)],
             {"num_heads": 2, "qkv_hidden_sizes": (4, 4, 4), **attrs},
         )
-    yield "RotaryEmbedding", [(1, 2, 3, 4), (1, 3, 2), (1, 3, 2)], {}
-    yield "RotaryEmbedding", [(1, 3, 8), (1, 3, 2), (1, 3, 2)], {"num_heads": 2}
-    yield "RotaryEmbedding", [(1, 2, 3, 6), (1, 3, 2), (1, 3, 2)], {"rotary_embedding_dim": 4}
 
 
-def _of_whole_numbers(operator: str, k: int) -> bool:
-    return (
-        operator == "com.microsoft.MultiHeadAttention"
-        and k == 4
-        or operator == "com.microsoft.Attention"
-        and k == 3
-    )
+def _rotary() -> Iterator[Call]:
+    for interleaved in (0, 1):
+        more = {"interleaved": interleaved}
+        packed = {**more, "is_packed_batching": 1}
+        yield "com.microsoft.RotaryEmbedding", [(2, 2, 9, 4), (2, 9), (8, 2), (8, 2)], packed
+        yield "RotaryEmbedding", [(2, 2, 3, 4), (2, 3, 2), (2, 3, 2)], more
+        yield "RotaryEmbedding", [(1, 3, 8), (1, 3, 2), (1, 3, 2)], {"num_heads": 2, **more}
+        yield "RotaryEmbedding", [(1, 2, 3, 6), (1, 3, 2), (1, 3, 2)], {"rotary_embedding_dim": 4, **more}
+        yield "RotaryEmbedding", [(2, 2, 3, 4), (5, 2), (5, 2), (2, 3)], more
+        for places in ((1,), (2, 3)):
+            for shape, attrs in (
+                ((2, 2, 3, 4), {}), ((2, 2, 3, 4), {"num_heads": 2}),
+                ((2, 3, 8), {}), ((2, 3, 8), {"num_heads": 2}),
+                ((2, 2, 3, 7), {"num_heads": 2, "rotary_embedding_dim": 4}),
+                ((2, 3, 10), {"num_heads": 2, "rotary_embedding_dim": 4}),
+            ):
+                yield "com.microsoft.RotaryEmbedding", [shape, places, (8, 2), (8, 2)], {**attrs, **more}
+
+
+def _lookups() -> Iterator[Call]:
+    for axis in (0, 1, -1):
+        for places in ((), (3,), (2, 2)):
+            yield "Gather", [(4, 5, 3), places], {"axis": axis}
+    tables: list[tuple[int, ...] | None] = [(5, 4), (6, 4)]
+    for kinds, places in product((None, (2, 3)), (None, (2, 3), (1, 3))):
+        yield (
+            "com.microsoft.EmbedLayerNormalization",
+            [(2, 3), kinds, *tables, kinds and (2, 4), (4,), (4,), None, places], {"epsilon": 0.125},
+        )
+
+
+def _of_bytes() -> Iterator[Call]:
+    one: list[tuple[int, ...] | None] = [(), ()]
+    for a, b in (((2, 3), (3, 4)), ((2, 2, 3), (3, 4))):
+        for zeros in ((None, None), ((1,), None), ((), (4,)), (None, (1,))):
+            yield "MatMulInteger", [a, b, *zeros], {}
+            for bias in (None, (4,)):
+                yield "com.microsoft.MatMulIntegerToFloat", [a, b, *one, *zeros, bias], {}
+        yield "com.microsoft.MatMulIntegerToFloat", [a, b, (1,), (4,)], {}
+
+
+# operator → operand of whole numbers → the least one, and the one that all are below
+WHOLE: dict[str, dict[int, tuple[int, int]]] = {
+    "com.microsoft.MultiHeadAttention": {4: (0, 2)},
+    "com.microsoft.Attention": {3: (0, 2)},
+    "Gather": {1: (-3, 3)},
+    "RotaryEmbedding": {3: (0, 5)},
+    "com.microsoft.RotaryEmbedding": {1: (0, 5)},
+    "com.microsoft.EmbedLayerNormalization": {0: (0, 5), 1: (0, 2), 8: (0, 6)},
+    "MatMulInteger": dict.fromkeys(range(4), (0, 256)),
+    "com.microsoft.MatMulIntegerToFloat": dict.fromkeys((0, 1, 4, 5), (0, 256)),
+}
+
 
 
 def size(value: Any, places: dict[str, int]) -> int:
@@ -272,16 +318,22 @@ def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
             return float(size(atom.args[0], places) >= 0)
         case "group":
             return number(atom.args[0], places, values)
+        case "fn" if atom.name.startswith(("cast ", "number ")):  # to types that hold each value
+            return number(atom.args[0], places, values)
         case "fn" if atom.name.startswith("resize "):
             return weight(atom.name, *(number(a, places, values) for a in atom.args))
         case "fn":
             return float(_FUNCTIONS[atom.name](*(number(a, places, values) for a in atom.args)))
     assert atom.kind == "total"
     ranges = [range(size(count, places)) for _, count in atom.variables]
-    return {"sum": sum, "max": max}[atom.name](
+    return {"sum": sum, "max": max, "min": min}[atom.name](
         number(atom.args[0], {**places, **dict(zip([name for name, _ in atom.variables], found))}, values)
         for found in product(*ranges)
     )
+
+
+def _whole_type(operator: str) -> type[np.generic]:
+    return np.int64 if "Rotary" in operator else np.uint8 if "MatMul" in operator else np.int32
 
 
 def both(call: Call) -> tuple[Any, Any]:
@@ -299,15 +351,14 @@ def both(call: Call) -> tuple[Any, Any]:
             tensors.append(None)
             nodes.append(ABSENT)
             continue
-        whole = _of_whole_numbers(operator, k)
+        whole = WHOLE.get(operator, {}).get(k)
         found = (
-            rng.integers(0, 2, shape).astype(np.int32)
-            if whole
-            else rng.uniform(-1, 1, shape).astype(np.float32)
+            rng.uniform(-1, 1, shape).astype(np.float32) if whole is None
+            else np.asarray(rng.integers(*whole, shape), _whole_type(operator))
         )
-        if whole:
+        if whole == (0, 2):
             found[..., 0] = 1  # a key that is not hidden
-        name, dtype = f"x{k}", "int32" if whole else "float32"
+        name, dtype = f"x{k}", str(found.dtype)
         values[name] = found
         tensors.append(Tensor(shape, dtype, lambda index, name=name: read(name, index)))  # type: ignore[misc]
         nodes.append(graph.add(INPUT, (), {}, TensorType(shape, dtype), name))
@@ -317,6 +368,7 @@ def both(call: Call) -> tuple[Any, Any]:
     )
     expected = expected[0] if isinstance(expected, (tuple, list)) else expected
     world = World(Facts(Choices([], Budget(10**9))), 6)
+    world.comparing, world.defined = "source", {}
     value = meaning_of(
         world,
         ONNX,
@@ -328,7 +380,13 @@ def both(call: Call) -> tuple[Any, Any]:
     shape = tuple(size(world.facts.normal(d), {}) for d in value.shape)
     computed = np.empty(shape)
     for index in np.ndindex(*shape):
-        computed[index] = number(value.at(index), {}, values)
+        world.places.clear()
+        term = value.at(index)
+        places = {
+            place.position.text.removeprefix("1*"): int(number(place.said, {}, values)) % size(place.size, {})
+            for place in world.places
+        }
+        computed[index] = number(term, places, values)
     return np.asarray(expected), computed
 
 

@@ -47,6 +47,13 @@ class Call:
             return None
         return tuple(int(v) for v in np.asarray(value).reshape(-1).tolist())
 
+    def places(self, k: int) -> Array | None:
+        """Operand k as whole numbers, None where it is absent. Raises `NoField` for floats."""
+        value = self.operands[k] if k < len(self.operands) else None
+        if isinstance(value, Dual):
+            raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is no tensor of whole numbers")
+        return None if value is None else np.asarray(value)
+
     def real(self, name: str) -> Dual:
         """A float attribute, as a constant."""
         return constant(np.float32(self.attrs[name]))

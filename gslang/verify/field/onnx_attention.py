@@ -173,17 +173,36 @@ def _multi_head(call: Call) -> object:
 
 def _rotary(call: Call) -> Dual:
     x, cosines, sines = call.dual(0), call.dual(1), call.dual(2)
-    positions = call.operands[3] if len(call.operands) > 3 else None
+    places = call.places(3)
     flat = len(x.shape) == 3
     heads = x.moved(_cut(int(call.attrs["num_heads"]))) if flat else x
     turned = int(call.attrs.get("rotary_embedding_dim") or 0) or heads.shape[3]
-    if positions is not None:
-        places = np.asarray(positions)
+    if places is not None:
         cosines, sines = cosines.moved(lambda t: t[places]), sines.moved(lambda t: t[places])
+    y = _turned(heads, cosines, sines, turned, bool(call.attrs.get("interleaved")))
+    return y.moved(_merged) if flat else y
+
+
+def _rotary_of_onnxruntime(call: Call) -> Dual:
+    """The same with tables whose rows are looked up; one place is that of the first element of a sequence."""
+    x, cosines, sines = call.dual(0), call.dual(2), call.dual(3)
+    turned = int(call.attrs.get("rotary_embedding_dim") or 0) or cosines.shape[-1] * 2
+    flat = len(x.shape) == 3
+    heads = x.moved(_cut(int(call.attrs["num_heads"]) or x.shape[2] // turned)) if flat else x
+    places, length = call.places(1), heads.shape[2]
+    assert places is not None  # it is no optional operand
+    places = (places + np.arange(length) if places.size == 1 else places).reshape(-1, length)
+    cosines, sines = cosines.moved(lambda t: t[places]), sines.moved(lambda t: t[places])
+    y = _turned(heads, cosines, sines, turned, bool(call.attrs.get("interleaved")))
+    return y.moved(_merged) if flat else y
+
+
+def _turned(heads: Dual, cosines: Dual, sines: Dual, turned: int, neighbours: bool) -> Dual:
+    """The first `turned` numbers of each head, turned in pairs by angles [batch, sequence, number]."""
     if cosines.shape[-1] * 2 != turned or sines.shape[-1] * 2 != turned:
         raise NoField("angles that do not fit the size of the heads")
     cosine, sine = cosines.moved(lambda t: t[:, None]), sines.moved(lambda t: t[:, None])
-    if call.attrs.get("interleaved"):
+    if neighbours:
         a, b = heads.moved(lambda h: h[..., 0:turned:2]), heads.moved(lambda h: h[..., 1:turned:2])
         one, two = (
             part.moved(lambda h: h[..., None]) for part in (cosine * a - sine * b, sine * a + cosine * b)
@@ -193,10 +212,10 @@ def _rotary(call: Call) -> Dual:
         half = turned // 2
         a, b = heads.moved(lambda h: h[..., :half]), heads.moved(lambda h: h[..., half:turned])
         part = joined([cosine * a - sine * b, sine * a + cosine * b], -1)
-    y = joined([part, heads.moved(lambda h: h[..., turned:])], -1)
-    return y.moved(_merged) if flat else y
+    return joined([part, heads.moved(lambda h: h[..., turned:])], -1)
 
 
 ATTENTION: dict[str, Meaning] = {
     "Attention": _attention, "com.microsoft.MultiHeadAttention": _multi_head, "RotaryEmbedding": _rotary,
+    "com.microsoft.RotaryEmbedding": _rotary_of_onnxruntime,
 }  # fmt: skip

@@ -76,6 +76,26 @@ def _skip_rms_norm(call: Call) -> object:
     return total / size * call.dual(2), scale, scale, total
 
 
+def _rms_norm(call: Call) -> object:
+    x = call.dual(0)
+    axes = tuple(range(int(call.attrs["axis"]) % len(x.shape), len(x.shape)))
+    size = root(call, (x * x).mean(axes, True) + call.real("epsilon"))
+    return x / size * call.dual(1), number(1) / size
+
+
+def _embed(call: Call) -> object:
+    """Rows of words, places and kinds of words, added and normalized."""
+    words, kinds, mask, places = (call.places(k) for k in (0, 1, 7, 8))
+    if words is None or mask is not None or call.attrs.get("mask_index_type"):
+        raise NoField("embeddings with a mask")
+    at = np.arange(words.shape[1])[None] if places is None else places
+    total = call.dual(2).moved(lambda t: t[words]) + call.dual(3).moved(lambda t: t[at])
+    if kinds is not None:
+        total = total + call.dual(4).moved(lambda t: t[kinds])
+    normal = standardised(call, total, (len(total.shape) - 1,)) * call.dual(5) + call.dual(6)
+    return normal, np.zeros(len(words), np.int32), total
+
+
 def _quick_gelu(call: Call) -> Dual:
     x = call.dual(0)
     return x * sigmoid(call, call.real("alpha") * x)
@@ -91,6 +111,8 @@ CONTRIB: dict[str, Meaning] = {
     "com.microsoft.FusedConv": _fused_conv,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
     "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
+    "com.microsoft.EmbedLayerNormalization": _embed,
+    "SimplifiedLayerNormalization": _rms_norm,
     "com.microsoft.QuickGelu": _quick_gelu,
     "com.microsoft.Gelu": lambda c: gelu(c, c.dual(0)),
     "com.microsoft.BiasGelu": lambda c: gelu(c, c.dual(0) + c.dual(1)),

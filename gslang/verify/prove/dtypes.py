@@ -192,6 +192,16 @@ def _holds(wide: str, narrow: str) -> bool:
     return outer is not None and wide != "bool" and outer[0] <= inner[0] and inner[1] <= outer[1]
 
 
+def saturates(dtype: str | Dtype) -> bool | None:
+    """True if a conversion to an element type may saturate or be rounded in several ways, as those to floats
+    of 8 bits; None where that is not known.
+    """
+    names = _names(dtype)
+    if names is None:
+        return False if settled(dtype) in (WHOLE, TRUTH) else None
+    return not all(name in _FLOATS or numbers_named(name) != REAL for name in names)
+
+
 _OF_CLASS = {
     "float": {REAL},
     "int": {WHOLE},

@@ -6,6 +6,7 @@ A question that stays open becomes a case distinction (`at_least`, `equal`) and 
 from __future__ import annotations
 
 from copy import copy
+from math import gcd
 from typing import Any
 
 from gslang.verify.prove.journal import change, question
@@ -15,7 +16,8 @@ from gslang.verify.prove.sizes import Number, Size, is_number, linear, made, nam
 
 _LEARNT = (
     "assumed", "bounds", "clips", "count", "different", "equations", "fitting", "fitting_sizes", "floors",
-    "inner_count", "joins", "known", "order", "products", "ranges", "withins",
+    "inner_count", "joins", "known", "order", "products", "place_count", "ranges",
+    "withins",
 )
 
 
@@ -86,6 +88,7 @@ class Facts(Quantities):
                 difference = made({without(p, (name,)) or (): c for p, c in difference.terms.items()}, self)
         if not isinstance(difference, Size):
             raise Impossible
+        difference = self._without_factor(difference)
         if not self._all_ones(difference):
             self._solve(difference)
         self._changed()
@@ -107,6 +110,13 @@ class Facts(Quantities):
             if text_of(fact) not in before and self.proves(-fact):  # between 0 and 0
                 self._learn_equal(fact, 0)
                 return
+
+    def _without_factor(self, difference: Size) -> Size:
+        """2x = 2y is x = y. Raises `Impossible` for 2x = 2y + 1."""
+        common = gcd(*(c for p, c in difference.terms.items() if p))
+        if difference.terms.get((), 0) % common:
+            raise Impossible
+        return Size({p: c // common for p, c in difference.terms.items()}, self)
 
     def _join_again(self) -> None:
         """Apply each fact about a common size to the names that its parts have now."""

@@ -277,6 +277,7 @@ class Inequalities(Knowledge, Journaled):
     def _index(self, found: _Found, facts: Sequence[Number]) -> None:
         for fact in facts:
             fact = self.replaced_equations(fact)
+            fact = self._primitive(fact) if isinstance(fact, Size) else fact
             if not isinstance(fact, Size) or fact.text in found.seen:
                 continue
             found.seen.add(fact.text)

@@ -9,7 +9,6 @@ attributes and lengths are the same.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
@@ -17,7 +16,7 @@ from gslang.verify.prove.domains import Unsettled, settled
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
+from gslang.verify.prove.relay_movement import cut, reshaped, transposed
 from gslang.verify.prove.relay_products import contracted
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
@@ -34,6 +33,7 @@ def in_heads(world: World, x: Tensor, count: Number) -> Tensor:
     world.need_true(len(x.shape) == 3, "a sequence of rows")
     size = world.facts.normal(x.shape[2]) // count
     world.need_equal(size * count, x.shape[2], "heads of equal size")
+    world.need(world.facts.normal(size) - 1, "heads without numbers")
     return transposed(reshaped(world, x, (*x.shape[:2], count, world.facts.normal(size))), [0, 2, 1, 3])
 
 
@@ -164,7 +164,11 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
         case 3:
             entry = mask.at((b, i, j))
         case _:
-            raise NotProved("a mask of lengths")
+            if mask.leaf is None:
+                raise NotProved("a mask of lengths that is computed")
+            if not world.reading:
+                world.notes.add("a mask of lengths hides the same keys whatever takes it")
+            entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
     hidden = ONE - truth(entry)  # 0 or not
     return hidden * as_term(_low(attrs))
 
@@ -264,72 +268,8 @@ def _cache(index: Index) -> Term:
     raise NotProved("the keys and values of attention")
 
 
-# ── rotary positions ──
-
-
-def _rotated(
-    world: World,
-    x: Tensor,
-    cosine: Callable[[Number, Number, Number], Term],
-    sine: Callable[[Number, Number, Number], Term],
-    turned: Any,
-) -> Tensor:
-    """[batch, heads, sequence, size]: the first `turned` numbers of each row turned, the second half of them
-    against the first.
-
-    `cosine`, `sine`: of (batch, place in the sequence, number of the angle).
-    """
-    facts = world.facts
-    half = facts.normal(turned) // 2
-    world.need_equal(half * 2, turned, "an even number of columns")
-    size = x.shape[3]
-    first, second = cut(x, 3, 0, half), cut(x, 3, half, half)
-
-    def low(index: Index) -> Term:
-        b, h, s, c = index
-        return first.at(index) * cosine(b, s, c) - second.at(index) * sine(b, s, c)
-
-    def high(index: Index) -> Term:
-        b, h, s, c = index
-        return second.at(index) * cosine(b, s, c) + first.at(index) * sine(b, s, c)
-
-    parts = [Tensor(first.shape, x.dtype, low), Tensor(first.shape, x.dtype, high)]
-    rest = facts.normal(size - turned)
-    if not (type(rest) is int and rest == 0):
-        world.need(rest, "more columns are turned than there are")
-        parts.append(cut(x, 3, turned, rest))
-    return concatenated(world, parts, 3)
-
-
-def _rotary(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x, cosines, sines, places = (operand(operands, k) for k in range(4))
-    if places is not None or attrs["interleaved"]:
-        raise NotProved("positions that are looked up, or neighbours that are turned")
-    flat = len(x.shape) == 3
-    world.need_true(len(x.shape) in (3, 4), "the rank of what is turned")
-    world.need_true(len(cosines.shape) == len(sines.shape) == 3, "a table of angles for each batch")
-    for table in (cosines, sines):
-        world.need_same_dtype(x.dtype, table.dtype)
-    if flat and attrs["num_heads"] is None:
-        world.need_true(False, "the number of heads")
-    heads = in_heads(world, x, attrs["num_heads"]) if flat else x
-    turned = attrs["rotary_embedding_dim"]
-    turned = heads.shape[3] if type(turned) is int and turned == 0 else turned
-    for table in (cosines, sines):
-        world.need_equal(table.shape[0], heads.shape[0], "angles of each batch")
-        world.need_equal(table.shape[1], heads.shape[2], "angles of each place")
-        world.need_equal(table.shape[2] * 2, turned, "angles of half of the columns")
-    y = _rotated(
-        world, heads, lambda b, s, c: cosines.at((b, s, c)), lambda b, s, c: sines.at((b, s, c)), turned
-    )
-    if not flat:
-        return y
-    return in_rows(world, y)
-
-
 ATTENTION: dict[str, Meaning] = {
     "Attention": _attention,
     "com.microsoft.MultiHeadAttention": _multi_head,
     "com.microsoft.Attention": _packed,
-    "RotaryEmbedding": _rotary,
 }

@@ -145,14 +145,20 @@ def _statistics(index: Index) -> Term:
     raise NotProved("the statistics of a norm")
 
 
+def layer_normal(
+    world: World, x: Tensor, scale: Tensor, shift: Tensor | None, epsilon: object
+) -> Tensor:
+    """Rows standardised, scaled and shifted."""
+    return _scaled(world, standardised(world, x, (len(x.shape) - 1,), epsilon), scale, shift)
+
+
 def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, shift, bias = (operand(operands, k) for k in range(5))
     world.need_true(len(x.shape) >= 1, "the rows of a norm")
     total = added(world, [x, skip, bias])
     _need_shape(world, total, x, "what is added before a norm")
-    y = standardised(world, total, (len(x.shape) - 1,), attrs["epsilon"])
     small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
-    return _scaled(world, y, scale, shift), small, small, total
+    return layer_normal(world, total, scale, shift, attrs["epsilon"]), small, small, total
 
 
 def _by_root(world: World, x: Tensor, first: int, epsilon: object) -> Tensor:

@@ -114,17 +114,24 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     if sizes is None and type(attrs["num_outputs"]) is int:
         return _equal_parts(world, x, axis, attrs["num_outputs"])
-    if sizes is None or sizes.items is None:
+    known = None if sizes is None or not _is_counted(world, sizes) else vector_numbers(world, sizes)
+    if known is None:
         if not world.reading:
             raise NotProved("a split into parts that are not known")
         return OpenParts(world, x, axis)
-    world.need_equal(sum(sizes.items), x.shape[axis], "the parts of a split")
-    parts, begin = [], 0
-    for size in sizes.items:
+    world.need_equal(sum(known), x.shape[axis], "the parts of a split")
+    parts: list[Tensor] = []
+    begin: Number = 0
+    for size in known:
         world.need(size, "a part of a split")
         parts.append(cut(x, axis, begin, size))
         begin = begin + size
     return tuple(parts)
+
+
+def _is_counted(world: World, sizes: Tensor) -> bool:
+    """True for a vector of a known length."""
+    return len(sizes.shape) == 1 and type(world.facts.normal(sizes.shape[0])) is int
 
 
 class OpenParts(Opaque):

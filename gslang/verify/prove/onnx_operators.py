@@ -11,10 +11,13 @@ from gslang.verify.prove.domains import Attributes, Unsettled, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
+from gslang.verify.prove.onnx_bytes import BYTES
 from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_images import COORDINATES, IMAGES
+from gslang.verify.prove.onnx_lookups import LOOKUPS
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
+from gslang.verify.prove.onnx_rotary import ROTARY
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.onnx_transposed import TRANSPOSED
@@ -26,7 +29,7 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
-    **WINDOWS, **IMAGES,
+    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
@@ -42,6 +45,9 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "ConvTranspose": (None, None, 1),
     "Slice": (None, 1, 1, 1, 1),
     "Pad": (None, 1, 0, 1),
+    "com.microsoft.RotaryEmbedding": (None, None, 2, 2),
+    "com.microsoft.MatMulIntegerToFloat": (None, None, None, None, None, None, 1),
+    "com.microsoft.EmbedLayerNormalization": (2, 2, 2, 2, 2, 1, 1, 2, 2),
     **dict.fromkeys(
         (
             "Reshape", "Expand", "Squeeze", "Unsqueeze", "Split", "Tile", "ReduceSum", "ReduceMean",
@@ -50,6 +56,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
         ), (None, 1),
     ),
 }
+_ATTENDING = ATTENTION.keys() | ROTARY.keys()
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
@@ -92,7 +99,7 @@ def onnx_attribute(
         return None if len(operands) > 1 and operands[1] is not None else world.facts.size(name)
     if operator == "Gelu":
         return ("none", "tanh")[choices.choose(2)]
-    if operator in ATTENTION and (found := _of_attention(world, operator, name, operands)):
+    if operator in _ATTENDING and (found := _of_attention(world, operator, name, operands)):
         return found[0]
     if operator == "ConvTranspose" and name in ("auto_pad", "output_shape"):
         world.notes.add("the padding of transposed convolutions is given, not their output's shape")
@@ -132,6 +139,10 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
     match name:
         case "num_heads" if operator == "com.microsoft.MultiHeadAttention":
             return (facts.size(name),)
+        case "num_heads" if operator == "com.microsoft.RotaryEmbedding":  # 0: as many as the angles say
+            return (0 if choices.choose(2) == 0 else facts.size(name),)
+        case "scale" if operator == "com.microsoft.RotaryEmbedding":
+            return (named(),)
         case "q_num_heads" | "kv_num_heads" | "num_heads":
             flat = isinstance(operands[0], Tensor) and len(operands[0].shape) == 3
             return (facts.size(name) if flat else None,)
@@ -153,7 +164,10 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
             return (Written(choices, 0, [lambda: 0, lambda: 1, lambda: 2, lambda: 3]),)
         case "softmax_precision":  # says nothing of real numbers
             return (Written(choices, None, [lambda: None, lambda: 1, lambda: 10, lambda: 11, lambda: 16]),)
-        case "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer":
+        case (
+            "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer"
+            | "is_packed_batching"
+        ):
             return (choices.choose(2),)
         case "rotary_embedding_dim":
             return (0 if choices.choose(2) == 0 else facts.size(name),)

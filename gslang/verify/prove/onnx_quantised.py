@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, settled
+from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, saturates, settled
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
@@ -41,7 +41,7 @@ def converted(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Ten
         before, after = settled(origin.dtype), settled(dtype)
         if after == REAL and before not in (None, REAL) and compared(origin.dtype, "string") is False:
             return value if before == TRUTH else number_of(value, origin.dtype)
-        way = "" if holds(dtype, origin.dtype) else how  # nothing is rounded then
+        way = "" if holds(dtype, origin.dtype) or saturates(dtype) is False else how
         return unknown(f"cast {_name_of(origin.dtype)} {_name_of(dtype)}{way}", value)
 
     return Tensor(x.shape, dtype, at, converted=x)

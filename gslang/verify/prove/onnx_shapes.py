@@ -7,10 +7,9 @@ from __future__ import annotations
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import vector
 from gslang.verify.prove.onnx_operands import whole_numbers
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import product
-from gslang.verify.prove.tensors import Meaning, Operands, Value, World, constant
+from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import of_size
 
 
@@ -23,14 +22,12 @@ def _size(world: World, operands: Operands, attrs: Attrs) -> Value:
     return constant(of_size(world.facts.normal(product(operands[0].shape))), (), "int64")
 
 
-def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
+def gathered_size(world: World, sizes: Tensor, places: Tensor, axis: int) -> Tensor:
     """One of a vector of sizes, or several: which ones is a case."""
-    sizes, places = operands
-    if sizes.items is None or len(places.shape) > 1:
-        raise NotProved("a gather of other than sizes")
-    world.need_true(plain_axis(world, attrs["axis"], 1) == 0, "the axis of a gather")
-    world.need_true(len(sizes.items) > 0, "a gather from nothing")
-    rank, count = len(sizes.items), 1 if not places.shape else world.facts.normal(places.shape[0])
+    items = sizes.items or ()
+    world.need_true(plain_axis(world, axis, 1) == 0, "the axis of a gather")
+    world.need_true(len(items) > 0, "a gather from nothing")
+    rank, count = len(items), 1 if not places.shape else world.facts.normal(places.shape[0])
     if type(count) is not int:
         count = world.choose_rank()
         world.need_equal(places.shape[0], count, "the number of places")
@@ -40,8 +37,8 @@ def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
 
     chosen = whole_numbers(world, places, f"places in {rank}", choose)
     world.need_true(all(-rank <= k < rank for k in chosen), "a place that a vector has not")
-    found = tuple(sizes.items[k] for k in chosen)
+    found = tuple(items[k] for k in chosen)
     return vector(found, "int64") if places.shape else constant(of_size(found[0]), (), "int64")
 
 
-SHAPES: dict[str, Meaning] = {"Shape": _shape, "Size": _size, "Gather": _gather}
+SHAPES: dict[str, Meaning] = {"Shape": _shape, "Size": _size}

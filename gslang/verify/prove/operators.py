@@ -45,6 +45,9 @@ RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
     "QuantizeLinear": (None, (0, 1), (0, 1)),
     "DequantizeLinear": (None, (0, 1), (0, 1)),
     "Attention": ((3, 4), (3, 4), (3, 4), (2, 4)),
+    "com.microsoft.RotaryEmbedding": ((3, 4), (1, 2)),
+    "MatMulInteger": (None, None, (0, 1), (0, 1)),
+    "com.microsoft.MatMulIntegerToFloat": (None, None, (0, 1), (0, 1), (0, 1), (0, 1)),
 }
 _SAME = frozenset(
     {"copy", "annotation.stop_fusion", "annotation.checkpoint", "device_copy", "annotation.cast_hint"}

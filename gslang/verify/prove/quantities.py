@@ -50,6 +50,7 @@ class Quantities(Inequalities):
         self.bounds: set[str] = set()  # positions that sums run over
         self.count = 0
         self.inner_count = 0
+        self.place_count = 0
 
     @change
     def size(self, name: str, least: int | None = 1) -> Number:
@@ -84,6 +85,12 @@ class Quantities(Inequalities):
         """
         self.inner_count += 1
         return self._position(size, f"@{self.inner_count}i", True)
+
+    @change
+    def place(self, size: Number) -> Size:
+        """The same for a place that is looked up: counted apart, too."""
+        self.place_count += 1
+        return self._position(size, f"@{self.place_count}at", False)
 
     def _position(self, size: Number, name: str, bound: bool) -> Size:
         with self._bare():
@@ -147,6 +154,8 @@ class Quantities(Inequalities):
             return quotient
         if self.proves(-1 - rest) and self.proves(rest + b):
             return quotient - 1
+        if self.proves(rest - b) and self.proves(2 * b - 1 - rest):
+            return quotient + 1
         if (shorter := self._by_digits(rest, b)) is not None:
             return quotient + shorter
         terms = terms_of(rest)

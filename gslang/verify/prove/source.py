@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import within_captures
+from gslang.check.walks import walk, within_captures
 from gslang.engine.constraints import passes
 from gslang.engine.proposals import UNSAID
 from gslang.engine.scope import UNBOUND, Instance, Scope
@@ -76,12 +76,24 @@ class Source:
             ):
                 self.test(number_, pattern)
         for condition in self.rule.where:
-            self.case.assume(condition)
+            self.assume(condition)
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root
             found = [self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]]
             return found if self.world.counted else [Family(self.rule.output_block, *found)]
         return [self.graph.tensor(slot) for slot in outputs]
+
+    def assume(self, condition: ir.Value) -> None:
+        """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where
+        it cannot be read: the rule is then taken to be applied more often than it is.
+        """
+        try:
+            self.case.assume(condition)
+        except TooMuch:
+            raise
+        except NotProved:
+            if not any(isinstance(part, ir.Comprehension) for part in walk(condition, self.rule.lets)):
+                raise
 
     def cut_off(self, everything: bool = False) -> None:
         """Ask the conditions on inputs as soon as these are bound, before operators make more cases.

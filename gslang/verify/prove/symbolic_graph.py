@@ -17,7 +17,7 @@ from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Near, Real, Token, as_term
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Tensor, Value, World
-from gslang.verify.prove.terms import Term, read
+from gslang.verify.prove.terms import Term, of_size, read
 
 
 class Leaf:
@@ -41,6 +41,7 @@ class Leaf:
         self.is_constant = False
         self.is_read = False  # a constant whose value the rule asks for
         self.numbers: tuple[Number, ...] | None = None  # of a vector of whole numbers
+        self.number: Number | None = None  # of a single whole number that says a place
         self.spelled: Callable[[], tuple[Number, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
         self.shapes: dict[str, tuple[Number, ...]] = {}  # name in `chosen` → the shape that it is chosen for
@@ -78,6 +79,8 @@ class Leaf:
                     return self.like.resolved().at(index)  # type: ignore[no-any-return]
                 if self.value is not None:
                     return self.value
+                if self.number is not None:
+                    return of_size(world.facts.normal(self.number))
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
                 if world.facts.choices.fixed:
                     key = next(iter(element.atoms())).key
@@ -150,6 +153,8 @@ class ConstantValue(Opaque):
         """The number, to compute with."""
         if (place := self.place()) is not None:
             return place
+        if self.leaf.number is not None:
+            return self.leaf.world.facts.normal(self.leaf.number)
         exact = self.term if self.leaf.world.is_real(self.leaf.dtype) else apply("order", [self.term])
         return Real(self.term, self.leaf.world.facts.choices, exact)
 
@@ -174,8 +179,8 @@ class ConstantValue(Opaque):
             return self._is_like(other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
-        if (place := self.place()) is not None:
-            return bool(place == other)
+        if self.place() is not None or self.leaf.number is not None:
+            return bool(self.real() == other)
         if self.taken < len(self.leaf.resolved().shape):
             return False  # an array
         if self.taken or self.leaf.value is not None:

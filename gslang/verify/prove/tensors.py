@@ -49,6 +49,18 @@ class Tensor:
     converted: Tensor | None = None  # the tensor that was converted to this one's type
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that the source looks up along an axis of a size: `said` is the term that says it, `position`
+    stands for it. `from_end`: counted from there where it is below 0.
+    """
+
+    said: Term
+    size: Number
+    position: Number
+    from_end: bool
+
+
 Value = Any  # a Tensor, a tuple of them, or None for an operand that is absent
 Operands = Sequence[Value]
 # two element types, and why they are taken to be equal
@@ -71,6 +83,7 @@ class World:
         self.mostly_alike: list[_Alike] = []
         self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[object] = []  # what these identities belong to
+        self.places: list[Place] = []  # that the source looks up
         self.paddings: list[Number] = []  # by how much the windows of poolings are wider than their paddings
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
@@ -341,11 +354,14 @@ class World:
 
     def unravelled(self, position: Number, shape: Sequence[Number]) -> Index:
         """The index of a position in row-major order."""
-        index = []
-        for k, size in enumerate(shape):
+        index: list[Number] = []
+        for k, size in enumerate(map(self.facts.normal, shape)):
+            if type(size) is int and size == 1:
+                index.append(0)
+                continue
             stride = self.facts.normal(product(shape[k + 1 :]))
             place = self.facts.normal(position) // stride
-            index.append(place if k == 0 else place % self.facts.normal(size))
+            index.append(place if k == 0 else place % size)
         return tuple(index)
 
     def ravelled(self, index: Index, shape: Sequence[Number]) -> Number:

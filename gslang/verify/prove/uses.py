@@ -79,6 +79,18 @@ def untouched() -> Iterator[None]:
         uses.raw = False
 
 
+@contextmanager
+def in_normal_form() -> Iterator[None]:
+    """Inside, terms are made in normal form whatever is done outside, and no use is written down."""
+    uses = _now[-1]
+    before = uses.raw, uses.steps
+    uses.raw, uses.steps = False, None
+    try:
+        yield
+    finally:
+        uses.raw, uses.steps = before
+
+
 def is_raw() -> bool:
     """True if no law may be used."""
     return _now[-1].raw

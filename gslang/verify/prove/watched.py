@@ -4,6 +4,7 @@ which sides its cases took.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -119,6 +120,22 @@ def watched(rule: ir.CheckedRule) -> Watched:
     return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors)
 
 
+def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
+    """Conditions that must all be true, those in named values included and those that hold for each
+    alternative.
+    """
+    for condition in conjuncts(conditions):
+        match condition:
+            case ir.Let(ir.Own(), number) if isinstance(rule.lets[number], ir.AllOf):
+                yield from _implied(rule, [rule.lets[number]])
+            case ir.SelectValue(arms=arms):
+                yield condition
+                each = [list(_implied(rule, [arm])) for arm in arms if arm is not None]
+                yield from (shared for shared in each[0] if all(shared in arm for arm in each[1:]))
+            case _:
+                yield condition
+
+
 def _early(
     rule: ir.CheckedRule, single: frozenset[int]
 ) -> tuple[tuple[ir.Value, frozenset[int]], ...]:
@@ -126,7 +143,7 @@ def _early(
 
     `single`: constants whose number may be read before an operator has said what it is.
     """
-    found = [c for c in conjuncts(rule.where) if not _asks_for_results(rule, c, single)]
+    found = [c for c in _implied(rule, rule.where) if not _asks_for_results(rule, c, single)]
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
 
 
@@ -134,7 +151,7 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     """The shapes of inputs, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
     leaves = rule.leaves
-    for condition in conjuncts(rule.where):
+    for condition in _implied(rule, rule.where):
         match against_constant(condition):
             case ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),)), "==", 1:
                 said = Said(single=True)
@@ -169,7 +186,7 @@ def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
                     specs = rule.dialect.operators[operator].operands
                     spec = specs[min(k, len(specs) - 1)] if specs else None
                     if isinstance(operand, int) and spec is not None and spec.dtypes and (
-                        numbers_in(spec.dtypes) == {WHOLE}
+                        numbers_in(spec.dtypes) == {WHOLE} and not _BYTES.issuperset(spec.dtypes)
                     ):
                         found.add(operand)
     for number in sorted(found):
@@ -179,6 +196,9 @@ def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
                     part.node if isinstance(part, ir.Splice) else part for part in parts_ if part is not None
                 )
     return frozenset(found)
+
+
+_BYTES = frozenset({"int8", "uint8"})  # hold quantized numbers, and no shapes or axes
 
 
 def _number(value: ir.Value) -> float | None:

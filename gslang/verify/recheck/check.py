@@ -21,6 +21,7 @@ from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
 from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
 from gslang.verify.recheck.terms import (
     Malformed,
+    Size,
     Term,
     digest_of,
     replaced,
@@ -220,6 +221,8 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
         )
         try:
             for names, value in products:  # the last factor follows from the others
+                if not _is_drawn(names, value, point):
+                    continue
                 rest = product_of(point, names[:-1])
                 if names[-1] in sizes["names"] and rest and point.size(value) % rest == 0:
                     point.sizes[names[-1]] = point.size(value) // rest
@@ -237,6 +240,16 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
             yield point
         if found == _POINTS:
             return
+
+
+def _is_drawn(names: Sequence[str], value: Size, point: Point) -> bool:
+    """True if an equation is not about positions, which are drawn after the sizes."""
+    try:
+        product_of(point, names)
+        point.size(value)
+    except KeyError:
+        return False
+    return True
 
 
 def product_of(point: Point, names: Sequence[str]) -> int:

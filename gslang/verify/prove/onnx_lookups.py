@@ -1,0 +1,164 @@
+"""Tables over symbolic tensors: elements that stand at places which other tensors say.
+
+A place that is no size is a position of its own below the length of its axis, the same wherever equal terms
+say it of axes of equal length. What holds for every place holds for that one.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from gslang.base.open_types import Attrs
+from gslang.verify.prove.dtypes import WHOLE, compared, holds, settled
+from gslang.verify.prove.onnx_composed import added, layer_normal
+from gslang.verify.prove.onnx_operands import operand
+from gslang.verify.prove.onnx_shapes import gathered_size
+from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.relay_movement import plain_axis
+from gslang.verify.prove.sizes import Number, text_of
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Place, Tensor, Value, World
+from gslang.verify.prove.terms import Term, of_size, sizes_of
+from gslang.verify.prove.totals import up_to_date
+from gslang.verify.prove.uses import in_normal_form
+
+_PLACES = ("int32", "int64")
+
+
+def place_in(
+    world: World, places: Tensor, index: Index, size: Number, more: Number = 0, from_end: bool = True
+) -> Number:
+    """The place along an axis of a size that an element of `places` says, `more` behind it; `from_end`:
+    counted from there where it is below 0.
+
+    The source may look up any place. Raises `NotProved` for one of the target that the source does not look
+    up and that may lie outside.
+    """
+    facts = world.facts
+    with in_normal_form():
+        value = up_to_date(places.at(index) + of_size(facts.normal(more)), facts)
+    known = _as_size(value, world)
+    if known is not None:
+        return _inside(world, known, size, from_end)
+    if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
+        raise NotProved("a sum over places that are looked up")
+    for place in world.places:
+        if place.said.key == value.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
+            if place.from_end and not from_end:
+                world.notes.add("places that are looked up are not counted from the end")
+            return place.position
+    if world.comparing == "source":
+        if not facts.at_least(size, 1):
+            raise Impossible  # no place is in an empty axis
+        world.places.append(Place(value, size, facts.place(size), from_end))
+        return world.places[-1].position
+    if (origin := _before_conversion(world, places)) is None:
+        raise NotProved("a place that the source does not look up")
+    return place_in(world, origin, index, size, more, from_end)
+
+
+def _before_conversion(world: World, places: Tensor) -> Tensor | None:
+    """The whole numbers that were converted to a type in which places are said: a place that the source looks
+    up is the same in either type."""
+    origin = places.converted
+    if origin is None or settled(origin.dtype) != WHOLE:
+        return None
+    name = next((name for name in _PLACES if compared(places.dtype, name) is True), None)
+    if name is None:
+        return None
+    if not holds(places.dtype, origin.dtype):
+        world.notes.add(f"places that are looked up are numbers of {name}")
+    return origin
+
+
+def _as_size(value: Term, world: World) -> Number | None:
+    """A term as a polynomial of sizes and positions; None for another one."""
+    result: Number = 0
+    for factors, c in value.parts.items():
+        if c.denominator != 1 or any(atom.kind != "num" or exponent < 0 for atom, exponent in factors):
+            return None
+        part: Number = int(c)
+        for atom, exponent in factors:
+            part = part * atom.args[0] ** exponent
+        result = result + part
+    return world.facts.normal(result)
+
+
+def _inside(world: World, place: Number, size: Number, from_end: bool) -> Number:
+    """A known place, which must lie within its axis."""
+    facts = world.facts
+    counted = place if not from_end or facts.at_least(place, 0) else facts.normal(place + size)
+    if not (facts.at_least(counted, 0) and facts.at_least(size - 1, counted)):
+        if world.comparing == "source":
+            raise Impossible  # it is not defined there
+        raise NotProved("a place that may lie outside")
+    return counted
+
+
+def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """Rows of a table, which other tensors name."""
+    table, places = operands
+    if table.items is not None and len(places.shape) <= 1:
+        return gathered_size(world, table, places, attrs["axis"])
+    axis = plain_axis(world, attrs["axis"], len(table.shape))
+    if world.reading and places.leaf is not None and places.leaf.is_read and not places.shape:
+        _numbered(world, places.leaf, table.shape[axis])
+    behind = axis + len(places.shape)
+
+    def at(index: Index) -> Term:
+        place = place_in(world, places, index[axis:behind], table.shape[axis])
+        return table.at((*index[:axis], place, *index[behind:]))  # type: ignore[no-any-return]
+
+    shape = (*table.shape[:axis], *places.shape, *table.shape[axis + 1 :])
+    return Tensor(shape, table.dtype, at, None, table.splat)
+
+
+def _numbered(world: World, leaf: Any, size: Number) -> None:
+    """A constant whose number the rule reads is a place along an axis of this size."""
+    if leaf.number is None and leaf.value is None:
+        leaf.number = world.facts.size("place", None)
+    if leaf.number is not None:
+        world.facts.learn(size - 1 - leaf.number)
+        world.facts.learn(leaf.number + size)
+
+
+def _rows(world: World, table: Tensor, places: Tensor | None, like: Tensor) -> Tensor:
+    """[batch, sequence, columns]: a row for each place, those from the first on where no places are said."""
+    world.need_true(len(table.shape) == 2, "a table of rows")
+    if places is None:
+        world.need(table.shape[0] - like.shape[1], "a row for each place of a sequence")
+    else:
+        world.need_true(len(places.shape) == 2, "a place for each element of a batch")
+        if not (type(size := world.facts.normal(places.shape[0])) is int and size == 1):
+            world.need_equal(size, like.shape[0], "places for each batch, or for all")
+        world.need_equal(places.shape[1], like.shape[1], "a place for each element of a sequence")
+
+    def at(index: Index) -> Term:
+        b, s, c = index
+        if places is None:
+            return table.at((s, c))
+        row = world.facts.within(b, places.shape[0])
+        return table.at((place_in(world, places, (row, s), table.shape[0], 0, False), c))
+
+    return Tensor((*like.shape, table.shape[1]), table.dtype, at)
+
+
+def _unknown_mask(index: Index) -> Term:
+    raise NotProved("the lengths that a mask says")
+
+
+def _embed(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """Rows of words, places and kinds of words, added and normalized."""
+    words, kinds, first, second, third, scale, shift, mask, places = (operand(operands, k) for k in range(9))
+    if mask is not None or attrs["mask_index_type"]:
+        raise NotProved("embeddings with a mask")
+    world.need_true(len(words.shape) == 2, "a number of a word for each place of a batch")
+    world.need_true((kinds is None) == (third is None), "kinds of words, and a table of them")
+    tables = [(first, words), (second, places), *([] if third is None else [(third, kinds)])]
+    total = added(world, [_rows(world, table, at, words) for table, at in tables])
+    for a, b in zip(total.shape, (*words.shape, first.shape[1])):
+        world.need_equal(a, b, "rows of equal length")
+    lengths = Tensor(words.shape[:1], "int32", _unknown_mask)
+    return layer_normal(world, total, scale, shift, attrs["epsilon"]), lengths, total
+
+
+LOOKUPS: dict[str, Meaning] = {"Gather": _gather, "com.microsoft.EmbedLayerNormalization": _embed}
