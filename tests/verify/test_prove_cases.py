@@ -101,3 +101,18 @@ def test_a_constant_of_one_element_has_the_rank_that_is_sought() -> None:
     )
     (goal,) = [goal for goal in goals(rule) if goal.text == "`c.ndim == 1` is false"]
     assert towards(rule, goal, Search(), 0, 40) is not None
+
+
+NORM = """dialect onnx;
+rule r(x, s, b, c) {{
+    (n := InstanceNormalization(x, s, b)) * c where c.shape == s.shape, {where} x.ndim == 3, x.shape[1] == 1
+  =>
+    InstanceNormalization(x, {scale}, b * c, n.*)
+}}"""
+
+
+def test_a_norm_has_one_element_type() -> None:
+    assert prove(_rule(NORM.format(where="", scale="s * c"))).cases
+    other = 'Cast(s * c, to = "float64")'
+    with pytest.raises(NotProved, match="element types"):
+        prove(_rule(NORM.format(where='x.dtype == "float32",', scale=other)))

@@ -206,6 +206,8 @@ def _instance_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     shift: Tensor
     x, scale, shift = operands
     _channels(world, x, operands[1:3])
+    for other in (scale, shift):
+        world.need_same_dtype(x.dtype, other.dtype)
     y = standardised(world, x, tuple(range(2, len(x.shape))), attrs["epsilon"])
     return Tensor(x.shape, x.dtype, lambda index: y.at(index) * scale.at((index[1],)) + shift.at((index[1],)))
 
