@@ -10,7 +10,8 @@ from gslang.check.checked import CheckedRule
 from gslang.verify.decisions import goals
 from gslang.verify.demanded import never_so
 from gslang.verify.instances import Search, towards
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import Budget, Choices, NotProved
 from gslang.verify.prove.prove import prove
 
 ATTENTION = """dialect onnx;
@@ -116,3 +117,14 @@ def test_a_norm_has_one_element_type() -> None:
     other = 'Cast(s * c, to = "float64")'
     with pytest.raises(NotProved, match="element types"):
         prove(_rule(NORM.format(where='x.dtype == "float32",', scale=other)))
+
+
+def test_assignments_satisfy_what_products_equal() -> None:
+    facts = Facts(Choices([], Budget(10_000)))
+    x, y, z, w = (facts.size(name) for name in "xyzw")
+    facts.learn_equal(x * y, z * w)
+    place = facts.position(z * w)
+    for size in (x, y, z, w):
+        assert not facts.proves(size - 2)  # by an assignment, which is kept for the next question
+    assert facts.proves(x * y - 1 - place)
+    assert not facts.proves(x * y - 2 - place)

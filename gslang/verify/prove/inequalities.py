@@ -172,7 +172,7 @@ class Inequalities(Knowledge, Journaled):
         if self._checked < len(self.known):
             new = [self.replaced_equations(fact) for fact in self.known[self._checked :]]
             self._checked = len(self.known)
-            models.know(new)
+            models.know([*new, *self.of_products()])
         assumed = [self.replaced_equations(fact) for facts in self.assumed for fact in facts]
         if models.refute(value, assumed):
             return False
@@ -234,6 +234,10 @@ class Inequalities(Knowledge, Journaled):
                 if self._proves(rest, depth - 1, seen):
                     return True
         return False
+
+    def of_products(self) -> list[Number]:
+        """The equations of products, as inequalities."""
+        return []
 
     def without_products(self, value: Number) -> Number:
         """The value with products replaced by what they are known to equal."""

@@ -379,6 +379,13 @@ class Quantities(Inequalities):
             result = result + factor
         return result
 
+    def of_products(self) -> list[Number]:
+        """The equations of products, as inequalities."""
+        differences = [
+            self.replaced_equations(made({names: 1}, self) - value) for names, value in self.products.items()
+        ]
+        return [side for difference in differences for side in (difference, -difference)]
+
     def without_products(self, value: Number) -> Number:
         return self._products_replaced(value) if self.products and isinstance(value, Size) else value
 
