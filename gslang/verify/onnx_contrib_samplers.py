@@ -123,7 +123,7 @@ def _embedding(rng: Random, known: Shapes, given: Attrs) -> Answer:
     ids = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)))
     places = rng.choice((ids, (1, *ids[1:])))
     return fill(
-        known, ids, ids, (5, wide), (4, wide), (2, wide), (wide,), (wide,), ids, places
+        known, ids, ids, (5, wide), (4, wide), (4, wide), (wide,), (wide,), ids, places
     ), {"epsilon": rng.choice((1e-5, 0.125)), "mask_index_type": 0}  # fmt: skip
 
 

@@ -20,7 +20,7 @@ from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.instances import Search, instances
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
-from gslang.verify.operand_types import operand_type
+from gslang.verify.operand_types import declared_type, operand_type
 from gslang.verify.samplers import Only, sample
 from gslang.verify.verdict import Settings, verify_now
 
@@ -87,7 +87,11 @@ def test_sizes_that_constraints_share_are_computed_before_they_are_read() -> Non
     assert search.found >= 50
 
 
-_ATTENTION = {"com.microsoft.MultiHeadAttention": 3, "com.microsoft.Attention": 3}  # masks are of two shapes
+# masks are of two shapes, and rows that are looked up have none in the evaluator
+_WITHOUT_MASKS = {
+    "com.microsoft.MultiHeadAttention": 3, "com.microsoft.Attention": 3,
+    "com.microsoft.EmbedLayerNormalization": 7,
+}
 
 
 @pytest.mark.parametrize("operator", ONNX_SAMPLERS)
@@ -101,12 +105,12 @@ def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
         count = 2 if any(o.variadic for o in signature.operands) else len(signature.operands)
         given = {"equation": "ij,jk->ik"} if operator == "Einsum" else {}
         needed = [k for k in range(count) if operator not in ("Conv", "ConvTranspose") or k < 3]
-        needed = needed[: {"Attention": 4, "RotaryEmbedding": 3, **_ATTENTION}.get(operator, count)]
+        needed = needed[: {"Attention": 4, "RotaryEmbedding": 3, **_WITHOUT_MASKS}.get(operator, count)]
         shapes, extra = sample(rng, operator, signature.traits, [None] * len(needed), given, ONNX_SAMPLERS)
         graph = Graph("onnx")
         operands = []
         for k in needed:
-            dtype = operand_type(operator, k, "float32")
+            dtype = declared_type(signature, k, operand_type(operator, k, "float32"))
             value = extra.get(f"%{k}")
             if value is None:
                 operands.append(graph.add_input(f"x{k}", TensorType(shapes[k], dtype)))
