@@ -198,6 +198,8 @@ def measure(folder: Path, out: Path, pass_name: str, module: str, name: str, tim
                 said = latency(source, target, given, timed)
     except Exception as error:
         return Outcome(**{**vars(made), "failure": str(error).splitlines()[0][:200]})
+    if not differences:
+        return Outcome(**{**vars(made), "failure": "not run: with none of its inputs"})
     return Outcome(**{**vars(made), "differences": differences, "own": own, "latency": said})
 
 
@@ -289,7 +291,7 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
     }
     rank = [(o, best_of_others(rows.get(name, {}))) for name, o in found.items()]
     fewest = sum(best is None or o.nodes <= best[0] for o, best in rank)
-    ran = [o for o in found.values() if not o.failure]
+    ran = [o for o in found.values() if not o.failure.startswith("not run")]
     lacking: Counter[str] = sum(
         (fused_elsewhere(rows.get(name, {})) - fused(o.operators) for name, o in found.items()), Counter()
     )

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="of the rule, or the beginning of the names of several (example)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rule file here")
-    add_inference_options(parser, "one reading")
+    add_inference_options(parser, "reading")
     add_graph_options(parser)
 
 

@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
     )
-    add_inference_options(parser, "one rule")
+    add_inference_options(parser, "rule")
     add_extern_option(parser)
 
 

@@ -55,8 +55,8 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     end without an answer share the usual time (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"the most processor time for each {each} ({SECONDS:g}, which those that end without an answer "
-        "share)",
+        help=f"the most processor time for each {each} ({SECONDS:g}; those that end without an answer share "
+        "that)",
     )
 
 
