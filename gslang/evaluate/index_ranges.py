@@ -28,6 +28,7 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
     "nn.nll_loss": {1: (0, 1)},
     "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)},
     "com.microsoft.RotaryEmbedding": {1: (2, 0)},
+    "RotaryEmbedding": {3: (1, 0)},
     "ReverseSequence": {1: (0, 0)},
     "GatherBlockQuantized": {1: (0, None)},
 }

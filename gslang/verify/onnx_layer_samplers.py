@@ -204,17 +204,26 @@ def blocks_to_image(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Four dimensions (batch, heads, length, size), with angles for each place and half of the size."""
-    angles = known[1] or known[2]
-    batch, length, half = (
-        angles if angles and len(angles) == 3
-        else (rng.choice((1, 2)), rng.choice((2, 5)), rng.choice((1, 2, 4)))
-    )
-    x = known[0] or (batch, rng.choice((1, 3)), length, half * 2)
-    if len(x) != 4:
-        return fill(known, x, (batch, length, half), (batch, length, half)), {}
-    angles = (x[0], x[2], max(1, x[3] // 2))
-    return fill(known, x, angles, angles), {"interleaved": rng.choice((0, 0, 1))}
+    """Heads, or rows of them, turned by angles for each place; with positions, these number the rows of tables
+    that all batches share."""
+    told = next((s for s in known[1:3] if s), None)
+    partly = given.get("rotary_embedding_dim", rng.choice((0, 0, 2, 4)))
+    half = told[-1] if told else partly // 2 if partly else rng.choice((1, 2, 4))
+    heads = given.get("num_heads") or rng.choice((1, 2, 3))
+    batch, length, size = rng.choice((1, 2)), rng.choice((2, 5)), half * 2 + (2 if partly else 0)
+    if told and len(told) == 3:
+        batch, length = told[:2]
+    x = known[0] or rng.choice(((batch, heads, length, size), (batch, length, heads * size)))
+    if len(x) not in (3, 4):
+        return fill(known, x, (batch, length, half), (batch, length, half), (batch, length)), {}
+    batch, length = x[0], x[-2]
+    if not partly and told is None:
+        half = max(1, (x[3] if len(x) == 4 else x[2] // heads) // 2)
+    table = told or ((length + 2, half) if len(known) > 3 else (batch, length, half))
+    return fill(known, x, table, table, (batch, length)), {
+        "interleaved": rng.choice((0, 1)), "rotary_embedding_dim": partly,
+        "num_heads": heads if len(x) == 3 else rng.choice((0, heads)),
+    }  # fmt: skip
 
 
 def recurrent(gates: int) -> Sampler:

@@ -323,15 +323,19 @@ def _cast(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Up and down, in both directions of an image, which may be the only axes that are named."""
+    """Up and down, in both directions of an image, which may be the only axes that are named; along all axes
+    of a tensor of up to two."""
     data = known[0] or (1, rng.choice((1, 2)), rng.choice((2, 3, 6)), rng.choice((4, 5)))
     axes = given.get("axes", rng.choice((None, None, None, (2, 3), (-1, -2))) if len(data) == 4 else None)
     places = [a % len(data) for a in axes] if axes is not None else range(len(data))
-    factors_ = tuple(rng.choice((1.0, 2.0, 3.0, 0.5, 1.5)) if k > 1 else 1.0 for k in places)
+    fixed = 2 if len(data) > 2 else 0
+    factors_ = tuple(rng.choice((1.0, 2.0, 3.0, 0.5, 1.5)) if k >= fixed else 1.0 for k in places)
     sizes = tuple(max(1, int(data[k] * f)) for k, f in zip(places, factors_))
+    region = [rng.choice((0.0, 0.25)) for _ in places] + [rng.choice((1.0, 0.75)) for _ in places]
     mode = rng.choice(("nearest", "linear", "linear", "cubic"))
-    shapes = fill(known, data, (), (len(sizes),), (len(sizes),))
+    shapes = fill(known, data, (len(region),), (len(sizes),), (len(sizes),))
     return shapes, {
+        "%1": tuple(region),
         "%2": Only(factors_),
         "%3": sizes,
         "axes": axes,
