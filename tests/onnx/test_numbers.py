@@ -60,6 +60,20 @@ def test_the_smallest_axis_counts() -> None:
     assert random_inputs(gslang.from_onnx(found), 0, {"N": 50})["i"].max() == 2
 
 
+def test_rotary_positions_number_the_rows_of_their_tables() -> None:
+    table = np.linspace(0, 1, 14, dtype=np.float32).reshape(7, 2)
+    found = model(
+        [node("RotaryEmbedding", ["x", "cos", "sin", "i"], ["y"])],
+        [value("x", (1, 3, 50, 4)), value("i", (1, 50), TensorProto.INT64)],
+        [helper.make_empty_tensor_value_info("y")], {"cos": table, "sin": 1 - table},
+    )
+    found.opset_import[0].version = 23
+    graph = gslang.from_onnx(found)
+    values = random_inputs(graph)
+    assert set(np.unique(values["i"])) == set(range(7))
+    assert np.isfinite(outputs_of(graph, load_dialect("onnx"), values, "reference")[0]).all()
+
+
 def test_masks_and_counts() -> None:
     nodes = [node("Cast", ["attention_mask"], ["m"], to=1), node("Expand", ["m", "sizes"], ["y"])]
     found = model(
