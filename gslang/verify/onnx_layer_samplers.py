@@ -204,8 +204,8 @@ def blocks_to_image(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Heads, or rows of them, turned by angles for each place; with positions, these number the rows of tables
-    that all batches share."""
+    """Heads, or rows of them, turned by angles for each place; positions number the rows of tables that all
+    batches share."""
     told = next((s for s in known[1:3] if s), None)
     partly = given.get("rotary_embedding_dim", rng.choice((0, 0, 2, 4)))
     half = told[-1] if told else partly // 2 if partly else rng.choice((1, 2, 4))
