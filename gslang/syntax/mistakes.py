@@ -254,6 +254,9 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "name the outputs before `=>`: `{ a = nn.relu(x); a => x }`"
     if found == "=>" and "ELSE" in expected:
         return "the conditions of a rule follow `where`: `nn.relu(x) where x.ndim == 2 => x`"
+    if found in "};" and "ELSE" in expected and arrow:
+        where = "conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`"
+        return f"a choice needs `else`; {where}"
     if found == "}" and "ARROW" in expected:
         return "both sides are written in one pair of braces: `{ source => target }`"
     if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
