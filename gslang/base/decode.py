@@ -5,6 +5,8 @@ Not here: line ends, which are each format's own matter.
 
 from __future__ import annotations
 
+import codecs
+
 from gslang.base.diagnostics import InputError
 
 
@@ -13,10 +15,11 @@ def decoded(data: bytes, path: str) -> str:
 
     Raises `InputError` with the line and column of the first byte that is not UTF-8.
     """
+    data = data.removeprefix(codecs.BOM_UTF8)  # `utf-8-sig` counts some offsets from behind the mark
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
-        before = data[: error.start].removeprefix(b"\xef\xbb\xbf").decode("utf-8")
+        before = data[: error.start].decode("utf-8")
         line, column = before.count("\n") + 1, len(before) - (before.rfind("\n") + 1) + 1
         message, help = not_text(data, error.start)
         raise InputError(message, path=path, place=f"{line}:{column}", help=help) from None

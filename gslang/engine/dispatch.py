@@ -145,7 +145,7 @@ def can_ever_match(rules: Iterable[ir.CheckedRule], present: Iterable[str]) -> l
         still = []
         for k, rule in waiting:
             found = footprint(rule)
-            if any([there.isdisjoint(operators) for operators in found.needs]):
+            if any(map(there.isdisjoint, found.needs)):
                 still.append((k, rule))
             else:
                 able[k] = rule

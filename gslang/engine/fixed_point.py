@@ -124,7 +124,9 @@ def run_to_fixed_point(
         return progress
     for rule in rules:
         progress.counts.setdefault(rule.name, RuleCount())
-    rules = can_ever_match(rules, graph.op)
+    # what others would have made is not there
+    left = [rule for rule in able if not rule.disconnected and rule.name not in unfit]
+    rules = can_ever_match(left, graph.op)
     outlining = outlining and observe is None
     starting = _Starting(rules, graph, progress, observe is not None, outlining)
 

@@ -97,7 +97,7 @@ def refiner(dialect: Dialect) -> Callable[[Graph], int]:
             id(type_) for type_ in {id(type_): type_ for type_ in types}.values() if not is_settled(type_)
         }
         if not open_types or all(
-            [_is_read_settled(graph, node) for node, type_ in enumerate(types) if id(type_) in open_types]
+            [is_read_settled(graph, node) for node, type_ in enumerate(types) if id(type_) in open_types]
         ):
             return 0
         if graph.dialect != "onnx":
@@ -269,7 +269,7 @@ def _are_settled(graph: Graph, node: int) -> bool:
     return all([is_settled(graph.types[o]) for o in graph.operands[node] if o >= 0])
 
 
-def _is_read_settled(graph: Graph, node: int) -> bool:
+def is_read_settled(graph: Graph, node: int) -> bool:
     """True for a call with several results if nothing is left to be known of those that are read."""
     return isinstance(graph.types[node], TupleType) and all(
         [graph.op[user] is PROJ and is_settled(graph.types[user]) for user in graph.users[node]]

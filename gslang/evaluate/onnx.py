@@ -38,6 +38,9 @@ from gslang.graph.known_calls import is_opaque
 if TYPE_CHECKING:
     from onnx import NodeProto
 
+# that one call may need: the reference makes an evaluator of each, which knows all those before it
+_MOST_FUNCTIONS: Final = 200
+
 
 def _contrib(operator: str) -> Callable[[list[Array | None], Attrs], object] | None:
     """The function of an operator that is not ONNX's own, or None."""
@@ -286,9 +289,12 @@ def _surroundings(
     a call of a function.
     """
     record = graph.meta.get("onnx")  # `formats.onnx.records.ModelRecord`
-    functions = () if record is None else record.local_functions()
-    bodies = any(attribute.HasField("g") for attribute in message.attribute)
-    if bodies or any((f.domain, f.name) == (domain, message.op_type) for f in functions):
+    functions = [] if record is None else record.functions.called_by([message])
+    if len(functions) > _MOST_FUNCTIONS:
+        raise EvaluationError(
+            f"`{message.op_type}` cannot be computed: it calls more than {_MOST_FUNCTIONS} local functions"
+        )
+    if functions or any(attribute.HasField("g") for attribute in message.attribute):
         opsets = dict(graph.meta.get(OPSETS, {})) or {"": history().latest}
         opsets.setdefault(domain, version)
         return tuple(f.SerializeToString(deterministic=True) for f in functions), tuple(opsets.items())

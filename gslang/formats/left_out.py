@@ -40,7 +40,7 @@ def _of_onnx(graph: Graph) -> Iterator[str]:
     from gslang.formats.onnx.records import model_record, node_record
 
     record = model_record(graph)
-    functions = [] if record is None else [operator_name(f.domain, f.name) for f in record.local_functions()]
+    functions = [] if record is None else [operator_name(f.domain, f.name) for f in record.functions.messages]
     if functions:
         yield f"only ONNX models have local functions: {_listed(functions)}"
     # tensors of the model whose values NumPy has no numbers for

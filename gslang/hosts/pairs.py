@@ -76,6 +76,8 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
     import onnx
     from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
+    from gslang.formats.onnx.texts import refuse_bytes_in_functions
+
     try:
         functions = list(onnx.load_model_from_string(data).functions)
     except DecodeError:
@@ -83,6 +85,7 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
             "this is neither text nor an ONNX model", path=path,
             help="give functions in ONNX's text syntax, or a model that has them",
         ) from None
+    refuse_bytes_in_functions(functions, path)
     return [(function, f"functions[{k}]") for k, function in enumerate(functions)]
 
 

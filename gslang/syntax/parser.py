@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,10 +55,11 @@ def source_of(name: str, data: bytes) -> Source | Diagnostic:
     """The text in a file's bytes, its line ends (also those of other systems) as line feeds; or that it is
     not UTF-8.
     """
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode("utf-8")
     except UnicodeDecodeError as error:
-        head = Source(name, _line_feeds(data[: error.start].decode("utf-8-sig", "replace")))
+        head = Source(name, _line_feeds(data[: error.start].decode("utf-8")))
         message, help = not_text(data, error.start)
         at = len(head.text)
         return Diagnostic("E0101", message, Label(Span(head, at, at)), help=help)

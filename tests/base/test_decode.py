@@ -14,6 +14,10 @@ CASES = {
     "utf-32": ("rule".encode("utf-32"), "1:1", "this is UTF-32"),
     "latin-1": ("x\n# straße".encode("latin-1"), "2:7", "in Latin-1 it would be `ß`"),
     "binary": (b"\0\1\2\x80", "1:4", "is this a text file?"),
+    "latin-1 behind a mark": (
+        b"\xef\xbb\xbf\xc3\xa4\n" + "straße".encode("latin-1"), "2:5", "in Latin-1 it would be `ß`",
+    ),
+    "binary behind two marks": (b"\xef\xbb\xbf\xef\xbb\xbf\xcf\xbb\xbf#", "1:3", "save the file as UTF-8"),
     "cut off in a letter": ("ä".encode()[:1], "1:1", "in Latin-1 it would be `Ã`"),
 }
 

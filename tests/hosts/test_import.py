@@ -87,6 +87,18 @@ def test_models_and_text_say_the_same(tmp_path: Path) -> None:
     assert rule_of(first, dialect) == rule_of(second, dialect)
 
 
+def test_names_that_are_no_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import onnx
+
+    model = onnx.ModelProto(ir_version=10)
+    model.functions.add(name="a_pattern", domain="d")
+    model.functions.add(name="a_replacement", domain="d")
+    data = model.SerializeToString().replace(b"a_pattern", b"\xff_pattern")
+    (tmp_path / "model.onnx").write_bytes(data)
+    assert main(["import", "onnxsim", str(tmp_path / "model.onnx"), "-o", str(tmp_path / "out.gsl")]) == 3
+    assert "the name of a function is not UTF-8 text" in capsys.readouterr().err
+
+
 def test_without_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = RELUS + pair("odd", "(x) => (z) { z = Rellu(x) }", "(x) => (z) { z = Relu(x) }")
     assert main(["import", "onnxsim", write(tmp_path, text), "--as-written", "--format", "json"]) == 1

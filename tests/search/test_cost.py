@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gslang
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
@@ -14,9 +15,10 @@ from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.search.cost.file_table import read_table
-from gslang.search.cost.graph_cost import GraphCost, graph_cost
+from gslang.search.cost.graph_cost import GraphCost, graph_cost, with_sizes
 from gslang.search.cost.tables import table_of
 from gslang.search.cost.work import UnknownCost
+from tests.hostile.costly import costly_json
 from tests.search.networks import bert_base, mobilenet_v2, resnet50
 
 RELAY = load_dialect("relay")
@@ -161,3 +163,34 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     )
     assert main(["cost", str(path), "--dim", "n=5"]) == 0
     assert "15" in capsys.readouterr().out
+
+
+def test_results_that_nobody_reads_are_not_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    onnx = pytest.importorskip("onnx")
+    x, w, r, y = (
+        onnx.helper.make_tensor_value_info(name, 1, shape)
+        for name, shape in (("x", [9, 1, 3]), ("w", [1, 16, 3]), ("r", [1, 16, 4]), ("y", [9, 1, 1, 4]))
+    )
+    node = onnx.helper.make_node("LSTM", ["x", "w", "r"], ["y"], hidden_size=4)
+    model = onnx.helper.make_model(
+        onnx.helper.make_graph([node], "g", [x, w, r], [y]),
+        opset_imports=[onnx.helper.make_opsetid("", 18)],
+    )
+
+    def refused(*_: object) -> None:
+        raise AssertionError("a value is computed")
+
+    monkeypatch.setattr("gslang.search.cost.graph_cost.node_evaluator", refused)
+    graph = with_sizes(gslang.from_onnx(model), load_dialect("onnx"), {})
+    assert graph_cost(graph, load_dialect("onnx"), table_of("flops")).macs == 9 * 16 * (3 + 4)
+
+
+def test_tuples_thousands_deep(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "g.json").write_text(dict(costly_json())["costly_tuples.json"])
+    (tmp_path / "r.gsl").write_text("dialect relay; rule twice(a): nn.relu(nn.relu(a)) => nn.relu(a);")
+    path, rules = str(tmp_path / "g.json"), str(tmp_path / "r.gsl")
+    assert main(["cost", path]) == 0
+    out = str(tmp_path / "out.json")
+    for words in ([], ["--method", "backtrack"]):
+        assert main(["search", rules, path, "-o", out, "--require", "any", *words]) == 0
+    assert "internal error" not in capsys.readouterr().err

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
+from gslang.dialect.onnx.function_size import LocalFunctions
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.formats.onnx.model_graph import read_message
-from gslang.formats.onnx.outside import Outside, model_around
+from gslang.formats.onnx.outside import Outside, add_functions, model_around
 from gslang.formats.onnx.records import KEY, ModelRecord, model_record, node_record
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import PROJ, Graph
@@ -37,7 +38,7 @@ def has_insides(graph: Graph) -> bool:
     record = model_record(graph)
     if record is None:
         return False
-    if record.local_functions():
+    if record.functions.messages:
         return True
     having = frozenset(op for op in set(graph.op) if _may_have_bodies(op))
     return bool(having) and any(
@@ -187,7 +188,7 @@ def _import(graph: Graph, written: Any) -> None:
 
 def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewrite: Rewrite) -> int:
     """Local functions; their inputs have no types. Names in them are their own."""
-    functions = list(record.local_functions())
+    functions = list(record.functions.messages)
     changed = 0
     for place, function in enumerate(functions):
         model = model_around(record)
@@ -195,6 +196,7 @@ def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewr
         model.opset_import.extend(function.opset_import or record.message.opset_import)
         model.graph.name = function.name
         model.graph.node.extend(function.node)
+        add_functions(model, record)
         model.graph.value_info.extend(function.value_info)
         for name in function.input:
             model.graph.input.add(name=name)
@@ -218,5 +220,5 @@ def _rewrite_functions(graph: Graph, record: ModelRecord, dialect: Dialect, rewr
         _import(graph, written)
         changed += 1
     if changed:
-        graph.meta[KEY] = replace(record, functions=tuple(functions))
+        graph.meta[KEY] = replace(record, functions=LocalFunctions(functions))
     return changed

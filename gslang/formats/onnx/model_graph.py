@@ -17,6 +17,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.attributes import attribute_value, captures_of
 from gslang.dialect.onnx.dtypes import type_of
+from gslang.dialect.onnx.function_size import LocalFunctions
 from gslang.dialect.onnx.infer import operand_value
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.static_types import StaticTypes
@@ -92,7 +93,7 @@ def read_message(
     """The graph of a model in memory, as part of another one (see `ModelRecord`). Raises `InputError`."""
     graph = graph_of(model, path, folder, dialect)
     graph.meta[KEY] = replace(
-        graph.meta[KEY], functions=(), taken=taken, constants_are_nodes=constants_are_nodes
+        graph.meta[KEY], functions=LocalFunctions(), taken=taken, constants_are_nodes=constants_are_nodes
     )
     return graph
 
@@ -142,7 +143,9 @@ class _Reader:
         initializers += [s.values.name for s in model.graph.sparse_initializer]
         unused = frozenset([name for name in initializers if self.values[name] not in read])
         self.graph.meta["x-onnx-opsets"] = dict(self.opsets)
-        self.graph.meta[KEY] = ModelRecord(model, folder, self.opsets, unused, path, self.may_be_external)
+        self.graph.meta[KEY] = ModelRecord(
+            model, folder, self.opsets, unused, path, self.may_be_external, LocalFunctions(model.functions)
+        )
         self.graph.meta[READ] = partial(inner_graph, read_message, dialect)
 
     def fail(self, message: str, place: str = "", help: str = "") -> InputError:

@@ -19,9 +19,13 @@ from gslang.graph.inner_graph import InnerGraph
 from gslang.graph.scalar import Scalar
 
 if TYPE_CHECKING:
-    from onnx import NodeProto
+    from onnx import ModelProto, NodeProto
 
 _SMALL: Final = 1024  # elements of a constant that inference may look at
+# Functions that types in bodies and functions are inferred with, besides those that they call themselves: in
+# all functions of a model, and in one if these are many.
+_MOST_SHOWN: Final = 10_000
+_SHOWN: Final = 8
 
 
 class Outside:
@@ -50,6 +54,7 @@ class Outside:
         """
         model = model_around(self.record)
         model.graph.ParseFromString(body.data)
+        add_functions(model, self.record)
         large: list[str] = []
         for name in body.captures:
             self._show(model.graph, name, self.values[name], large, shown)
@@ -82,11 +87,17 @@ class Outside:
 
 
 def model_around(record: ModelRecord) -> Any:
-    """A model with the operator sets and functions of another one, and no graph yet."""
+    """A model with the operator sets of another one, and no graph and functions yet."""
     model = type(record.message)(ir_version=record.message.ir_version)
     model.opset_import.extend(record.message.opset_import)
-    model.functions.extend(record.local_functions())
     return model
+
+
+def add_functions(model: ModelProto, record: ModelRecord) -> None:
+    """Add the functions of another model that the nodes of this one call."""
+    functions = record.functions
+    most = max(_SHOWN, _MOST_SHOWN // max(len(functions.messages), 1))
+    model.functions.extend(functions.called_by(model.graph.node, most))
 
 
 def _make_constant(inner: Graph, name: str, outer: Graph, node: int) -> None:

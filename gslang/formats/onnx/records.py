@@ -7,12 +7,14 @@ Messages are never changed after reading; graphs share them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import field
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import Body, Opaque
+from gslang.dialect.onnx.function_size import LocalFunctions
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.graph.graph import Graph
 
@@ -25,7 +27,7 @@ class ModelRecord:
     read.
 
     `may_be_external`: False where no tensor has its data in another file. `functions`: the local functions
-    now, None for those of `message`. `taken`: names that new values must not have, besides those of
+    now. `taken`: names that new values must not have, besides those of
     `message`. `constants_are_nodes`: initializers cannot be (in a function).
     """
 
@@ -35,12 +37,9 @@ class ModelRecord:
     unused: frozenset[str]
     path: str = ""
     may_be_external: bool = True
-    functions: tuple[Any, ...] | None = None
+    functions: LocalFunctions = field(default_factory=LocalFunctions)
     taken: frozenset[str] = frozenset()
     constants_are_nodes: bool = False
-
-    def local_functions(self) -> tuple[Any, ...]:
-        return tuple(self.message.functions) if self.functions is None else self.functions
 
 
 @dataclass(frozen=True, slots=True)

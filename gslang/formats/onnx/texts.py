@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from gslang.base.diagnostics import InputError
 
 if TYPE_CHECKING:
-    from onnx import GraphProto, ModelProto, NodeProto, TensorProto
+    from onnx import FunctionProto, GraphProto, ModelProto, NodeProto, TensorProto
 
 
 def refuse_bytes(model: ModelProto, path: str) -> None:
@@ -21,14 +21,19 @@ def refuse_bytes(model: ModelProto, path: str) -> None:
     """
     for entry in model.opset_import:
         _check(entry.domain, "a domain", path)
-    for function in model.functions:
+    refuse_bytes_in_functions(model.functions, path)
+    _check(model.graph.name, "the name of the graph", path)
+    _values(model.graph, path)
+
+
+def refuse_bytes_in_functions(functions: Iterable[FunctionProto], path: str) -> None:
+    """The same for local functions, nodes included."""
+    for function in functions:
         _check(function.name, "the name of a function", path)
         _check(function.domain, "a domain", path)
         for name in (*function.input, *function.output):
             _check(name, "a value of a function", path)
         _nodes(function.node, path)
-    _check(model.graph.name, "the name of the graph", path)
-    _values(model.graph, path)
 
 
 def refuse_bytes_among(texts: tuple[object, ...], path: str) -> None:

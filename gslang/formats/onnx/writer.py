@@ -124,9 +124,9 @@ def _written(graph: Graph, deferred: bool) -> tuple[ModelProto, dict[str, Pendin
         model.graph.name = graph.name
     else:
         for field, value in record.message.ListFields():
-            if field.name != "graph" and not (field.name == "functions" and record.functions is not None):
+            if field.name not in ("graph", "functions"):
                 _copy_field(model, field, value)
-        model.functions.extend(record.functions or ())
+        model.functions.extend(record.functions.messages)
         import_operator_sets(model, graph.meta.get(OPSETS, {}))
     writer = _Writer(graph, model, deferred)
     writer.write()

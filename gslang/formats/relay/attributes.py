@@ -49,9 +49,9 @@ def read_string(token: str) -> str:
 
 def _unescape(found: re.Match[str]) -> str:
     what = found[1]
-    if what[0] == "x":
+    if what[0] == "x" and len(what) == 3:
         return chr(int(what[1:], 16))
-    if what[0].isdigit():
+    if what[0] in "01234567":
         return chr(int(what, 8) & 255)
     return _ESCAPES.get(what, what)
 

@@ -10,7 +10,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Dimension, Symbol, TensorType, TupleType, Type, is_static
 from gslang.evaluate.errors import EvaluationError
-from gslang.evaluate.known_types import is_settled, refiner
+from gslang.evaluate.known_types import is_read_settled, is_settled, refiner
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import leaf_value, node_evaluator, type_of
@@ -71,7 +71,9 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
     """
     order = graph.reverse_post_order()
     leaves = [graph.types[n] for n in order if graph.op[n] in LEAVES]
-    if all(is_settled(graph.types[n]) for n in order) or not all(map(is_settled, leaves)):
+    if all([is_settled(graph.types[n]) or is_read_settled(graph, n) for n in order]):
+        return
+    if not all(map(is_settled, leaves)):
         return
     import numpy
 

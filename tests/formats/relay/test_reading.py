@@ -134,6 +134,15 @@ def test_nan_is_read() -> None:
     assert numpy.isnan(read(main("nanf")).value(0 + 1))
 
 
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [("\\x41\\101", "AA"), ("\\x", "x"), ("\\x4", "x4"), ("\\9", "9"), ("\\²", "²"), ("\\q", "q")],
+)
+def test_escapes_that_are_none_are_their_characters(text: str, value: str) -> None:
+    graph = read(main(f'my.op(%x, a="{text}")'))
+    assert graph.attrs[result(graph)] == {"a": value}
+
+
 def test_a_literal_against_its_comment_is_a_warning() -> None:
     graph = read(main("add(%x, 1f /* ty=float64 */)"))
     assert (
