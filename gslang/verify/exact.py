@@ -16,8 +16,9 @@ from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field.call import Meaning
 from gslang.verify.field.dual import Dual, quotients, rounds_root
 from gslang.verify.field.onnx import EMPTY, evaluate_onnx_in_field
-from gslang.verify.field.onnx_attention import LEFT_OUT
+from gslang.verify.field.onnx_attention import AS_FLOATS
 from gslang.verify.field.onnx_normalise import LAWS
+from gslang.verify.field.onnx_order import COMPUTED
 from gslang.verify.field.points import random_point
 from gslang.verify.field.relay import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field.residues import PRIME, NoField
@@ -69,7 +70,8 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
     by_sign = any(depends_on_order(graph) or _ORDERED & set(graph.op) for graph in sides)
     by_rounding = any(_has_rounded(graph) for graph in sides)
     limits = (*[BY_SIGN] * by_sign, *[BY_ROUNDING] * by_rounding)
-    return Exactly(True, "; ".join(sorted(unknown)), LEFT_OUT not in unknown and not limits, None, limits)
+    certain = not (AS_FLOATS | {COMPUTED}) & unknown and not limits
+    return Exactly(True, "; ".join(sorted(unknown)), certain, None, limits)
 
 
 def _as_inputs(graph: Graph, point: Mapping[str, Any]) -> dict[str, Array]:

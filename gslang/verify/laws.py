@@ -118,6 +118,9 @@ LAWS: tuple[Law, ...] = (
         "smallest whole number", "whole_minimum(x, whole_minimum(y, x))", "whole_minimum(x, y)", _WHOLE, (),
         False,
     ),
+    # a number of at most −10³⁰: no float tells it from its sum with another one
+    Law("very low number", "exp(very_low(y) + x)", "exp(very_low(y))", _REAL, (), False),
+    Law("number that is computed", "IsNaN(x)", "0", _REAL),
     # truth values
     Law("comparison that holds", "positive(x)", "1", _ANY, ("x > 0",)),
     Law("comparison that fails", "positive(x)", "0", _ANY, ("0 >= x",)),

@@ -20,13 +20,24 @@ from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
 
 LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
+SWALLOWED = "exp (of −10²⁹ and below the same whatever is added)"
+AS_FLOATS = frozenset({LEFT_OUT, SWALLOWED})  # what holds for floats only
 # a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
 _LOW, _BELOW = -1e4, 104.0
+_SWALLOWS = -1e29  # a number as low as this is the same whatever is added to it, in float32 and float64
 
 
 def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Dual:
-    """exp over its sum. `visible`: which scores count, of the same shape; all without it."""
+    """exp over its sum. `visible`: which scores count, of the same shape; all without it.
+
+    A very low number that stands for a score is the same whatever was added to it.
+    """
     shown = np.ones(scores.shape, bool) if visible is None else visible
+    swallows = scores.real <= _SWALLOWS
+    if swallows.any():
+        call.unknown.add(SWALLOWED)
+        alone = residues(np.where(swallows, scores.real, 0))
+        scores = Dual(np.where(swallows, alone, scores.residue), scores.real)
     if scores.residue.size and not shown.any(axis=axis).all():
         raise NoField("a query that sees no key")
     real = np.where(shown, scores.real, -np.inf)

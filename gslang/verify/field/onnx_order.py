@@ -9,8 +9,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, larger, selected
+from gslang.verify.field.residues import NoField
 
 
 def _real(call: Call) -> Any:
@@ -40,8 +43,28 @@ def _comparison(name: str) -> Meaning:
     return meaning
 
 
+_SUMS = frozenset({"Softmax", "MatMul", "com.microsoft.MultiHeadAttention", "com.microsoft.Attention"})
+_MOVES = frozenset({"Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity"})
+
+
+def _is_nan(call: Call) -> Any:
+    """Sums of products and exponentials of numbers are numbers. Raises `NoField` for others: an input may be
+    none.
+    """
+    node = call.graph.operands[call.node][0]
+    while call.graph.op[node] in _MOVES:
+        node = call.graph.operands[node][0]
+    if call.graph.op[node] not in _SUMS:
+        raise NoField("a number that may be none")
+    call.unknown.add(COMPUTED)
+    return np.zeros(call.dual(0).shape, bool)
+
+
+COMPUTED = "IsNaN (of what is computed from numbers, which is a number)"
+
 ORDER: dict[str, Meaning] = {
     **dict.fromkeys(("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Max", "Min"), _selection),
     **dict.fromkeys(("Shape", "Size", "ArgMax", "ArgMin"), _real),
+    "IsNaN": _is_nan,
     **{name: _comparison(name) for name in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")},
 }  # fmt: skip

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
 from gslang.verify.prove.domains import Unsettled, settled
+from gslang.verify.prove.lows import weight
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -90,7 +91,7 @@ def _by_mask(world: World, mask: Tensor, wide: tuple[Number, ...], index: Index,
     entry = world.element(mask, wide, index)
     if mask.dtype == "bool":
         return apply("exp", [score]) * entry
-    return apply("exp", [score + entry])
+    return weight(world, score + entry)
 
 
 def _limits(attrs: Attrs) -> list[str]:
@@ -198,8 +199,8 @@ def _fused(
             score = score + _padding(world, padding, attrs, b, i, j)
         if extra is not None:
             score = score + world.element(extra, wide, (b, h, i, j))
-        weight = apply("exp", [score])
-        return weight * _shown(world, "unidirectional", i, j, q, k) if attrs["unidirectional"] else weight
+        shown = _shown(world, "unidirectional", i, j, q, k) if attrs["unidirectional"] else ONE
+        return weight(world, score) * shown
 
     return in_rows(world, attended(world, q, k, v, scale, weigh))
 

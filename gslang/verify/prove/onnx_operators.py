@@ -16,6 +16,7 @@ from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_images import COORDINATES, IMAGES
 from gslang.verify.prove.onnx_lookups import LOOKUPS
 from gslang.verify.prove.onnx_movement import MOVEMENT
+from gslang.verify.prove.onnx_nan import NAN
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_rotary import ROTARY
 from gslang.verify.prove.onnx_shapes import SHAPES
@@ -29,7 +30,7 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
-    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES,
+    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES, **NAN,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {

@@ -12,6 +12,7 @@ from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.counted import INSTANCES, check_counts
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks
+from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
 from gslang.verify.prove.ranks import is_about_one_number, sufficient
@@ -70,8 +71,21 @@ def prove(
 
     Blocks have any number of instances (`families`); where that does not suffice, some (`counted`). Bounds of
     slices stay as they are written at first; where that does not suffice, each is inside its axis, before it
-    or behind it: cases. `record`: the cases are written down for a certificate (`certificate`).
+    or behind it: cases. A more general rule with fewer cases comes first, where there is one (`generalized`).
+    `record`: the cases are written down for a certificate (`certificate`).
     """
+    general = generalized(rule)
+    if general is not None:
+        try:
+            return _prove_any_way(general, steps, record, until)
+        except OutOfTime:
+            raise
+        except NotProved:
+            pass
+    return _prove_any_way(rule, steps, record, until)
+
+
+def _prove_any_way(rule: CheckedRule, steps: int, record: bool, until: Deadline | None) -> Proof:
     reason: NotProved | None = None
     for counted in (0, *INSTANCES) if rule.blocks else (0,):
         found = _Found()

@@ -13,6 +13,8 @@ from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
 from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
 
+LOW = -(10**29)  # numbers of at most this one are told from others (`lows`)
+
 
 class Real(Opaque):
     """A number that may be any. Comparisons are cases, and what they say is known from then on
@@ -97,6 +99,10 @@ class Real(Opaque):
         bounds = (*self.choices.bounds, (-value, not strict))
         return self.choices.recalled("above", (value.key, strict), lambda: contradictory(bounds))
 
+    def surely_above(self, other: Term) -> bool:
+        """True if it is known to be above a number, without a case."""
+        return self._follows(self.exact - other, True)
+
     def _is(self, value: Term, strict: bool) -> bool:
         """True if a number is at least 0, or above it: known, or decided for this case."""
         if value.constant is not None:
@@ -107,7 +113,18 @@ class Real(Opaque):
             return False
         holds = self.choices.choose(2) == 0
         self.choices.bounds.append((value, strict) if holds else (-value, not strict))
+        if holds:
+            self._note_low(value)
         return holds
+
+    def _note_low(self, value: Term) -> None:
+        """Where it is at least 0 that a limit is above this number, and the limit is very low, so is it."""
+        alone = self.exact.alone
+        limit = (value + self.exact).constant
+        if limit is None or limit > LOW or alone is None:
+            return
+        if alone[1] == 1 and alone[0].kind == "read":
+            self.choices.fixed.setdefault(alone[0].key, unknown("very_low", self.exact))
 
     def __lt__(self, other: Number) -> bool:
         return self._is(_exact(other) - self.exact, True)

@@ -8,6 +8,7 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
 from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.lows import weight
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped
@@ -149,7 +150,8 @@ def _mean(world: World, operands: Operands, attrs: Attrs) -> Value:
 def softmax(world: World, x: Tensor, written: Any) -> Tensor:
     """exp over its sum along an axis."""
     axis = plain_axis(world, written, len(x.shape))
-    e = elementwise(world, "exp", [x], x.dtype)
+    world.need_real(x.dtype)
+    e = Tensor(x.shape, x.dtype, lambda index: weight(world, x.at(index)))
     whole = reduced(world, e, (axis,), True)
     return Tensor(
         x.shape, x.dtype,

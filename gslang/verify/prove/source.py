@@ -200,6 +200,8 @@ class Source:
         kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"
+        if leaf.is_constant:
+            self.world.constants.add(leaf.name)
         leaf.is_read = leaf.is_constant and "value" in read
         op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
         slot = self.graph.add(

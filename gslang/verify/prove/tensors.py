@@ -93,6 +93,7 @@ class World:
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
+        self.constants: set[str] = set()  # names of leaves that are constants
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:

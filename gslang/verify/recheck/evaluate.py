@@ -172,6 +172,7 @@ def _raised(x: Number, y: Number) -> Number:
 _OF_REALS = frozenset({"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal"})
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
+    "very_low": lambda x: -(10**30) * (1 + abs(x)), "IsNaN": lambda x: Fraction(0),
     "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "square": lambda x: x * x,
     "divide": lambda x, y: x * _power(y, -1), "reciprocal": lambda x: _power(x, -1),
     "negative": lambda x: -x, "subtract": lambda x, y: x - y,

@@ -1,0 +1,106 @@
+"""A rule that says more than another one: parts of its source that the target takes as they are stand for any
+tensor.
+
+What is proved of the more general rule holds for the other one, which is applied to fewer graphs. It has
+fewer cases: scores that are `MatMul(x, y) * const() | MatMul(x, y)` have many shapes of x, y and the
+constant, of which the target says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from gslang.check import checked as ir
+from gslang.check.walks import conjuncts, walk
+
+_COSTLY = frozenset({"MatMul"})  # calls with a meaning that takes many cases
+
+
+def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
+    """The more general rule; None where there is none that is simpler.
+
+    Conditions on what is left out are left out too.
+    """
+    if rule.blocks or rule.output_block is not None:
+        return None
+    whole, details = _used(rule)
+    free: set[int] = set()
+    inside: set[int] = set()
+    for node in _from_outputs(rule, frozenset()):
+        if node in inside or node in rule.outputs or node in details or not _is_costly(rule.nodes[node]):
+            continue
+        below = set(_from(rule, rule.nodes[node].below, frozenset()))
+        others = set(_from_outputs(rule, frozenset({node}))) | whole | details
+        if not below & others:
+            free.add(node)
+            inside |= below
+    if not free:
+        return None
+    gone = free | inside
+    nodes = tuple([
+        ir.LeafNode(kind="any", name=node.name or f"any{number}", span=node.span) if number in gone else node
+        for number, node in enumerate(rule.nodes)
+    ])
+    kept = [node for number, node in enumerate(nodes) if number not in gone]
+    if any(_reads(rule, node.constraints, inside, free) for node in kept):
+        return None
+    where = tuple([
+        condition for condition in conjuncts(rule.where) if not _reads(rule, condition, inside, free)
+    ])
+    needed = {part.let for part in walk((where, kept, rule.target), rule.lets) if isinstance(part, ir.Let)}
+    lets = tuple([let if k in needed else ir.Const(None) for k, let in enumerate(rule.lets)])
+    return replace(rule, nodes=nodes, where=where, where_spans=(rule.span,) * len(where), lets=lets)
+
+
+def _is_costly(node: ir.Pattern) -> bool:
+    match node:
+        case ir.AltNode():
+            return True
+        case ir.CallNode(operators=operators, variable=None):
+            return _COSTLY.issuperset(operators)
+    return False
+
+
+def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterator[int]:
+    """The nodes from some on, from the outputs to the inputs, without those below `without`."""
+    waiting, met = [*reversed(roots)], set[int]()
+    while waiting:
+        node = waiting.pop()
+        if node in met:
+            continue
+        met.add(node)
+        yield node
+        if node not in without:
+            waiting.extend(reversed(rule.nodes[node].below))
+
+
+def _from_outputs(rule: ir.CheckedRule, without: frozenset[int]) -> Iterator[int]:
+    return _from(rule, rule.outputs, without)
+
+
+def _used(rule: ir.CheckedRule) -> tuple[set[int], set[int]]:
+    """(nodes that the target takes or asks for their types, those of which it reads more)."""
+    whole, details = set[int](), set[int]()
+    for part in walk(rule.target, rule.lets):
+        match part:
+            case ir.SourceNode(_, node) | ir.NodeAttr(_, node, "shape" | "dtype" | "ndim"):
+                whole.add(node)
+            case _ if isinstance(node := getattr(part, "node", None), int):
+                details.add(node)
+    return whole, details
+
+
+def _reads(rule: ir.CheckedRule, item: object, inside: set[int], free: set[int]) -> bool:
+    """True if a part of a rule reads what is left out: not the type of what stands for it."""
+    for part in walk(item, rule.lets):
+        match part:
+            case ir.NodeAttr(_, node, "shape" | "dtype" | "ndim") if node in free:
+                pass
+            case ir.SameNode((_, a), (_, b)):
+                if {a, b} & (inside | free):
+                    return True
+            case _ if isinstance(node := getattr(part, "node", None), int):
+                if node in inside | free:
+                    return True
+    return False
