@@ -144,8 +144,11 @@ def at_least_0(x: Term) -> bool:
 
 
 def _atom_at_least_0(atom: Atom) -> bool:
-    if atom.kind == "guard" or atom.kind == "num" and not atom.name.startswith(("@", "floor")):
+    if atom.kind == "guard":
         return True
+    if atom.kind == "num":
+        size = atom.args[0]
+        return bool(size.facts.proves(size))
     if atom.kind == "total" and atom.name == "sum" or atom.kind == "group":
         return at_least_0(atom.args[0])
     if atom.kind == "fn" and atom.name == "max":

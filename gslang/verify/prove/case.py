@@ -142,7 +142,8 @@ class Case:
             if slot >= 0:
                 found = self.graph.attrs[slot].get(value.name)
                 if isinstance(found, Written) and (
-                    found.anywhere and self.graph.op[slot] == operator or self.alike(slot, operator, operands)
+                    found.anywhere and _plain_name(self.graph.op[slot]) == _plain_name(operator)
+                    or self.alike(slot, operator, operands)
                 ):
                     return found
         return None
@@ -176,7 +177,12 @@ class Case:
 
 def _plain_name(operator: str) -> str:
     """The operator whose attributes say the same."""
-    return "Conv" if isinstance(operator, str) and operator == "com.microsoft.FusedConv" else operator
+    return _SAME_ATTRIBUTES.get(operator, operator) if isinstance(operator, str) else operator
+
+
+_SAME_ATTRIBUTES = {
+    "com.microsoft.FusedConv": "Conv", "com.microsoft.Attention": "com.microsoft.MultiHeadAttention",
+}  # fmt: skip
 
 
 def _rank(value: Value) -> int | None:

@@ -122,9 +122,12 @@ def fresh(world: World, operator: str, name: str, depth: int = 1) -> object:
     return world.facts.size(name, LEAST[name])
 
 
-def fresh_shape(world: World, name: str) -> tuple[Number, ...]:
-    """A shape that may be any: its rank is a case, its sizes are new."""
-    rank = world.choose_rank()
+def fresh_shape(world: World, name: str, said: Tensor | None = None) -> tuple[Number, ...]:
+    """A shape that may be any: its rank is a case unless the length of the vector `said` is known, its sizes
+    are new.
+    """
+    length = None if said is None else world.facts.normal(said.shape[0])
+    rank = length if type(length) is int else world.choose_rank()
     return tuple(world.facts.size(name) for _ in range(rank))
 
 

@@ -86,8 +86,8 @@ def _used(rule: ir.CheckedRule) -> tuple[set[int], set[int]]:
         match part:
             case ir.SourceNode(_, node) | ir.NodeAttr(_, node, "shape" | "dtype" | "ndim"):
                 whole.add(node)
-            case _ if isinstance(node := getattr(part, "node", None), int):
-                details.add(node)
+            case _ if isinstance(other := getattr(part, "node", None), int):
+                details.add(other)
     return whole, details
 
 
@@ -100,7 +100,6 @@ def _reads(rule: ir.CheckedRule, item: object, inside: set[int], free: set[int])
             case ir.SameNode((_, a), (_, b)):
                 if {a, b} & (inside | free):
                     return True
-            case _ if isinstance(node := getattr(part, "node", None), int):
-                if node in inside | free:
-                    return True
+            case _ if getattr(part, "node", None) in inside | free:
+                return True
     return False

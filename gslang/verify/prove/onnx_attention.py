@@ -17,11 +17,11 @@ from gslang.verify.prove.lows import weight
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_movement import cut, reshaped, transposed
+from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
 from gslang.verify.prove.relay_products import contracted
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
-from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
+from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read, unknown
 from gslang.verify.prove.truths import truth
 
 Weigh = Callable[[Number, Number, Number, Number, Term], Term]
@@ -58,12 +58,17 @@ def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: object, weigh
     world.need_equal(q.shape[3], k.shape[3], "the sizes of heads")
     shared = facts.normal(q.shape[1]) // facts.normal(k.shape[1])
     world.need_equal(shared * k.shape[1], q.shape[1], "heads that share keys")
-    factor = inverse(square_root(of_size(facts.normal(q.shape[3])))) if scale is None else as_term(scale)
+
+    def factor() -> Term:
+        size, known = of_size(facts.normal(q.shape[3])), settled(scale)
+        if isinstance(known, Unsettled):  # a number, or the usual one
+            return unknown(f"scale {known}", size)
+        return inverse(square_root(size)) if known is None else as_term(known)
 
     def weight(b: Number, h: Number, i: Number, j: Number) -> Term:
         group = facts.normal(h) // facts.normal(shared)
         score = contracted(world, q.shape[3], lambda c: q.at((b, h, i, c)) * k.at((b, group, j, c)))
-        return weigh(b, h, i, j, score * factor)
+        return weigh(b, h, i, j, score * factor())
 
     def at(index: Index) -> Term:
         b, h, i, e = index
@@ -153,12 +158,25 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
 # ── onnxruntime ──
 
 
-def _low(attrs: Attrs) -> object:
-    return -10000.0 if attrs["mask_filter_value"] is None else attrs["mask_filter_value"]
+def _low(attrs: Attrs) -> Term:
+    value = settled(attrs["mask_filter_value"])
+    if isinstance(value, Unsettled):
+        return unknown(f"filter {value}")
+    return as_term(-10000.0 if value is None else value)
+
+
+def _ahead(world: World, attrs: Attrs, i: Number, j: Number, q: Tensor, k: Tensor) -> Term:
+    """1 for the keys that a query may see by `unidirectional`."""
+    value = settled(attrs["unidirectional"])
+    if isinstance(value, Unsettled):
+        return _shown(world, f"unidirectional {value}", i, j, q, k)
+    return _shown(world, "unidirectional", i, j, q, k) if value else ONE
 
 
 def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: Number) -> Term:
     """The addend of a score where a mask of whole numbers hides the key."""
+    if mask.converted is not None and mask.converted.dtype == "bool":
+        mask = mask.converted  # 1 and 0
     match len(mask.shape):
         case 2:
             entry = mask.at((b, j))
@@ -171,7 +189,7 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
                 world.notes.add("a mask of lengths hides the same keys whatever takes it")
             entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
     hidden = ONE - truth(entry)  # 0 or not
-    return hidden * as_term(_low(attrs))
+    return hidden * _low(attrs)
 
 
 def _fused(
@@ -190,7 +208,7 @@ def _fused(
         for a, b in zip(extra.shape, wide):
             world.need_equal(world.joined(a, b), b, "a mask of scores")
     scale = attrs["scale"]
-    if scale is not None and not scale > 0:
+    if scale is not None and not isinstance(scale, Unsettled) and not scale > 0:
         world.need_true(scale >= 0, "a scale below 0")
         scale = None  # 0 asks for the usual one
 
@@ -199,16 +217,15 @@ def _fused(
             score = score + _padding(world, padding, attrs, b, i, j)
         if extra is not None:
             score = score + world.element(extra, wide, (b, h, i, j))
-        shown = _shown(world, "unidirectional", i, j, q, k) if attrs["unidirectional"] else ONE
-        return weight(world, score) * shown
+        return weight(world, score) * _ahead(world, attrs, i, j, q, k)
 
     return in_rows(world, attended(world, q, k, v, scale, weigh))
 
 
 def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
-    q, k, v, bias, padding, extra = (operand(operands, n) for n in range(6))
-    if k is None or v is None or any(operand(operands, n) is not None for n in range(6, 10)):
-        raise NotProved("packed operands, or attention with a cache")
+    q, k, v, bias, padding, extra, past_k, past_v = (operand(operands, n) for n in range(8))
+    if k is None or v is None or any(operand(operands, n) is not None for n in (8, 9)):
+        raise NotProved("packed operands, or a cache with lengths")
     count = attrs["num_heads"]
     world.need_true(
         len(q.shape) == 3 and len(k.shape) in (3, 4) and len(v.shape) == len(k.shape),
@@ -226,6 +243,11 @@ def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
     q = in_heads(world, q, count)
     if len(k.shape) == 3:
         k, v = in_heads(world, k, count), in_heads(world, v, count)
+    if past_k is not None or past_v is not None:
+        world.need_true(past_k is not None and past_v is not None, "a cache of keys and values")
+        if settled(attrs["unidirectional"]) != 0:
+            raise NotProved("a cache, and keys that are hidden by their position")
+        k, v = concatenated(world, [past_k, k], 2), concatenated(world, [past_v, v], 2)
     for x in (k, v):
         world.need_equal(x.shape[1], count, "the heads of keys and values")
     return _fused(world, q, k, v, padding, extra, attrs), k, v

@@ -1,4 +1,4 @@
-"""Products of quantized matrices as whole numbers, over symbolic tensors."""
+"""Products of quantized matrices as whole numbers, and what is quantized for them, over symbolic tensors."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_composed import added
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.onnx_quantised import converted, number_of
-from gslang.verify.prove.relay_arithmetic import elementwise
-from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.relay_arithmetic import elementwise, reduced
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.terms import Term, unknown
 
 
 def _shifted(world: World, x: Tensor, zero: Tensor | None) -> Tensor:
@@ -66,7 +67,30 @@ def _scaled_product(world: World, operands: Operands, attrs: Attrs) -> Value:
     return y
 
 
+def _dynamic(world: World, operands: Operands, attrs: Attrs) -> tuple[Tensor, Tensor, Tensor]:
+    """Bytes, their scale and zero point: both unknown functions of the least and the largest number."""
+    x = operands[0]
+    world.need_same_dtype(x.dtype, "float32")
+    every = tuple(range(len(x.shape)))
+    least, most = (reduced(world, x, every, False, kind) for kind in ("min", "max"))
+    scale = Tensor((), "float32", lambda index: unknown("dynamic scale", least.at(()), most.at(())))
+    zero = Tensor((), "uint8", lambda index: unknown("dynamic zero point", least.at(()), most.at(())))
+
+    def at(index: Index) -> Term:
+        return unknown("dynamically quantized", x.at(index), scale.at(()), zero.at(()))
+
+    return Tensor(x.shape, "uint8", at), scale, zero
+
+
+def _quantizing_product(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, b, b_scale, b_zero, bias = (operand(operands, k) for k in range(5))
+    y, scale, zero = _dynamic(world, [x], attrs)
+    return _scaled_product(world, [y, b, scale, b_scale, zero, b_zero, bias], attrs)
+
+
 BYTES: dict[str, Meaning] = {
+    "DynamicQuantizeLinear": _dynamic,
+    "com.microsoft.DynamicQuantizeMatMul": _quantizing_product,
     "MatMulInteger": _matmul,
     "com.microsoft.MatMulIntegerToFloat": _scaled_product,
 }

@@ -36,7 +36,7 @@ def place_in(
     facts = world.facts
     with in_normal_form():
         value = up_to_date(places.at(index) + of_size(facts.normal(more)), facts)
-    known = _as_size(value, world)
+    known = as_size(value, world)
     if known is not None:
         return _inside(world, known, size, from_end)
     if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
@@ -70,8 +70,10 @@ def _before_conversion(world: World, places: Tensor) -> Tensor | None:
     return origin
 
 
-def _as_size(value: Term, world: World) -> Number | None:
+def as_size(value: Term | Number, world: World) -> Number | None:
     """A term as a polynomial of sizes and positions; None for another one."""
+    if not isinstance(value, Term):
+        return world.facts.normal(value)
     result: Number = 0
     for factors, c in value.parts.items():
         if c.denominator != 1 or any(atom.kind != "num" or exponent < 0 for atom, exponent in factors):

@@ -35,7 +35,7 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
             plain = tuple(_plain_number(world, number) for number in numbers)
             return reshaped(world, x, new_shape(world, x.shape, plain, bool(attrs["allowzero"])))
     key = _key_for(world, shape, x, bool(attrs["allowzero"]))
-    return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new")))
+    return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new", shape)))
 
 
 def _plain_number(world: World, number: Number) -> Number:
@@ -185,7 +185,7 @@ def _tile(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands
-    wanted = whole_numbers(world, shape, "expanded", lambda: fresh_shape(world, "wide"))
+    wanted = whole_numbers(world, shape, "expanded", lambda: fresh_shape(world, "wide", shape))
     if shape.leaf is not None and len(shape.shape) == 1:
         world.need_equal(shape.shape[0], len(wanted), "the length of a shape")
     return broadcast_to_shape(world, x, world.broadcast(x.shape, wanted))

@@ -52,8 +52,8 @@ def _is_finite(world: World, atom: Atom) -> bool:
     """True unless it is an element of a constant that the rule does not bound on both sides."""
     if atom.name not in world.constants:
         return True
-    value = Real(of_atom(atom), world.facts.choices)
-    return value.surely_above(-_LARGEST) and (-value).surely_above(-_LARGEST)
+    element, choices = of_atom(atom), world.facts.choices
+    return all(Real(value, choices).surely_above(-_LARGEST) for value in (element, -element))
 
 
 NAN: dict[str, Meaning] = {"IsNaN": _is_nan}

@@ -18,6 +18,7 @@ from gslang.verify.prove.onnx_lookups import LOOKUPS
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_nan import NAN
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
+from gslang.verify.prove.onnx_ranges import RANGES
 from gslang.verify.prove.onnx_rotary import ROTARY
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
@@ -30,7 +31,7 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
-    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES, **NAN,
+    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES, **NAN, **RANGES,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
@@ -58,6 +59,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     ),
 }
 _ATTENDING = ATTENTION.keys() | ROTARY.keys()
+_OF_ONNXRUNTIME = frozenset({"com.microsoft.MultiHeadAttention", "com.microsoft.Attention"})
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
@@ -133,6 +135,7 @@ def onnx_attribute(
 def _of_attention(world: World, operator: str, name: str, operands: Operands) -> tuple[object, ...]:
     """(a value of an attribute of attention); nothing for those that are like others."""
     choices, facts = world.facts.choices, world.facts
+    ways: list[Callable[[], object]]
 
     def named() -> Any:
         return Real.named(f"{name}#{facts.number()}", choices)
@@ -147,6 +150,9 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
         case "q_num_heads" | "kv_num_heads" | "num_heads":
             flat = isinstance(operands[0], Tensor) and len(operands[0].shape) == 3
             return (facts.size(name) if flat else None,)
+        case "scale" | "mask_filter_value" | "unidirectional" if operator in _OF_ONNXRUNTIME:
+            ways = [lambda: 0, lambda: 1] if name == "unidirectional" else [lambda: None, named]
+            return (Unsettled(choices, f"any{facts.number()}", ways),)
         case "scale" | "mask_filter_value":
             if choices.choose(2) == 0:
                 return (None,)
@@ -157,7 +163,7 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
         case "softcap":
             return (0.0 if choices.choose(2) == 0 else named(),)
         case "left_window_size" | "right_window_size":
-            ways: list[Callable[[], object]] = [lambda: -1, lambda: facts.size(name, 0)]
+            ways = [lambda: -1, lambda: facts.size(name, 0)]
             return (Unsettled(choices, f"any{facts.number()}", ways),)
         case "is_causal":
             return (Unsettled(choices, f"any{facts.number()}", [lambda: 0, lambda: 1]),)

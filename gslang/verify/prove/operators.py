@@ -46,6 +46,10 @@ RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
     "DequantizeLinear": (None, (0, 1), (0, 1)),
     "Attention": ((3, 4), (3, 4), (3, 4), (2, 4)),
     "com.microsoft.RotaryEmbedding": ((3, 4), (1, 2)),
+    "com.microsoft.MultiHeadAttention": (
+        (3, 3), (3, 4), (3, 4), (1, 1), (1, 3), (4, 4), (4, 4), (4, 4),
+    ),
+    "com.microsoft.Attention": ((3, 3), (2, 2), (1, 1), (1, 4), (5, 5), (4, 4)),
     "MatMulInteger": (None, None, (0, 1), (0, 1)),
     "com.microsoft.MatMulIntegerToFloat": (None, None, (0, 1), (0, 1), (0, 1), (0, 1)),
 }

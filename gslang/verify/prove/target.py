@@ -17,6 +17,7 @@ from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
+from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
@@ -109,6 +110,9 @@ class Target:
                     yield whole.first if self.case.evaluate.number_of(index) == 0 else whole.later
                     return
                 k = self.case.value(index)
+                if isinstance(whole, OpenParts) and type(k) is int:
+                    yield whole.part(k)
+                    return
                 if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
                     raise NotProved("a projection that may not be there")
                 yield whole[k]

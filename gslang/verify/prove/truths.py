@@ -16,7 +16,7 @@ from gslang.verify.prove.dtypes import TRUTH, numbers_of
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, number, unknown
-from gslang.verify.prove.uses import is_raw, use
+from gslang.verify.prove.uses import is_raw, rewrite, use
 
 _SMALL = 127  # whole numbers up to this stand for themselves in each type
 
@@ -42,6 +42,10 @@ def order(x: Term) -> Term:
     constant = x.constant
     if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL and not is_raw():
         use("number of a small whole number", n=x)
+        return x
+    alone = x.alone
+    if alone is not None and alone[1] == 1 and alone[0].kind == "num" and not is_raw():
+        rewrite("number of a size", lambda: unknown("order", x), x)
         return x
     return unknown("order", x)
 

@@ -1,0 +1,67 @@
+"""Ranges over symbolic tensors, and elements at places that pairs of numbers say."""
+
+from __future__ import annotations
+
+from gslang.base.open_types import Attrs
+from gslang.verify.prove.onnx_lookups import as_size, place_in
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.sizes import Number
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.terms import Term, of_size
+
+
+def _range(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """The whole numbers from one to another one."""
+    facts = world.facts
+    begin, end, step = (_number(world, x) for x in operands)
+    for other in operands[1:]:
+        world.need_same_dtype(operands[0].dtype, other.dtype)
+    if facts.normal(step) != 1:
+        raise NotProved("a range in other steps than 1")
+    length = facts.normal(end - begin)
+    if world.reading:
+        facts.learn(length)  # a range that ends before it begins is empty, as if it ended there
+    else:
+        world.need(length, "the length of a range")
+
+    def at(index: Index) -> Term:
+        return of_size(facts.normal(begin + index[0]))
+
+    return Tensor((length,), operands[0].dtype, at)
+
+
+def _number(world: World, x: Tensor) -> Number:
+    """A whole number as a size: known, computed from sizes, or any that an input says."""
+    world.need_true(len(x.shape) <= 1, "a single number")
+    for size in x.shape:
+        world.need_equal(size, 1, "a single number")
+    if x.leaf is not None and x.splat is None and x.items is None and world.reading:
+        if x.leaf.number is None:
+            x.leaf.number = world.facts.size("number", None)
+            world.notes.add("a range does not end before it begins")
+        return x.leaf.number  # type: ignore[no-any-return]
+    found = as_size(x.items[0] if x.items else x.at((0,) * len(x.shape)), world)
+    if found is None:
+        raise NotProved("a range up to a number that is computed")
+    return found
+
+
+def _gather_nd(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """Elements, or parts, of a tensor at places in its first axes."""
+    x, places = operands
+    if attrs["batch_dims"]:
+        raise NotProved("places in each of several batches")
+    world.need_true(len(places.shape) >= 1, "places in several axes")
+    count = world.facts.normal(places.shape[-1])
+    if type(count) is not int or not 1 <= count <= len(x.shape):
+        raise NotProved("places in a number of axes that is not known")
+    ahead = len(places.shape) - 1
+
+    def at(index: Index) -> Term:
+        said = [place_in(world, places, (*index[:ahead], k), x.shape[k]) for k in range(count)]
+        return x.at((*said, *index[ahead:]))  # type: ignore[no-any-return]
+
+    return Tensor((*places.shape[:-1], *x.shape[count:]), x.dtype, at)
+
+
+RANGES: dict[str, Meaning] = {"Range": _range, "GatherND": _gather_nd}
