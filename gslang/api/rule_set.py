@@ -20,6 +20,7 @@ from gslang.base.recursion import deep_walks
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step, called, families
 from gslang.dialect.dialect import Dialect
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason
+from gslang.engine.limits import counted_work
 from gslang.engine.meaning import infer_by_meaning
 from gslang.engine.options import Options
 from gslang.engine.passes import run_steps
@@ -149,14 +150,15 @@ class RuleSet:
             return observer_of(path, part, watch, chosen.provenance, before)
 
         observe = observer("", after, 0)
-        progress = run(after, limits, observe, progress)
         bodies: dict[str, BodyCount] = {}
-        if chosen.subgraphs and has_bodies(after):
-            from gslang.formats.onnx.inner_runs import run_inside
+        with counted_work(len(after)):
+            progress = run(after, limits, observe, progress)
+            if chosen.subgraphs and has_bodies(after):
+                from gslang.formats.onnx.inner_runs import run_inside
 
-            changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
-            if changed:  # the graph may read less than before
-                run(after, limits, observe, progress)
+                changed, bodies = run_inside(after, self.dialect, run, limits, progress, observer)
+                if changed:  # the graph may read less than before
+                    run(after, limits, observe, progress)
         operands_to_attributes(after, self.dialect)
         seconds = perf_counter() - began
         if progress.stop_reason is StopReason.APPLICATION_LIMIT and chosen.limit is None and progress.recent:

@@ -33,6 +33,7 @@ from gslang.cli.numbers import (
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
+from gslang.engine.limits import counted_work
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:
@@ -83,6 +84,12 @@ def run(options: argparse.Namespace) -> int:
             "  help: it has to hold for the graph as it is\n"
         )
         return ExitCode.FINDINGS
+    with counted_work(len(graph)):
+        return _found(rules, graph, check, options)
+
+
+def _found(rules: RuleSet, graph: Graph, check: Check, options: argparse.Namespace) -> ExitCode:
+    """Find the application and tell it."""
     entries, end = _recorded(rules, graph, options)
     last = check(end)
     if last is None:

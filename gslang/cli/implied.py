@@ -57,10 +57,12 @@ def run(options: argparse.Namespace) -> int:
     if show_findings(others, options):
         return ExitCode.FINDINGS
     from gslang.discover.implied import Settings, implied
+    from gslang.engine.limits import counted_work
 
     by = list(others.known.values())
     settings = Settings(options.instances, options.nodes, options.rounds, options.seed)
-    answers = [(rule, implied(rule, by, settings)) for rule in asked]
+    with counted_work(len(asked)):
+        answers = [(rule, implied(rule, by, settings)) for rule in asked]
     if options.format == "json":
         sys.stdout.write(
             json.dumps(

@@ -106,23 +106,29 @@ def _matches(
     these.
     """
     from gslang.engine.effort import Effort, EffortSpent
+    from gslang.engine.limits import counted_work
 
     limit = _most_steps(places)
     found: list[tuple[str, Match]] = []
     stopped = {}
-    for rule in map(rules.__getitem__, names):
-        effort = Effort(limit)
-        try:
-            for path, graph in places:
-                for match in rule.matches(graph, effort):
-                    found.append((path, match))
-        except EffortSpent:
-            stopped[rule.name] = limit
+    with counted_work(_nodes(places)):
+        for rule in map(rules.__getitem__, names):
+            effort = Effort(limit)
+            try:
+                for path, graph in places:
+                    for match in rule.matches(graph, effort):
+                        found.append((path, match))
+            except EffortSpent:
+                stopped[rule.name] = limit
     return found, stopped
 
 
 def _most_steps(places: list[Place]) -> int:
-    return _STEPS + _STEPS_PER_NODE * sum(sum(1 for _ in graph.nodes()) for _, graph in places)
+    return _STEPS + _STEPS_PER_NODE * _nodes(places)
+
+
+def _nodes(places: list[Place]) -> int:
+    return sum(len(graph) for _, graph in places)
 
 
 def _as_dict(path: str, match: Match) -> dict[str, object]:
@@ -149,6 +155,7 @@ def _write_json(
 
 def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: argparse.Namespace) -> int:
     from gslang.base.suggest import did_you_mean
+    from gslang.engine.limits import counted_work
 
     asked: list[tuple[Place, int | None]] = [(place, None) for place in places]
     if options.why_not:
@@ -162,7 +169,8 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
             )
             return ExitCode.USAGE
     steps = _most_steps([place for place, _ in asked])
-    misses, left_out = _all_nearest(rules, asked, names, options.limit, steps)
+    with counted_work(_nodes(places)):
+        misses, left_out = _all_nearest(rules, asked, names, options.limit, steps)
     if options.format == "json":
         matches, stopped = _matches(rules, places, names)
         _write_json(

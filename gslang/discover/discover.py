@@ -26,6 +26,7 @@ from gslang.discover.minimal import PRUNING, follows, minimal
 from gslang.discover.plan import Plan, Question, cost_of, plan_of
 from gslang.discover.several import joint_candidates
 from gslang.discover.state import State, tree_of
+from gslang.engine.limits import counted_work, uncounted_work
 from gslang.search.cost.tables import CostTable
 
 
@@ -59,14 +60,16 @@ def discover(
     tell(f"{len(equations)} equations, {len(found)} candidates")
     by = [rule for file in question.files for rule in load(file).known.values()]
     names: dict[str, int] = {}
-    _judge_all(found, plan, by, kept, pool, result, names, tell)
+    with counted_work(len(found)):
+        _judge_all(found, plan, by, kept, pool, result, names, tell)
     if question.outputs > 1:
         joint = joint_candidates(equations, plan.formers, plan.inputs, question.outputs)
         result.candidates += len(joint)
         tell(f"{len(joint)} candidates with several outputs")
         # as equations, rules with fewer inputs on one side imply them, which rewriting cannot use
         several = [rule for rule in by if len(rule.outputs) > 1 or backwards(rule) is not None]
-        _judge_all(joint, plan, several, kept, pool, result, names, tell)
+        with counted_work(len(joint)):
+            _judge_all(joint, plan, several, kept, pool, result, names, tell)
     return result
 
 
@@ -147,14 +150,15 @@ def judge_one(task: tuple[Question, Candidate]) -> Judged | None:
     """The rule that a candidate becomes, if there is one; for a process that knows nothing yet."""
     question, candidate = task
     plan = plan_of(question)
-    return judge(
-        candidate,
-        named(candidate, plan.formers),
-        plan.prelude,
-        plan.formers,
-        plan.dialect,
-        question.require,
-    )
+    with uncounted_work():  # as in a process of its own
+        return judge(
+            candidate,
+            named(candidate, plan.formers),
+            plan.prelude,
+            plan.formers,
+            plan.dialect,
+            question.require,
+        )
 
 
 def _keep(

@@ -23,7 +23,7 @@ from gslang.dialect.load import require_inference
 from gslang.dialect.signature import Signature
 from gslang.discover.backwards import backwards
 from gslang.discover.idle_attributes import without_idle
-from gslang.engine.limits import RuleFailed
+from gslang.engine.limits import RuleFailed, counted_work
 from gslang.engine.meaning import infer_by_meaning
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
@@ -84,7 +84,7 @@ def implied(rule: CheckedRule, by: Sequence[CheckedRule], settings: Settings = S
     others = _usable(rule, by)
     if not others:
         return Implied(rule.name, False, "none of the other rules has its operators", 0)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), counted_work(0):
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         return _implied(rule, others, settings)
 

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, too_long
+from gslang.engine.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, power_worked, too_long
 
 
 def add(a: Any, b: Any) -> Any:
@@ -51,6 +51,8 @@ def _power(a: Any, b: Any) -> Any:
             f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits",
             help="this is the limit in rules",
         )
+    if isinstance(a, int) and isinstance(b, int) and b > 0:
+        power_worked(abs(a).bit_length() * b)
     result = _applied(operator.pow, a, b)
     if isinstance(result, complex):
         raise UnknownValue("not a real number")

@@ -6,43 +6,43 @@ All may raise `UnknownValue` or fail; see `values`.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.dialect import tensor_type
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
 from gslang.engine.arithmetic import add, multiply
-from gslang.engine.limits import bounded, concatenated, numbers, zipped
+from gslang.engine.limits import bounded, concatenated, measured, numbers, zipped
 
 
-def _sum(items: Iterable[object]) -> Any:
+def _sum(items: Sequence[object]) -> Any:
     total: Any = 0
-    for item in items:
+    for item in measured(items):
         total = add(total, item)
     return total
 
 
-def product(items: Iterable[object]) -> Any:
+def product(items: Sequence[object]) -> Any:
     total: Any = 1
-    for item in items:
+    for item in measured(items):
         total = multiply(total, item)
     return total
 
 
 def _min(*items: Any) -> Any:
-    return min(items[0] if len(items) == 1 else items)
+    return min(measured(items[0] if len(items) == 1 else items))
 
 
 def _max(*items: Any) -> Any:
-    return max(items[0] if len(items) == 1 else items)
+    return max(measured(items[0] if len(items) == 1 else items))
 
 
 def _truth(value: object) -> bool | None:
     return None if value is UNKNOWN or isinstance(value, Symbol) else bool(value)
 
 
-def _all(items: Iterable[object]) -> bool:
-    values = [_truth(item) for item in items]
+def _all(items: Sequence[object]) -> bool:
+    values = [_truth(item) for item in measured(items)]
     if any(value is False for value in values):
         return False
     if None in values:
@@ -50,8 +50,8 @@ def _all(items: Iterable[object]) -> bool:
     return True
 
 
-def _any(items: Iterable[object]) -> bool:
-    values = [_truth(item) for item in items]
+def _any(items: Sequence[object]) -> bool:
+    values = [_truth(item) for item in measured(items)]
     if any(value is True for value in values):
         return True
     if None in values:
@@ -64,10 +64,10 @@ def _concat(*parts: Any) -> tuple[Any, ...]:
     return concatenated(parts[0] if len(parts) == 1 else parts)
 
 
-def _cumsum(items: Iterable[object]) -> tuple[Any, ...]:
+def _cumsum(items: Sequence[object]) -> tuple[Any, ...]:
     total: Any = 0
     result = []
-    for item in items:
+    for item in measured(items):
         total = add(total, item)
         result.append(total)
     return bounded(tuple(result))  # type: ignore[no-any-return]
@@ -75,7 +75,7 @@ def _cumsum(items: Iterable[object]) -> tuple[Any, ...]:
 
 def broadcast(a: Sequence[Dimension], b: Sequence[Dimension]) -> Shape:
     """The shape that two shapes broadcast to, NumPy's way."""
-    result = tensor_type.broadcast(a, b)
+    result = tensor_type.broadcast(measured(a), measured(b))
     if result is None:
         raise UnknownValue(f"{tuple(a)} and {tuple(b)} do not broadcast")
     return result
@@ -91,7 +91,7 @@ def layout_remap(source: str, target: str) -> tuple[int, ...]:
     """The index tuple that carries one layout string into another: result[i] = position in `source` of
     `target[i]`.
     """
-    if sorted(source) != sorted(target) or len(set(source)) != len(source):
+    if sorted(measured(source)) != sorted(measured(target)) or len(set(source)) != len(source):
         raise UnknownValue(f"layouts `{source}` and `{target}` do not fit")
     return tuple(source.index(letter) for letter in target)
 
@@ -101,7 +101,7 @@ def _close(a: float, b: float, rtol: float) -> bool:
 
 
 def _reversed(items: Any) -> Any:
-    return items[::-1]
+    return measured(items)[::-1]
 
 
 BUILTINS: dict[str, Callable[..., Any]] = {

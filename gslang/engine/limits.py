@@ -8,7 +8,9 @@ help nobody.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from itertools import chain, islice
 from typing import Any, Final
 
@@ -18,6 +20,10 @@ MOST_ITEMS: Final = 1_000_000
 MOST_ROUNDS: Final = 250_000  # of comprehensions inside one another
 MOST_BITS: Final = 4096
 MOST_LEVELS: Final = 100
+MOST_WORK: Final = 3_000_000  # of a run; a unit takes the machine about a microsecond
+MORE_WORK_FOR_A_NODE: Final = 20_000
+_SHORT: Final = 64  # items that no work is counted for
+_LARGE: Final = 256  # bits of a power that no work is counted for
 
 
 class RuleFailed(InputError):
@@ -44,6 +50,76 @@ def too_long() -> LimitExceeded:
 
 
 _MEND: Final = "this is the limit of one value in a rule; compute it from sizes instead of listing it"
+
+
+class _Work:
+    """Work that is left of a run, `most` in all."""
+
+    __slots__ = ("left", "most")
+
+    def __init__(self, most: int) -> None:
+        self.left = self.most = most
+
+
+_work: ContextVar[_Work | None] = ContextVar("_work", default=None)
+
+
+@contextmanager
+def counted_work(nodes: int) -> Iterator[None]:
+    """Within it, the work of loops and long sequences in attribute expressions has a limit, which grows with
+    the nodes of the graph that rules run in; beyond it they raise `LimitExceeded`. Within another one it has
+    no effect: that one counts all.
+    """
+    if _work.get() is not None:
+        yield
+        return
+    token = _work.set(_Work(MOST_WORK + MORE_WORK_FOR_A_NODE * nodes))
+    try:
+        yield
+    finally:
+        _work.reset(token)
+
+
+@contextmanager
+def uncounted_work() -> Iterator[None]:
+    """Within it nothing is counted: for what has a limit of time, inside a run that counts."""
+    token = _work.set(None)
+    try:
+        yield
+    finally:
+        _work.reset(token)
+
+
+def spend(work: int) -> None:
+    """Count work of the run: a step of the machine, or an item that a function goes through."""
+    run = _work.get()
+    if run is not None:
+        run.left -= work
+        if run.left < 0:
+            raise LimitExceeded(
+                f"conditions and attributes of this run took more than {run.most:,} steps, the limit in this "
+                "graph",
+                help="loops of fewer rounds, or another condition before that seldom holds, take less",
+            )
+
+
+def measured(items: Any) -> Any:
+    """A sequence that something goes through from end to end; a long one is counted as work."""
+    if len(items) > _SHORT:
+        spend(len(items))
+    return items
+
+
+def sliced(base: Any, *bounds: int | None) -> Any:
+    """`base[low:high:step]`."""
+    found = base[slice(*bounds)]
+    return measured(found) if type(found) in (tuple, str) else found
+
+
+def power_worked(bits: int) -> None:
+    """Count the work of a power of so many bits."""
+    if bits > _LARGE:
+        spend(bits >> 6)
 
 
 def bounded(value: object) -> Any:
@@ -97,7 +173,7 @@ def numbers(*bounds: int) -> tuple[int, ...]:
     found = range(*bounds)
     if len(found) > MOST_ITEMS:
         raise too_long()
-    return tuple(found)
+    return tuple(measured(found))
 
 
 def collected(items: Iterable[object]) -> tuple[Any, ...]:
@@ -116,7 +192,7 @@ def zipped(*sequences: Sequence[object]) -> tuple[Any, ...]:
     """`zip(…)` as a tuple."""
     if len(sequences) * min(map(len, sequences), default=0) > MOST_ITEMS:
         raise too_long()
-    return tuple(zip(*sequences))
+    return tuple(zip(*map(measured, sequences)))
 
 
 class _Rounds:
@@ -125,18 +201,22 @@ class _Rounds:
     left = MOST_ROUNDS
 
 
-def run_over(items: Any, outermost: bool) -> Any:
-    """The sequence that a comprehension runs over; `outermost`: no other one is being evaluated."""
+def run_over(items: Any, outermost: bool, work: int) -> Any:
+    """The sequence that a comprehension runs over; `outermost`: no other one is being evaluated; `work`: of
+    one round.
+    """
     if outermost:
         _Rounds.left = MOST_ROUNDS
     try:
-        _Rounds.left -= len(items) + 1
+        rounds = len(items) + 1
     except TypeError:
         items = tuple(items)
-        _Rounds.left -= len(items) + 1
+        rounds = len(items) + 1
+    _Rounds.left -= rounds
     if _Rounds.left < 0:
         raise LimitExceeded(
             f"comprehensions of an attribute expression run through more than {MOST_ROUNDS:,} items",
             help=_MEND,
         )
+    spend(rounds * work)
     return items

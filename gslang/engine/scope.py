@@ -19,7 +19,8 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.arithmetic import BINARY, negative
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.externs import caller
-from gslang.engine.limits import bounded, collected, numbers, run_over
+from gslang.engine.limits import bounded, collected, numbers, run_over, sliced
+from gslang.engine.rounds import work_of_round
 from gslang.engine.uses import surroundings
 from gslang.engine.values import COMPARE, FAILURES, plain, read_attribute, truth
 from gslang.graph.graph import ABSENT, Graph
@@ -251,7 +252,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             return plain(evaluate(base, scope)[evaluate(index, scope)])
         case ir.SliceValue(base, lower, upper, step):
             low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
-            return evaluate(base, scope)[low:high:stride]
+            return sliced(evaluate(base, scope), low, high, stride)
         case ir.RangeValue(lower, upper):
             return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
         case ir.Comprehension(element, _, _, _):
@@ -266,7 +267,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
 def iterate(loop: ir.Loop, scope: Scope) -> Iterator[None]:
     """Run through the rounds of a loop, its variables bound in `scope.locals`."""
     names = loop.locals
-    items = run_over(evaluate(loop.source, scope), not scope.loops)
+    items = run_over(evaluate(loop.source, scope), not scope.loops, work_of_round(loop))
     scope.loops += 1
     try:
         for item in items:

@@ -21,7 +21,8 @@ from gslang.engine.arithmetic import BINARY, add, multiply, negative, subtract
 from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_rounded
 from gslang.engine.externs import caller
-from gslang.engine.limits import bounded, collected, numbers, run_over
+from gslang.engine.limits import bounded, collected, numbers, run_over, sliced
+from gslang.engine.rounds import work_of_round
 from gslang.engine.uses import surroundings
 
 
@@ -212,6 +213,7 @@ RUNTIME: dict[str, object] = {
     "collected": collected,
     "numbers_in": numbers,
     "run_over": run_over,
+    "sliced": sliced,
     "COMPARE": values.COMPARE,
     "FAILURES": values.FAILURES,
     "read": values.read_attribute,
@@ -333,7 +335,7 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return f"plain({code(base)}[{code(index)}])"
         case ir.SliceValue(base, lower, upper, step):
             bounds = ", ".join("None" if part is None else code(part) for part in (lower, upper, step))
-            return f"{code(base)}[slice({bounds})]"
+            return f"sliced({code(base)}, {bounds})"
         case ir.RangeValue(lower, upper):
             return f"numbers_in({code(lower)}, {code(upper)} + 1)"
         case ir.Comprehension():
@@ -346,16 +348,16 @@ def code_of(value: ir.Value, names: Namespace) -> str:
 
 
 def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
-    outermost = names.loops == 0
+    facts = f"{names.loops == 0}, {work_of_round(loop)}"
     match loop:
         case ir.Comprehension(_, (number,), ir.Instances(block), _):
             names.over[number] = block
-            over = instances_code(number, block, f"run_over(I{block}, {outermost})")
+            over = instances_code(number, block, f"run_over(I{block}, {facts})")
         case _:
             kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
             over = (
                 f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, "
-                f"{outermost})"
+                f"{facts})"
             )
             names.keeps_lets = kept
     names.loops += 1

@@ -12,6 +12,7 @@ from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
+from gslang.engine.limits import measured
 from gslang.graph.graph import CONST, PROJ, Graph
 from gslang.graph.scalar import Scalar, round_float32
 
@@ -121,7 +122,7 @@ def equal(a: Any, b: Any) -> bool:
     """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats
     unknown).
     """
-    if type(a) is tuple and type(b) is tuple and a == b and _KNOWN.issuperset(map(type, a)):
+    if type(a) is tuple and type(b) is tuple and measured(a) == b and _KNOWN.issuperset(map(type, a)):
         return True  # the most frequent case
     if a is UNKNOWN or b is UNKNOWN:
         raise UnknownValue("an unknown dimension")
@@ -158,6 +159,7 @@ def equal(a: Any, b: Any) -> bool:
 
 
 def contains(item: Any, sequence: Any) -> bool:
+    measured(sequence)
     if isinstance(sequence, str):
         return item in sequence
     unknown = False

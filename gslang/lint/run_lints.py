@@ -100,6 +100,7 @@ def _state() -> str:
 def _lint(
     source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None
 ) -> list[Finding]:
+    from gslang.engine.limits import counted_work
     from gslang.engine.meaning import with_meanings
     from gslang.lint.family_findings import once_for_families
     from gslang.lint.linted_file import linted_file
@@ -108,7 +109,10 @@ def _lint(
     from gslang.syntax.parser import parse
 
     file = linted_file(source, (parsed or parse(source)).program, with_meanings(program))
-    found = [diagnostic for code, lint in REGISTRY.items() if code in selected for diagnostic in lint(file)]
+    with counted_work(len(file.rules)):
+        found = [
+            diagnostic for code, lint in REGISTRY.items() if code in selected for diagnostic in lint(file)
+        ]
     return sorted(suppress(file, once_for_families(file.rules, found), selected), key=lambda d: d.order)
 
 

@@ -13,6 +13,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
+from gslang.engine.limits import counted_work, uncounted_work
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared_copy
@@ -119,6 +120,17 @@ def search(
     result has too. `traced`: keep how the result came about. Raises `UnknownCost` if nothing that was found
     has a cost.
     """
+    with counted_work(len(graph)):
+        return _search(
+            graph, dialect, rules, table, settings, progress, accept, sizes, traced
+        )
+
+
+def _search(
+    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], table: CostTable, settings: Settings,
+    progress: Saturation | None, accept: Callable[[CheckedRule], bool], sizes: Mapping[str, int] | None,
+    traced: bool,
+) -> Found:  # fmt: skip
     prepared = prepared_copy(graph, dialect)
     graph = prepared if sizes is None else with_sizes(prepared, dialect, sizes)
     before, unpriced = _cost_before(graph, dialect, table, settings)
@@ -127,7 +139,8 @@ def search(
 
     def allowed(rule: CheckedRule) -> bool:
         if rule.name not in asked:
-            asked[rule.name] = accept(rule)
+            with uncounted_work():  # a verdict has its time
+                asked[rule.name] = accept(rule)
         return asked[rule.name]
 
     prices = Prices(dialect, table, settings.weights)

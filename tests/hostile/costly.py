@@ -45,6 +45,8 @@ _CONDITIONS = {
     "several": ", ".join(f"sum([i % {k + 2} for i in 0..100000]) > 3" for k in range(40)),
     "decisions": "all([i > -1 and (i != 7 or i == 7 or i % 3 == 1) for i in 0..50000])",
     "decisions_within": "all([all([i > -1 or j > i for j in 0..400]) for i in 0..400])",
+    "lists": "len([i for i in 0..200000 if 1000000 in range(1000000 - i % 2)]) > 3",
+    "slices": "len([i for i in 0..200000 if len(range(1000000)[i:]) == 7]) > 3",
     "prime": "prod(a.shape) == 1000000007",
     "rank": "a.ndim == 64",
     "sets": "a.ndim in (" + ", ".join(str(k + 100) for k in range(1500)) + ")",
