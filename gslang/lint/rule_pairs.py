@@ -5,18 +5,17 @@ same.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, conjuncts
+from gslang.check.walks import conjuncts
 from gslang.engine.lower import program_of
 from gslang.lint.generality import overlays, roots_of, same_targets
+from gslang.lint.likeness import Known, Likeness
 from gslang.lint.linted_file import LintedFile, LintedRule
 from gslang.lint.pattern_walk import match_order
 
 Key = tuple[str, ...]
-Demand = tuple[str, str, str, Hashable]
-"""Operator, attribute, how it compares, and with what."""
 
 
 def twins(earlier: LintedRule, later: LintedRule) -> bool:
@@ -30,13 +29,14 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
     operands below it.
 
     For each later rule, an earlier one with the same first operand operator, or one that leaves that operand
-    open, is a candidate. What the earlier one demands of attributes (`groups = 2`) the later one must demand
-    too: it is looked for under the rarest such demand.
+    open, is a candidate. What the earlier one demands (`groups = 2`) the later one must demand too: it is
+    looked for under the rarest such demand.
     """
     rules = [rule for rule in file.rules if not rule.checked.disconnected]
-    demands = {id(rule): demands_of(rule.checked) for rule in rules}
+    likeness = Likeness()
+    demands = {id(rule): _demands_of(rule.checked, likeness) for rule in rules}
     often = Counter(demand for found in demands.values() for demand in found)
-    shelves: dict[Key, dict[Demand | None, list[int]]] = {}
+    shelves: dict[Key, dict[int | None, list[int]]] = {}
     for number, rule in enumerate(rules):
         own = demands[id(rule)]
         met: set[int] = set()
@@ -49,24 +49,11 @@ def candidate_pairs(file: LintedFile) -> Iterator[tuple[LintedRule, LintedRule]]
             shelves.setdefault((start, *_below(rule.checked)), {}).setdefault(rarest, []).append(number)
 
 
-def demands_of(rule: ir.CheckedRule) -> tuple[Demand, ...]:
-    """The explicit demands of a source on attributes, in constraints or conditions, each with the operator
-    that has the attribute.
-    """
-    found: dict[Demand, None] = {}
-    calls = rule.calls
-    operators = {
-        k: calls[k].operators[0] for k in match_order(rule) if k in calls and len(calls[k].operators) == 1
-    }
-    for number, operator in operators.items():
-        for constraint in calls[number].tests:
-            if constraint.literal is not None:
-                found[operator, constraint.field, "is", constraint.literal.value] = None
-    for condition in conjuncts(rule.where):
-        match against_constant(condition):
-            case ir.NodeAttr(ir.OWN, number, name), comparison, value if number in operators:
-                found[operators[number], name, comparison, value] = None
-    return tuple(found)
+def _demands_of(rule: ir.CheckedRule, likeness: Likeness) -> tuple[int, ...]:
+    """The numbers of the tests and conditions of a source: a rule that is more general has no others."""
+    known: Known = {}
+    tests = (test for number in match_order(rule) for test in rule.nodes[number].constraints)
+    return tuple(dict.fromkeys([likeness.of(item, known) for item in (*tests, *conjuncts(rule.where))]))
 
 
 def _below(rule: ir.CheckedRule) -> Key:

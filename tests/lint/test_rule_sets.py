@@ -216,3 +216,31 @@ def test_many_rules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (few, _), (many, again) = effort(60), effort(240)
     assert many < 5 * few and again < many / 10
     cache_folder.cache_clear()
+
+
+def test_rules_with_other_constants_or_conditions_are_no_pairs() -> None:
+    """Counted: neither are rules that differ in a constant, or in a condition of any form."""
+    text = "dialect relay;\n" + "".join(
+        f"rule r{k}(a): nn.relu(a * {k}.5) => a;\n"
+        f"rule s{k}(a): nn.relu(nn.relu(a)) where a.shape[0] == a.shape[1] * {k} + 7 => a;\n"
+        for k in range(50)
+    )
+    source = Source("others.gsl", text)
+    assert list(candidate_pairs(linted_file(source, parse(source).program, check_source(source)))) == []
+
+
+def test_rules_that_build_other_things_are_not_laid_over_one_another(
+    monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted: of sixty rules with one source only those are compared that build the same."""
+    text = "dialect relay;\n" + "".join(
+        f"rule r{k}(a): nn.relu(a) => nn.leaky_relu(a, alpha = {k % 59}.5);\n" for k in range(60)
+    )
+    source = Source("targets.gsl", text)
+    asked = []
+    twins = duplicate_module.twins
+    monkeypatch.setattr(
+        duplicate_module, "twins", lambda a, b: asked.append((a.name, b.name)) or twins(a, b)
+    )
+    found = lint_program(source, check_source(source), frozenset(("L0206",)), cache=False)
+    assert asked == [("r0", "r59")] and len(found) == 1
