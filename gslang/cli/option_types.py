@@ -60,10 +60,12 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     )
 
 
-def allowance_of(options: Namespace, tasks: int | None = None) -> Allowance:
-    """The processor time for so many rules, if their number is known, by `--seconds`."""
+def allowance_of(options: Namespace, tasks: int | None = None, before: float = 0.0) -> Allowance:
+    """The processor time for so many rules, if their number is known, by `--seconds`; `before`: seconds that
+    it took to read them.
+    """
     given = options.seconds
-    return Allowance(SECONDS if given is None else given, given is not None, tasks)
+    return Allowance(SECONDS if given is None else given, given is not None, tasks, before)
 
 
 def add_inference_options(parser: ArgumentParser, each: str) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from time import thread_time
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
@@ -68,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
+    began = thread_time()
     if not options.rules and options.recheck is None:
         sys.stderr.write(
             "gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or "
@@ -88,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict_text import Layout, counts_line
 
     names = options.rule or list(rules.own)
-    allowance = allowance_of(options, len(names))
+    allowance = allowance_of(options, len(names), thread_time() - began)
     settings = Settings(allowance.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -132,3 +132,9 @@ def test_values_have_a_limit_of_memory(
     monkeypatch.setenv("GSLANG_MEMORY", "much")
     assert main(["run", str(graph)]) == 3
     assert "8G" in capsys.readouterr().err
+
+
+def test_a_long_reading_is_taken_from_what_rules_without_an_answer_share() -> None:
+    seconds = [Allowance(8.0, False, 1, before).share for before in (0.0, 0.9, 2.0, 60.0)]
+    assert seconds == [8.0, 8.0, 7.0, 4.0]
+    assert Allowance(8.0, True, 1, 60.0).share == 8.0

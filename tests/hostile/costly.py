@@ -76,6 +76,8 @@ def costly_rules() -> Iterator[tuple[str, str]]:
     yield "costly_many_products.gsl", ONNX + "".join(products)
     unknown = ", ".join(f"n{k}" for k in range(9000))
     yield "costly_family_unknown.gsl", f"{RELAY}rule r(a) for f in {unknown}: nn.relu(f(a)) => a;\n"
+    products = (f"rule r{k}(a): nn.relu(a * {k}.5) => a;\n" for k in range(300))
+    yield "costly_many_different.gsl", RELAY + "".join(products)
     users = ", ".join(["users(y) == 1"] * 500)
     yield "costly_users.gsl", f"{RELAY}rule r(a): (y := nn.relu(a)) where {users} => tanh(a);\n"
 
