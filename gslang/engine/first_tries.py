@@ -38,14 +38,15 @@ def has_many_users(graph: Graph) -> bool:
 
 
 def lazy_rewriter(
-    plan: MatchProgram, traced: bool, edits: Edits, crowded: bool, ready: Callable[[Rewriter], None]
-) -> Rewriter:
-    """A rewriter that hands the generated one to `ready` as soon as there is one. `crowded`: some tensor has
-    many users.
+    plan: MatchProgram, traced: bool, edits: Edits, crowded: Callable[[], bool],
+    ready: Callable[[Rewriter], None],
+) -> Rewriter:  # fmt: skip
+    """A rewriter that hands the generated one to `ready` as soon as there is one. `crowded`: True if some
+    tensor has many users; asked where that matters.
     """
     if not is_one_run():
         import_module(_GENERATOR)  # a process that goes on will need it
-    most = 0 if crowded and any(isinstance(step, (Users, Grow)) for step in plan.steps) else _MOST
+    most = 0 if any(isinstance(step, (Users, Grow)) for step in plan.steps) and crowded() else _MOST
 
     def rewrite(start: int, seeds: list[int]) -> Any:
         tries = _tries.get(plan, 0)

@@ -176,7 +176,7 @@ class _Entry:
     __slots__ = ("count", "name", "once", "rewrite")
 
     def __init__(
-        self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool, crowded: bool
+        self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool, crowded: Callable[[], bool]
     ) -> None:
         self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
         self.rewrite: Rewriter = lazy_rewriter(
@@ -198,7 +198,7 @@ class _Starting:
         self, rules: Sequence[CheckedRule], graph: Graph, progress: Progress, traced: bool, outlining: bool
     ) -> None:
         self._graph, self._rules, self._progress, self._traced = graph, rules, progress, traced
-        self._outlining, self._crowded = outlining, has_many_users(graph)
+        self._outlining, self._crowded = outlining, cache(partial(has_many_users, graph))
         self._of: dict[str, list[CheckedRule]] = {}
         for rule in rules:
             for operator in footprint(rule).starts:
@@ -263,7 +263,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         found = known[operator] if operator in known else run.starting.at(operator)
         if found is None:
             continue
-        for entry in found.at(node) if isinstance(found, Dispatch) else found:
+        for entry in found if type(found) is tuple else found.at(node):
             if entry.once and made_by.get(node) == entry.name:
                 continue
             first_new = len(op)
@@ -279,7 +279,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             if application is None:
                 continue
             count.matches += 1
-            if isinstance(application, Failure):
+            if application is not True and isinstance(application, Failure):
                 progress.failures.append(application)
                 continue
             progress.applications += 1

@@ -41,7 +41,7 @@ class Tries:
         self._most = self._left = MOST_TRIED + MORE_FOR_A_NODE * len(graph.op)
 
     def __call__(self, found: Iterable[T]) -> Iterable[T]:
-        if not isinstance(found, (list, tuple)):
+        if type(found) is not list:
             return self._each(found)
         self._left -= len(found)
         if self._left < 0:
