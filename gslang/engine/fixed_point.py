@@ -263,7 +263,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         found = known[operator] if operator in known else run.starting.at(operator)
         if found is None:
             continue
-        for entry in found if type(found) is tuple else found.at(node):
+        for entry in found if isinstance(found, tuple) else found.at(node):
             if entry.once and made_by.get(node) == entry.name:
                 continue
             first_new = len(op)
@@ -279,7 +279,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             if application is None:
                 continue
             count.matches += 1
-            if application is not True and isinstance(application, Failure):
+            if isinstance(application, Failure):
                 progress.failures.append(application)
                 continue
             progress.applications += 1

@@ -26,6 +26,7 @@ from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_kernels import kernel_value
+from gslang.evaluate.onnx_loops import loop_operators
 from gslang.evaluate.onnx_refusals import (
     MOST_ROUNDS_OF_REFERENCE,
     refuse_circles,
@@ -339,4 +340,4 @@ def _evaluator(
     )
     model.functions.extend(onnx.FunctionProto.FromString(data) for data in functions)
     refuse_endless(model)
-    return ReferenceEvaluator(model)
+    return ReferenceEvaluator(model, new_ops=list(loop_operators()))

@@ -6,18 +6,19 @@ ONNX does: what it reads is named, and stands last among the operands of the cal
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from random import Random
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.dialect.domain_values import draw
 from gslang.dialect.onnx.attributes import Body, body_of, captures_of
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.signature import Signature
-from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
 from gslang.engine.bodies import described
 from gslang.formats.onnx.model_graph import read_message
 from gslang.formats.onnx.outside import inner_graph
@@ -28,6 +29,7 @@ from gslang.graph.inference import infer_node
 from gslang.graph.inner_graph import READ
 from gslang.graph.inner_graph import inner_graph as inner
 from gslang.verify.leaves import Leaves, Misfit
+from gslang.verify.scans import choose_inputs, choose_outputs
 
 _NUMBERS: Final = (2.0, 1.0, 0.5, -1.0, 3.0)
 _ALIKE: Final = 0.4  # how often two bodies that are left open are the same
@@ -51,8 +53,11 @@ def add_call(
     signature = making.rule.dialect.operators[operator]
     stated = {c.field: c.test for c in call.tests if isinstance(c.test, ir.Computes)}
     read = _captured(making, call, signature, operands)
-    given = _inputs(making, operator, operands[: len(operands) - len(read)])
-    count = max([len(test.outputs) for test in stated.values()], default=max(1, len(given) - 1))
+    formal = operands[: len(operands) - len(read)]
+    types = [graph.types[slot] if slot >= 0 else None for slot in formal]
+    fixed = {constraint.field for constraint in call.tests}
+    given = _inputs(operator, types, attrs, fixed, rng)
+    count = max([len(test.outputs) for test in stated.values()], default=1)
     results: list[list[Type | None]] = []
     before: Body | None = None  # that is left open
     for name, spec in signature.attributes.items():
@@ -63,15 +68,16 @@ def add_call(
                 results.append(results[-1])
                 continue
             made = _Making(making, given, left or read, rng)
-            attrs[name] = made.body(stated.get(name, _any_outputs(count, len(given))))
+            attrs[name] = made.body(stated.get(name, _any_outputs(operator, types, attrs, count)))
             results.append(made.results)
             before = None if name in stated else attrs[name]
     captures = [int(name.removeprefix(_OUTER)) for name in captures_of(attrs.values())]
     if sorted(captures) != sorted(read):
         raise Misfit("the bodies read other values than the call has operands")
-    slot = graph.add(operator, (*operands[: len(operands) - len(read)], *captures), attrs)
-    types = [each[0] if all(t == each[0] for t in each) else _same_kind(each) for each in zip(*results)]
-    graph.types[slot] = TupleType(tuple(types[1:] if operator == "Loop" else types))
+    outputs = [each[0] if all(t == each[0] for t in each) else _same_kind(each) for each in zip(*results)]
+    fields = _results(operator, types, outputs, attrs, fixed, rng)
+    slot = graph.add(operator, (*formal, *captures), attrs)
+    graph.types[slot] = TupleType(tuple(fields))
     return slot
 
 
@@ -113,20 +119,58 @@ def _parts(parts: Sequence[ir.BodyPart | None]) -> list[ir.BodyPart]:
     return found
 
 
-def _inputs(making: Leaves, operator: str, formal: Sequence[int]) -> list[Type | None]:
-    """The types of a body's own inputs."""
+def _inputs(
+    operator: str, types: Sequence[Type | None], attrs: dict[str, object], fixed: Collection[str], rng: Random
+) -> list[Type | None]:
+    """The types of a body's own inputs. `types`: of the call's own operands; `fixed`: the attributes that the
+    rule speaks of.
+    """
     match operator:
         case "If":
             return []
         case "Loop":
-            carried = [making.graph.types[slot] for slot in formal[2:]]
-            return [TensorType((), "int64"), TensorType((), "bool"), *carried]
+            return [TensorType((), "int64"), TensorType((), "bool"), *types[2:]]
+        case "Scan":
+            return choose_inputs(attrs, fixed, types, rng)
     raise Misfit(f"no bodies are made for `{operator}`")
 
 
-def _any_outputs(count: int, inputs: int) -> ir.Computes:
-    """Outputs of a body that is left open: what a loop carries stays as it is."""
-    return ir.Computes(tuple([ir.BodyInput(k + 1) if inputs else ir.Anything() for k in range(count)]))
+def _any_outputs(
+    operator: str, types: Sequence[Type | None], attrs: Attrs, count: int
+) -> ir.Computes:
+    """Outputs of a body that is left open: what goes from round to round stays as it is. `count`: of those of
+    the other body of an `If`.
+    """
+    match operator:
+        case "Loop":
+            return ir.Computes(tuple([ir.BodyInput(k + 1) for k in range(len(types) - 1)]))
+        case "Scan":
+            states = len(types) - int(attrs["num_scan_inputs"])
+            return ir.Computes((*[ir.BodyInput(k) for k in range(states)], ir.Anything()))
+    return ir.Computes((ir.Anything(),) * count)
+
+
+def _results(
+    operator: str, types: Sequence[Type | None], made: Sequence[Type | None], attrs: dict[str, object],
+    fixed: Collection[str], rng: Random,
+) -> list[Type | None]:
+    """The types of the results of a call. `made`: of the outputs of its bodies."""
+    match operator:
+        case "Loop":
+            carried = len(types) - 2
+            if len(made) <= carried:
+                raise Misfit("a loop whose body gives less than it carries")
+            return [*made[1 : carried + 1], *map(_collected, made[carried + 1 :])]
+        case "Scan":
+            return choose_outputs(attrs, fixed, types, made, rng)
+    return list(made)
+
+
+def _collected(type_: Type | None) -> Type | None:
+    """The values of all rounds, however many there are."""
+    if not isinstance(type_, TensorType) or type_.shape is None:
+        return None
+    return TensorType((UNKNOWN, *type_.shape), type_.dtype)
 
 
 def _same_kind(types: Sequence[Type | None]) -> Type | None:

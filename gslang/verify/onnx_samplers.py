@@ -13,6 +13,7 @@ from math import prod
 from random import Random
 
 from gslang.base.open_types import Attrs
+from gslang.verify.onnx_body_samplers import branch_operands, loop_operands
 from gslang.verify.onnx_coded_samplers import quantize, quantized_convolution, quantized_matmul
 from gslang.verify.onnx_contrib_samplers import CONTRIB_SAMPLERS
 from gslang.verify.onnx_layer_samplers import (
@@ -400,6 +401,8 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "Compress": compress,
     "ReverseSequence": reverse_sequence,
     "Trilu": trilu,
+    "If": branch_operands,
+    "Loop": loop_operands,
     "OneHot": one_hot,
     "ScatterND": scatter_nd,
     "ScatterElements": scatter_elements,

@@ -16,6 +16,7 @@ from onnx.reference import ReferenceEvaluator
 import gslang
 from gslang.base.diagnostics import InputError
 from gslang.dialect.load import load_dialect
+from gslang.evaluate.onnx_loops import loop_operators
 from gslang.evaluate.run import evaluate
 from tests.onnx.models import branching, model, value
 
@@ -45,8 +46,9 @@ def rewritten(found: Any, rules: str = RULES, **options: Any) -> tuple[Any, Any]
     onnx.checker.check_model(after, full_check=True)
     assert gslang.to_onnx(graph) == found, "the graph that was given stays as it is"
     feeds = feeds_of(found)
-    expected = ReferenceEvaluator(found).run(None, feeds)
-    for a, b in zip(ReferenceEvaluator(after).run(None, feeds), expected, strict=True):
+    loops = list(loop_operators())
+    expected = ReferenceEvaluator(found, new_ops=loops).run(None, feeds)
+    for a, b in zip(ReferenceEvaluator(after, new_ops=loops).run(None, feeds), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)
     for a, b in zip(evaluate(result.graph, load_dialect("onnx"), feeds), expected, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-5)

@@ -14,6 +14,14 @@ from gslang.verify.verdict import Settings, Verdict, verify_now
 OPEN = "y = If(c, x, then_branch = _, else_branch = _);"
 SWAPPED = "If(c, x, then_branch = y.else_branch, else_branch = y.then_branch).0"
 AXES = "y = If(c, x, then_branch = Softmax(x, axis = (a := _)), else_branch = Softmax(x, axis = (b := _))).0;"
+ONCE = "Loop(1, const(value = true), x, body = (input[1]"
+TWICE = "Loop(2, const(value = true), x, body = (input[1]"
+BOTH = "Concat(Unsqueeze(x, [0]), Unsqueeze(-x, [0]), axis = 0)"
+ONE = "num_scan_inputs = 1, " + ", ".join(
+    f"scan_{side}_{what} = none" for side in ("input", "output") for what in ("axes", "directions")
+)
+SUM = "Scan(s, x, body = (input[0] + input[1], input[1]), num_scan_inputs = 1,"
+LOWER = "y where x.ndim > w.ndim"
 FEW = Settings(seconds=20, wanted=6, proof_steps=0)
 
 
@@ -40,6 +48,19 @@ def verdict(rule: str) -> Verdict:
          "rule r(n, go, x): Loop(n, go, x, body = (input[1], Neg(input[2]))).0 => x;"),
         ("rule r(x) { Loop(2, const(value = true), x, body = (const(value = true), Neg(input[2]))).0 => x }",
          "rule r(x) { Loop(3, const(value = true), x, body = (const(value = true), Neg(input[2]))).0 => x }"),
+        # what a loop collects has an axis of its own
+        (f"rule r(x) {{ {ONCE}, Exp(input[2]), Neg(input[2]))).1 => Unsqueeze(-x, [0]) }}",
+         f"rule r(x) {{ {ONCE}, Exp(input[2]), Neg(input[2]))).1 => -x }}"),
+        (f"rule r(x) {{ {TWICE}, Neg(input[2]), input[2])).1 => {BOTH} }}",
+         f"rule r(x) {{ {TWICE}, Neg(input[2]), Neg(input[2]))).1 => {BOTH} }}"),
+        (f"rule r(x) {{ Scan(x, body = Relu(input[0]), {ONE}).0 => Relu(x) }}",
+         "rule r(x) { Scan(x, body = Relu(input[0]), num_scan_inputs = 1).0 => Relu(x) }"),
+        ("rule r(s, x): Scan(s, x, body = (input[0], Neg(input[1])), num_scan_inputs = 1).0 => s;",
+         "rule r(s, x): Scan(s, x, body = (Neg(input[0]), Neg(input[1])), num_scan_inputs = 1).0 => s;"),
+        (f"rule r(s, x) {{ {SUM} scan_input_axes = none).0 => s + ReduceSum(x, [0], keepdims = 0) }}",
+         f"rule r(s, x) {{ {SUM} scan_input_axes = [-1]).0 => s + ReduceSum(x, [0], keepdims = 0) }}"),
+        (f"rule r(x, w) {{ y = Scan(x, w, body = input[0] - w, {ONE}).0; {LOWER} => x - w }}",
+         f"rule r(x, w) {{ y = Scan(x, w, body = w - input[0], {ONE}).0; {LOWER} => x - w }}"),
     ],
 )  # fmt: skip
 def test_right_rules_and_wrong_twins(right: str, wrong: str) -> None:
@@ -64,7 +85,5 @@ def test_values_are_read_in_whatever_order() -> None:
 
 
 def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
-    found = verdict(
-        "rule r(x) { y = Scan(x, body = Relu(input[0]), num_scan_inputs = 1).0; y => Relu(x) }"
-    )
-    assert found.verdict == "unknown" and "`Scan`" in found.reason
+    found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y => x }")
+    assert found.verdict == "unknown" and "`SequenceMap`" in found.reason

@@ -1,0 +1,82 @@
+"""`Loop` and `Scan` as the standard says, also inside bodies, for ONNX's reference implementation.
+
+That one joins what a loop collects along the first axis instead of a new one, takes no round where a loop has
+no condition, and refuses scans backwards or along other axes than the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gslang.base.arrays import Array
+from gslang.dialect.onnx.scanned import scanned
+
+
+@cache
+def loop_operators() -> tuple[type, ...]:
+    """Classes for `ReferenceEvaluator(…, new_ops = …)`."""
+    from onnx.reference.op_run import OpRun
+    from onnx.reference.ops import op_loop, op_scan
+
+    return (
+        type("Loop", (op_loop.Loop,), {"_run": _run_loop}),
+        type("Scan", (op_scan.Scan,), {"_run": _run_scan, "__init__": OpRun.__init__}),
+    )
+
+
+def _run_loop(
+    call: Any, trips: Array | None, go: Array | None, *carried: Array, **given: object
+) -> tuple[Array, ...]:
+    """Carried values, then what all rounds collect. `call`: the operator, an `OpRun`."""
+    kept: list[Sequence[Array]] = []
+    values, goes_on = list(carried), go is None or _truth(go)
+    while goes_on and (trips is None or len(kept) < int(trips.item())):
+        own = [np.array(len(kept), np.int64), np.array(goes_on), *values]
+        more, *found = _round(call, own, given)
+        values, goes_on = found[: len(values)], _truth(more)
+        kept.append(found[len(values) :])
+    count = len(call.body.output_names) - 1 - len(values)
+    return (*values, *[_stacked(kept, k, 0, False) for k in range(count)])
+
+
+def _run_scan(call: Any, *operands: Array, **given: object) -> tuple[Array, ...]:
+    """States, then what all rounds collect. `call`: the operator, an `OpRun`."""
+    how = scanned(given, len(operands), len(call.body.output_names))
+    states, inputs = list(operands[: how.states]), operands[how.states :]
+    lengths = {value.shape[axis] for value, (axis, _) in zip(inputs, how.inputs)}
+    if len(lengths) != 1:
+        raise ValueError(f"a scan of inputs of different lengths: {sorted(lengths)}")
+    kept: list[Sequence[Array]] = []
+    for k in range(length := lengths.pop()):
+        own = [
+            value.take(length - 1 - k if backwards else k, axis)
+            for value, (axis, backwards) in zip(inputs, how.inputs)
+        ]
+        found = _round(call, [*states, *own], given)
+        states = list(found[: how.states])
+        kept.append(found[how.states :])
+    return (*states, *[_stacked(kept, k, *place) for k, place in enumerate(how.outputs)])
+
+
+def _round(call: Any, own: Sequence[Array], given: Mapping[str, Any]) -> Sequence[Array]:
+    """The results of a body for its own inputs, which hide values around it that have their names."""
+    values = {**(given.get("context") or {}), **dict(zip(call.body.input_names, own))}
+    passed = {name: given[name] for name in ("attributes", "bindings") if given.get(name) is not None}
+    found: Sequence[Array] = call._run_body(values, **passed)
+    return found
+
+
+def _stacked(kept: Sequence[Sequence[Array]], k: int, axis: int, backwards: bool) -> Array:
+    """Result k of all rounds along a new axis. Raises `ValueError` if there was no round."""
+    found = [results[k] for results in kept]
+    if not found:
+        raise ValueError("without a round, the type of what is collected is not known")
+    return np.stack(found[::-1] if backwards else found, axis)
+
+
+def _truth(value: Array) -> bool:
+    return bool(np.asarray(value).item())

@@ -1,0 +1,27 @@
+"""Samplers of ONNX operators with bodies."""
+
+from __future__ import annotations
+
+from random import Random
+
+from gslang.base.open_types import Attrs
+from gslang.verify.samplers import Answer, Shape, Shapes, fill, some_shape
+
+
+def branch_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Those of an `If`: a condition of one element, and what its branches read."""
+    return _after_scalars(1, rng, known), {}
+
+
+def loop_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Those of a `Loop`: a number of rounds and a condition, of one element each, and what it carries. Mostly
+    there is a round: none shows nothing of the body.
+    """
+    settled: dict[str, object] = {"%0": rng.choice((1, 2, 3)), "%1": True} if rng.random() < 0.7 else {}
+    return _after_scalars(2, rng, known), settled
+
+
+def _after_scalars(count: int, rng: Random, known: Shapes) -> list[Shape]:
+    data = next((s for s in known[count:] if s is not None), None)
+    data = some_shape(rng, rng.choice((1, 2, 3, 4))) if data is None else data
+    return fill(known, *[()] * count, *[data] * len(known))
