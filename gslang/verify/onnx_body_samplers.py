@@ -9,12 +9,12 @@ from gslang.verify.samplers import Answer, Shape, Shapes, fill, some_shape
 
 
 def branch_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Those of an `If`: a condition of one element, and what its branches read."""
+    """Shapes for an `If`: a condition of one element, and what its branches read."""
     return _after_scalars(1, rng, known), {}
 
 
 def loop_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Those of a `Loop`: a number of rounds and a condition, of one element each, and what it carries. Mostly
+    """Shapes for a `Loop`: a number of rounds and a condition, of one element each, and what it carries. Mostly
     there is a round: none shows nothing of the body.
     """
     settled: dict[str, object] = {"%0": rng.choice((1, 2, 3)), "%1": True} if rng.random() < 0.7 else {}
