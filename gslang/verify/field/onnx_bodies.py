@@ -100,14 +100,14 @@ def _columns(count: int) -> list[list[object]]:
 
 
 def _next_round(results: Sequence[object], carried: int, collected: list[list[object]]) -> list[object]:
-    """What the next round begins with; the other results of this one are added to `collected`."""
+    """The values with which the next round begins; the other results of this one are added to `collected`."""
     for column, value in zip(collected, results[carried:]):
         column.append(value)
     return [*results[:carried]]
 
 
 def _slices(inputs: Sequence[object], how: Scanned, k: int, length: int) -> list[object]:
-    """What round k gets of each input."""
+    """The part of each input that round k gets."""
     return [
         _moved(value, lambda array, a=axis, at=length - 1 - k if back else k: array.take(at, a))
         for value, (axis, back) in zip(inputs, how.inputs)
