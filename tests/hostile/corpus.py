@@ -18,6 +18,7 @@ from tests.hostile.chained import chained
 from tests.hostile.costly import costly_json, costly_onnx, costly_relay, costly_rules
 from tests.hostile.hosts import hosts
 from tests.hostile.operators import operators
+from tests.hostile.rare import rare_config, rare_json, rare_onnx, rare_relay, rare_weights
 from tests.hostile.strange_models import strange_onnx, strange_weights
 
 HEAD = "dialect relay;\n"
@@ -46,12 +47,14 @@ def corpus() -> dict[str, bytes]:
     """All files by name."""
     parts: dict[str, Iterable[tuple[str, str | bytes]]] = {
         "rules": chain(_rules(), odd.odd_rules(), encoded.encoded_rules(), costly_rules()),
-        "json": chain(_json(), odd.odd_json(NODES), encoded.encoded_json(NODES), costly_json()),
-        "relay": chain(_relay(), odd.odd_relay(), encoded.encoded_relay(), costly_relay()),
-        "onnx": chain(_onnx(), odd.odd_onnx(), chained(), strange_onnx(), costly_onnx()),
-        "weights": chain(_weights(), odd.odd_weights(_zip, _npy, _safetensors), strange_weights()),
+        "json": chain(_json(), odd.odd_json(NODES), encoded.encoded_json(NODES), costly_json(), rare_json()),
+        "relay": chain(_relay(), odd.odd_relay(), encoded.encoded_relay(), costly_relay(), rare_relay()),
+        "onnx": chain(_onnx(), odd.odd_onnx(), chained(), strange_onnx(), costly_onnx(), rare_onnx()),
+        "weights": chain(
+            _weights(), odd.odd_weights(_zip, _npy, _safetensors), strange_weights(), rare_weights()
+        ),
         "traces": chain(_traces(), odd.odd_traces(APPLICATION), encoded.encoded_traces(APPLICATION)),
-        "config": chain(_config(), odd.odd_config(), encoded.encoded_config()),
+        "config": chain(_config(), odd.odd_config(), encoded.encoded_config(), rare_config()),
         "cache": chain(_cache(), odd.odd_cache()),
         "tables": chain(_tables(), odd.odd_tables(), encoded.encoded_tables()),
         "states": chain(odd.odd_states(), encoded.encoded_states()),

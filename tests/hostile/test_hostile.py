@@ -25,7 +25,10 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
 
 @pytest.mark.parametrize(
     "part",
-    ["json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines", "onnx/chained"],
+    [
+        "json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines",
+        "onnx/chained", "onnx/rare_o",
+    ],
 )
 def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
     names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
