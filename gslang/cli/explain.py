@@ -8,13 +8,14 @@ shipped rules of the file's dialect; without a file, those of all dialects.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from itertools import chain
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
-from gslang.cli.shared import add_define_option, defines_of, load_rules
+from gslang.cli.shared import add_define_option, defines_of, load_rules, show_findings
 
 if TYPE_CHECKING:
     from gslang.check.checked import CheckedProgram
@@ -48,21 +49,17 @@ def run(options: argparse.Namespace) -> int:
         for dialect, names in SHIPPED.items() if own is None or own.dialect.name == dialect
         for name in names
     ]
-    groups: list[list[CheckedProgram]] = []
-    shown: dict[str, None] = {}
-    # shipped rules are loaded only if the file has no such rule
-    for group in chain([] if own is None else [list(own.programs)], map(load_module, modules)):
-        groups.append(group)
-        shown |= dict.fromkeys(text for program in group if (text := rule_with_tests(program, options.what)))
-        if shown and own is not None:
-            break
+    shown = [] if own is None else _shown(own.programs, options.what)
+    if not shown:  # shipped rules are loaded only then, and where they may have this name
+        if own is not None and show_findings(own, options):
+            return ExitCode.FINDINGS
+        shipped = (load_module(name) for name in modules if _may_have(name, options.what))
+        shown = list(dict.fromkeys(text for found in shipped for text in _shown(found, options.what)))
     if shown:
         sys.stdout.write("\n".join(shown))
         return ExitCode.FINE
-    guess = did_you_mean(
-        options.what,
-        [*CODES, *LINTS, *(name for group in groups for program in group for name in program.rules)],
-    )
+    mine = () if own is None else own.known
+    guess = did_you_mean(options.what, [*CODES, *LINTS, *mine, *(n for m in modules for n in _names_in(m))])
     help = (
         f"did you mean `{guess}`?" if guess
         else (
@@ -73,6 +70,24 @@ def run(options: argparse.Namespace) -> int:
     where = "a shipped rule" if own is None else f"a rule of {options.file} or of std.{own.dialect.name}"
     sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor {where}\n  help: {help}\n")
     return ExitCode.USAGE
+
+
+def _shown(programs: Iterable[CheckedProgram], name: str) -> list[str]:
+    """The rule as each of the programs that have it shows it."""
+    return list(dict.fromkeys(text for program in programs if (text := rule_with_tests(program, name))))
+
+
+def _names_in(module: str) -> list[str]:
+    """The names of the rules and families of a shipped module, without checking it."""
+    from gslang.check.module_files import find_module
+
+    texts = (path.read_text(encoding="utf-8") for path in find_module(module))
+    return [name for text in texts for name in re.findall(r"^rule (\w+)", text, re.MULTILINE)]
+
+
+def _may_have(module: str, rule: str) -> bool:
+    """True if a rule may be of a shipped module; those of a family have names that begin with its name."""
+    return any(map(rule.startswith, _names_in(module)))
 
 
 def rule_with_tests(program: CheckedProgram, name: str) -> str:
