@@ -128,3 +128,58 @@ def test_assignments_satisfy_what_products_equal() -> None:
         assert not facts.proves(size - 2)  # by an assignment, which is kept for the next question
     assert facts.proves(x * y - 1 - place)
     assert not facts.proves(x * y - 2 - place)
+
+
+RESHAPE = """dialect onnx;
+rule r(x, s) {{ (r := Reshape(Neg(x), s)) {where} => Neg(Reshape(x, s{more})) }}"""
+SUM = """dialect onnx;
+rule r(x, axes: any?) {{ (r := ReduceSum(Neg(x), axes)) {where} => Neg(ReduceSum(x, axes{more})) }}"""
+
+
+@pytest.mark.parametrize(
+    ("text", "name"), [(RESHAPE, "allowzero"), (SUM, "noop_with_empty_axes")]
+)  # fmt: skip
+def test_an_attribute_that_says_nothing_makes_no_cases(text: str, name: str) -> None:
+    copied = prove(_rule(text.format(where="", more=", r.*")))
+    fixed = prove(_rule(text.format(where=f"where r.{name} == 0", more=f", {name} = 0, r.*")))
+    assert copied.cases < 2 * fixed.cases
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "more"),
+    [
+        (RESHAPE, "", ", allowzero = 0"), (RESHAPE, "", ", allowzero = 1"),
+        (RESHAPE, "where r.allowzero == 0", ", allowzero = 1"),
+        (SUM, "", ", noop_with_empty_axes = 0, keepdims = r.keepdims"),
+        (SUM, "", ", noop_with_empty_axes = 1, keepdims = r.keepdims"),
+        (SUM, "where r.noop_with_empty_axes == 0", ", noop_with_empty_axes = 1, keepdims = r.keepdims"),
+    ],
+)  # fmt: skip
+def test_such_an_attribute_is_not_another_one(text: str, where: str, more: str) -> None:
+    with pytest.raises(NotProved):
+        prove(_rule(text.format(where=where, more=more)))
+
+
+@pytest.mark.parametrize("name", ["pad_conv", "pad_average_pool"])
+def test_a_rank_that_operators_demand_is_no_decision_that_was_left_out(name: str) -> None:
+    rule = api.load("std.onnx").known[name]
+    assert any(goal.key in never_so(rule) for goal in goals(rule))
+    assert prove(rule).cases
+
+
+HEADS = """dialect onnx;
+rule r(q, k, v) {{
+    a = Attention(q, k, v);
+    a.0 where q.ndim == 4, q.shape[1] == 1, k.shape[1] == 1 {where}
+  =>
+    y = Attention(Squeeze(q, {one}), Squeeze(k, {one}), Squeeze(v, {one}), a.*, q_num_heads = 1,
+        kv_num_heads = 1{more}).0;
+    Unsqueeze(y, {one})
+}}"""
+
+
+def test_what_says_nothing_of_the_result_is_the_same_in_other_ranks() -> None:
+    one = 'const(value = [1], dtype = "int64")'
+    assert prove(_rule(HEADS.format(where="", more="", one=one))).cases <= 8
+    with pytest.raises(NotProved):
+        prove(_rule(HEADS.format(where="", more=", is_causal = 1", one=one)))

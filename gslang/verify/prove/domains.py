@@ -59,6 +59,18 @@ class Unsettled(Written):
         return self.name
 
 
+class Either(Unsettled):
+    """A truth value that becomes a case where an operator asks for it: most calls are such that it says
+    nothing.
+    """
+
+    def __init__(self, choices: Choices, name: str) -> None:
+        super().__init__(choices, name, [lambda: 0, lambda: 1])
+
+    def __bool__(self) -> bool:
+        return bool(self.resolved())
+
+
 def settled(value: object) -> object:
     """The value of an attribute, where the rule has read it; else the attribute itself."""
     return value.chosen[0] if isinstance(value, Unsettled) and value.chosen else value
@@ -123,11 +135,14 @@ def fresh(world: World, operator: str, name: str, depth: int = 1) -> object:
 
 
 def fresh_shape(world: World, name: str, said: Tensor | None = None) -> tuple[Number, ...]:
-    """A shape that may be any: its rank is a case unless the length of the vector `said` is known, its sizes
-    are new.
+    """A shape that may be any: its rank is a case unless the length of the vector `said` is known or the rule
+    says it, its sizes are new.
     """
-    length = None if said is None else world.facts.normal(said.shape[0])
-    rank = length if type(length) is int else world.choose_rank()
+    length, wanted = None if said is None else world.facts.normal(said.shape[0]), world.wanted_rank
+    if type(length) is int:
+        rank = length
+    else:
+        rank = world.choose_rank() if wanted is None else world.choose_rank(wanted, wanted)
     return tuple(world.facts.size(name) for _ in range(rank))
 
 

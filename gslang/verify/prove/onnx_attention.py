@@ -99,6 +99,15 @@ def _by_mask(world: World, mask: Tensor, wide: tuple[Number, ...], index: Index,
     return weight(world, score + entry)
 
 
+def _limited(attrs: Attrs, score: Term) -> Term:
+    """A score that is kept small by `softcap`: by an unknown function where nothing is known of that."""
+    limit = settled(attrs["softcap"])
+    if isinstance(limit, Unsettled):
+        return apply(f"limited by {limit}", [score])
+    number = as_term(limit)
+    return score if number.constant == 0 else number * apply("Tanh", [score * inverse(number)])
+
+
 def _limits(attrs: Attrs) -> list[str]:
     """The attributes that may hide keys from queries by their positions, with their values."""
     found = []
@@ -125,7 +134,6 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     )
     if flat:
         q, k, v = in_heads(world, q, heads), in_heads(world, k, fewer), in_heads(world, v, fewer)
-    limit = as_term(attrs["softcap"])
     wide = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
     if mask is not None:
         world.need_true(2 <= len(mask.shape) <= 4, "the rank of a mask")
@@ -136,8 +144,7 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
         world.need(wide[3] - mask.shape[-1], "a mask with more keys than there are")
 
     def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
-        if limit.constant != 0:
-            score = limit * apply("Tanh", [score * inverse(limit)])
+        score = _limited(attrs, score)
         names = _limits(attrs)
         shown = (
             ONE

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import vector
@@ -33,8 +32,8 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     if shape.items is not None or shape.leaf is not None and shape.leaf.is_read:
         if (numbers := vector_numbers(world, shape)) is not None:
             plain = tuple(_plain_number(world, number) for number in numbers)
-            return reshaped(world, x, new_shape(world, x.shape, plain, bool(attrs["allowzero"])))
-    key = _key_for(world, shape, x, bool(attrs["allowzero"]))
+            return reshaped(world, x, new_shape(world, x.shape, plain, attrs["allowzero"]))
+    key = _key_for(world, shape, x, attrs["allowzero"])
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new", shape)))
 
 
@@ -49,19 +48,18 @@ def _plain_number(world: World, number: Number) -> Number:
     return number
 
 
-def _key_for(world: World, shape: Tensor, x: Tensor, allowzero: bool) -> str:
+def _key_for(world: World, shape: Tensor, x: Tensor, allowzero: object) -> str:
     """The name of what the numbers of an input say of a tensor of this shape: that of an equal one, if 0
     means the same.
     """
     if shape.leaf is None:
         return ""
-    way = "shape, 0 kept, for" if allowzero else "shape for"
-    known: dict[str, tuple[Any, ...]] = shape.leaf.shapes
-    for key, sizes in known.items():
-        if key.startswith(way) and world.same_shape(sizes, x.shape):
+    known: dict[str, tuple[tuple[Number, ...], object]] = shape.leaf.shapes
+    for key, (sizes, zeros) in known.items():
+        if world.same_shape(sizes, x.shape) and (zeros is allowzero or bool(zeros) == bool(allowzero)):
             return key
-    key = f"{way} {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
-    known[key] = x.shape
+    key = f"shape for {len(known)}: {', '.join(text_of(world.facts.normal(d)) for d in x.shape)}"
+    known[key] = x.shape, allowzero
     return key
 
 

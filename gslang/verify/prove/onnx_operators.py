@@ -7,7 +7,7 @@ from itertools import permutations
 from typing import Any
 
 from gslang.dialect.signature import AttributeSpec
-from gslang.verify.prove.domains import Attributes, Unsettled, Written
+from gslang.verify.prove.domains import Attributes, Either, Unsettled, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
@@ -63,9 +63,10 @@ _OF_ONNXRUNTIME = frozenset({"com.microsoft.MultiHeadAttention", "com.microsoft.
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
-    "keepdims", "transA", "transB", "transBatchA", "transBatchB", "allowzero", "training_mode",
-    "noop_with_empty_axes", "detect_negative", "detect_positive", "saturate",
+    "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
+    "detect_positive", "saturate",
 })
+_RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes"})
 
 
 def onnx_attribute(
@@ -118,6 +119,8 @@ def onnx_attribute(
         return world.facts.size(name)
     if name in _TRUTHS:
         return choices.choose(2)
+    if name in _RARELY_ASKED:
+        return Either(choices, f"any{world.facts.number()}")
     if name in ("block_size", "output_dtype", "precision"):
         world.notes.add("quantized numbers have no blocks, and the type of their zero point")
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
@@ -161,16 +164,18 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
                 raise Impossible  # out of its domain
             return (value,)
         case "softcap":
-            return (0.0 if choices.choose(2) == 0 else named(),)
+            return (Unsettled(choices, f"any{facts.number()}", [lambda: 0.0, named]),)
         case "left_window_size" | "right_window_size":
             ways = [lambda: -1, lambda: facts.size(name, 0)]
             return (Unsettled(choices, f"any{facts.number()}", ways),)
         case "is_causal":
             return (Unsettled(choices, f"any{facts.number()}", [lambda: 0, lambda: 1]),)
         case "qk_matmul_output_mode":  # says nothing of the first result
-            return (Written(choices, 0, [lambda: 0, lambda: 1, lambda: 2, lambda: 3]),)
+            ways = [lambda: 0, lambda: 1, lambda: 2, lambda: 3]
+            return (Written(choices, 0, ways, anywhere=True),)
         case "softmax_precision":  # says nothing of real numbers
-            return (Written(choices, None, [lambda: None, lambda: 1, lambda: 10, lambda: 11, lambda: 16]),)
+            ways = [lambda: None, lambda: 1, lambda: 10, lambda: 11, lambda: 16]
+            return (Written(choices, None, ways, anywhere=True),)
         case (
             "unidirectional" | "interleaved" | "do_rotary" | "past_present_share_buffer"
             | "is_packed_batching"

@@ -7,6 +7,7 @@ from time import perf_counter
 from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
+from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.counted import INSTANCES, check_counts
@@ -192,8 +193,9 @@ def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
     decides nothing by its others.
 
     The rank of a constant with one element, which is asked to read that element, is no decision: the claim
-    names the ranks.
+    names the ranks. Nor is a rank that operators leave no choice of (`demanded`).
     """
+    never = never_so(rule)
     branches = [
         f"alternative {k + 1} of `{node.name or '_'}`"
         for number, node in enumerate(watching.rule.nodes) if isinstance(node, AltNode)
@@ -203,7 +205,7 @@ def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
         goal.text
         for goal in watching.wanted
         if goal.key not in found.sides and (goal.key[0], not goal.wanted) in found.sides
-        and not is_about_one_number(rule, goal.condition)
+        and goal.key not in never and not is_about_one_number(rule, goal.condition)
     ]  # fmt: skip
 
 

@@ -306,7 +306,11 @@ class Source:
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
             self.world.need_types(signature, complete)
-            return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
+            self.world.wanted_rank = self.case.watched.said.get(number_, Said()).rank
+            try:
+                return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
+            finally:
+                self.world.wanted_rank = None
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 

@@ -44,7 +44,8 @@ class Leaf:
         self.number: Number | None = None  # of a single whole number that says a place
         self.spelled: Callable[[], tuple[Number, ...]] | None = None  # what makes them when a rule reads them
         self.chosen: dict[str, tuple[Any, ...]] = {}  # what its whole numbers say, where an operator asked
-        self.shapes: dict[str, tuple[Number, ...]] = {}  # name in `chosen` → the shape that it is chosen for
+        # name in `chosen` → the shape that it is chosen for, and whether 0 is kept
+        self.shapes: dict[str, tuple[tuple[Number, ...], object]] = {}
         self.written: dict[int, int] = {}  # the same, as the rule sees them
         self.like: Leaf | None = None  # another one with the same elements
 

@@ -88,6 +88,7 @@ class World:
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.highest = -1  # the largest rank that was chosen
+        self.wanted_rank: int | None = None  # of the result that is computed, where the rule says it
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → (where, term); None while it is not evaluated
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None

@@ -46,7 +46,8 @@ class WatchingScope(Scope):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The part of an input's shape that conditions of a rule fix: its rank, or that it has one element."""
+    """The part of a node's shape that conditions of a rule fix: its rank, or that an input has one element.
+    """
 
     rank: int | None = None
     single: bool = False
@@ -59,7 +60,7 @@ class Watched:
     `decisions`: which let is which decision (by `id` in the old rule). `wanted`: what should be seen.
     `looked_into`: the properties of nodes that are
     read besides their types: of an input it matters then what computes it. `early`: conditions that look at
-    inputs only, each with the nodes that it looks at. `said`: what conditions fix of the shapes of inputs.
+    inputs only, each with the nodes that it looks at. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty.
     """
 
@@ -148,7 +149,7 @@ def _early(
 
 
 def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
-    """The shapes of inputs, as far as conditions of the rule fix them."""
+    """The shapes of inputs and results, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
     leaves = rule.leaves
     for condition in _implied(rule, rule.where):
@@ -161,11 +162,11 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
                 said = Said(rank=len(shape), single=all(size == 1 for size in shape))
             case _:
                 continue
-        if node in leaves:
-            before = found.get(node, Said())
-            found[node] = Said(
-                said.rank if before.rank is None else before.rank, before.single or said.single
-            )
+        before = found.get(node, Said())
+        found[node] = Said(
+            said.rank if before.rank is None else before.rank,
+            node in leaves and (before.single or said.single),
+        )
     return found
 
 
