@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import chain, islice
 from math import inf
+from typing import Literal
 
 from gslang.base.deadline import SECONDS, Deadline, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedProgram, CheckedRule
-from gslang.dialect.domain import Exactly
 from gslang.dialect.signature import REQUIRED
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.compare import (
@@ -24,7 +24,7 @@ from gslang.verify.compare import (
 )
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.demanded import never_so
-from gslang.verify.effects import Attribute, matters, shows, unread
+from gslang.verify.effects import Attribute, matters, shows
 from gslang.verify.instances import (
     Instance,
     Search,
@@ -32,6 +32,7 @@ from gslang.verify.instances import (
     instances_on,
     integer_types,
     match_in,
+    of_whole_numbers,
     on_unknown_ranks,
     stressing,
     towards,
@@ -41,6 +42,7 @@ from gslang.verify.neighbours import NEAR, Point, corners, near, point_of
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
+from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -50,8 +52,13 @@ _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 _FIRST = 2  # one in so many instances is looked at before a proof is sought; a proved rule needs no more
 _DRAWN_FIRST = 3  # times as many are drawn to choose these from
+_FOR_WHOLE = 4  # attempts to draw one with whole numbers, for each that is wanted
 _FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sought, and as much after it
 _FOR_CHOICE = 0.3  # share of the time in which more are drawn than compared
+
+
+Covered = Literal["", "floats", "all"]
+"""The element types for which a proof says all that is to be known of a rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,13 +115,13 @@ def gather(
     rule: CheckedRule,
     settings: Settings,
     programs: Sequence[CheckedProgram],
-    suffices: Callable[[Evidence], bool] = lambda _: False,
+    covers: Callable[[Evidence], Covered] = lambda _: "",
 ) -> Evidence:
     """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the
     time is over.
 
-    `suffices`: asked once, after a first look at fewer instances that agree; where it does, as a proof was
-    found, only what guards against errors of the proof is looked at beyond them.
+    `covers`: asked once, after a first look at fewer instances that agree, what a proof was found for; beyond
+    them, only whole numbers that it leaves out are looked at then, and what guards against its errors.
     """
     evidence, search = Evidence(), Search()
     until = deadline(settings.seconds)
@@ -127,11 +134,15 @@ def gather(
     if settings.proof_steps and rule.changes is None and not evidence.bad:
         waiting = _a_few(rule, settings, evidence, search, resized, drawing)
         agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
-        if agree and suffices(evidence) and len(evidence.good) >= settings.wanted // _FIRST:
-            _without_ranks(rule, settings, evidence)
-            _look_around(rule, settings, evidence, until)
-            if not evidence.bad:
-                return evidence
+        covered = covers(evidence) if agree else ""
+        if covered and len(evidence.good) >= settings.wanted // _FIRST:
+            if covered == "floats":
+                _look_at_whole_numbers(rule, settings, evidence, search, drawing)
+            if not evidence.differs:
+                _without_ranks(rule, settings, evidence)
+                _look_around(rule, settings, evidence, until)
+                if not evidence.bad:
+                    return evidence
         drawing = until.within(_FOR_DRAWN * settings.seconds)
     most = _MOST_ATTEMPTS * settings.wanted
     attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
@@ -152,11 +163,24 @@ def gather(
     if evidence.good and not evidence.bad and rule.changes is None:
         _seek_decisions(rule, settings, evidence, search, until)
         _seek_effects(rule, settings, evidence, search, until)
-        evidence.unvaried += _constant_attributes(rule, evidence)
-        evidence.unvaried += _idle_attributes(rule, evidence)
+        evidence.unvaried += constant_attributes(rule, evidence.attributes)
+        evidence.unvaried += [
+            f"attribute `{name}` of `{operator}` never made a difference"
+            for operator, name in idle_attributes(rule, evidence.attributes, evidence.effective)
+            if evidence.masked[operator, name] < _MOST_IDLE  # else the source takes back what it does
+        ]
         evidence.stopped = evidence.stopped or until.passed
     evidence.obstacle = search.obstacle
     return evidence
+
+
+def _look_at_whole_numbers(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, drawing: Deadline
+) -> None:
+    """Look at some instances of whole numbers, which a proof for floats says nothing of."""
+    few = settings.wanted // _FIRST
+    whole = of_whole_numbers(rule, search, settings.seed, _FOR_WHOLE * few)
+    _look_at_all(rule, whole, settings, evidence, len(evidence.good) + few, drawing)
 
 
 def _a_few(
@@ -300,7 +324,7 @@ def _seek_effects(
         {(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective
     ):
         declared = rule.dialect.operators[attribute[0]].attributes[attribute[1]]
-        if attribute[1] in _SAY_NOTHING or declared.default is REQUIRED:
+        if attribute[1] in SAY_NOTHING or declared.default is REQUIRED:
             continue  # the target has to say something: what it says was compared for several values
         idle = None
         for instance in stressing(
@@ -318,49 +342,12 @@ def _seek_effects(
                 _look_at(rule, idle, settings, evidence)
 
 
-def _constant_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
-    """Notes on open attributes that had one value in all instances."""
-    values: dict[Attribute, set[str]] = {}
-    for operator, name, value in evidence.attributes:
-        values.setdefault((operator, name), set()).add(value)
-    return [
-        f"attribute `{name}` of `{operator}` is always {next(iter(found))}"
-        for (operator, name), found in sorted(values.items())
-        if len(found) == 1 and name not in _SAY_NOTHING
-        and not isinstance(rule.dialect.operators[operator].attributes[name].domain, Exactly)
-    ]
-
-
-def _idle_attributes(rule: CheckedRule, evidence: Evidence) -> list[str]:
-    """Notes on attributes that the rule looks at nowhere, though they have made no difference in any instance
-    in which they had another value than the default; without those of which the operator's own result shows
-    in several instances that they do, and that the rest of the source takes it back.
-    """
-    defaults = {
-        (operator, name): rule.dialect.operators[operator].attributes[name].default
-        for operator, name, _ in evidence.attributes
-    }
-    varied_ = {
-        (operator, name)
-        for operator, name, value in evidence.attributes
-        if defaults[operator, name] is not REQUIRED and value != repr(defaults[operator, name])
-    }
-    return [
-        f"attribute `{name}` of `{operator}` never made a difference"
-        for operator, name in sorted((varied_ & unread(rule)) - evidence.effective)
-        if name not in _SAY_NOTHING | _REPEAT_SHAPES and evidence.masked[operator, name] < _MOST_IDLE
-    ]
-
-
 _MOST_WITHOUT_RANKS = 8
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_CORNERS = 80  # attempts to draw one, for all of them
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
-# of an operand: another value is an error
-_REPEAT_SHAPES = frozenset({"units", "channels", "kernel_size", "kernel_shape", "hidden_size"})
-_SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results that rules are about
 
 
 def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:

@@ -33,6 +33,7 @@ from gslang.verify.make import Making
 from gslang.verify.solve import solve
 
 _MOST_OPERANDS = 200  # of a call: each is drawn with a look at the others
+_WHOLE_TYPES = ("int32", "int64", "int8", "uint8")
 DEEPEST = 100  # levels of a side: instances, graphs over a field and proofs go down by recursion
 
 
@@ -113,6 +114,14 @@ def instances(
         found = _attempt(rule, search, seed * 1_000_003 + k)
         if found is not None:
             search.found += 1
+            yield found
+
+
+def of_whole_numbers(rule: ir.CheckedRule, search: Search, seed: int, attempts: int) -> Iterator[Instance]:
+    """Instances whose numbers are whole, as far as the rule leaves their types open."""
+    for k in range(attempts):
+        dtype = _WHOLE_TYPES[k % len(_WHOLE_TYPES)]
+        if (found := _attempt(rule, search, (seed + 2) * 1_000_003 + k, dtype=dtype)) is not None:
             yield found
 
 

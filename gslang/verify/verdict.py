@@ -36,7 +36,7 @@ from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.inner_graph import READ
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Evidence, Settings, gather
+from gslang.verify.evidence import Covered, Evidence, Settings, gather
 from gslang.verify.exact import BOUND
 from gslang.verify.instances import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
@@ -188,7 +188,7 @@ def _judged(
     rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float
 ) -> Verdict:
     attempt = _Attempt(rule, settings)
-    evidence = gather(rule, settings, programs, attempt.suffices)
+    evidence = gather(rule, settings, programs, attempt.covers)
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
@@ -223,7 +223,7 @@ def _judged(
     whole = _integers(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if not attempt.made:
-        attempt.suffices(evidence)
+        attempt.covers(evidence)
     if (proof := attempt.proof) is not None and not evidence.differs:
         special = _SPECIAL if _SPECIAL in reason else ""
         return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
@@ -242,17 +242,17 @@ class _Attempt:
         self.made = self.over = False
         self.why = ""
 
-    def suffices(self, evidence: Evidence) -> bool:
-        """True if the rule is proved for all that it is applied to, so that few instances need to be looked
-        at.
+    def covers(self, evidence: Evidence) -> Covered:
+        """The element types for which the rule is proved wherever it is applied, so that few instances need
+        to be looked at.
 
-        Where whole numbers, most ranks or spellings are left out, only instances say what is so of these.
+        Where most ranks or spellings are left out, only instances say what is so of these.
         """
         if (
             not self.settings.proof_steps or evidence.differs
             or _judge(evidence.good)[0] not in ("exact", "tested")
         ):
-            return False
+            return ""
         self.made = True
         try:
             within = self.until.within(_FOR_PROOF * self.settings.seconds)
@@ -262,9 +262,9 @@ class _Attempt:
         except NotProved as error:
             self.why = _in_a_line(str(error))
         proof = self.proof
-        if proof is None or proof.floats or proof.limits:
-            return False
-        return proof.ranks is None or proof.ranks >= _MANY_AXES
+        if proof is None or proof.limits or proof.ranks is not None and proof.ranks < _MANY_AXES:
+            return ""
+        return "floats" if proof.floats else "all"
 
 
 def _in_a_line(text: str) -> str:

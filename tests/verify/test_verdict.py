@@ -15,7 +15,7 @@ from gslang.verify.field.relay import _bilinear
 from gslang.verify.field.residues import PRIME, inverse, mixed, residue
 from gslang.verify.prove.paths import OutOfTime
 from gslang.verify.prove.prove import prove
-from gslang.verify.verdict import Settings, verify_now
+from gslang.verify.verdict import Settings, Verdict, verify_now
 
 ONLY_INSTANCES = Settings(proof_steps=0)
 ROOT = Path(__file__).parent.parent.parent
@@ -86,14 +86,20 @@ def test_the_same_seed_gives_the_same_verdict() -> None:
 
 
 def test_a_proof_spares_instances_only_of_what_it_covers() -> None:
-    """The second one is proved for floats, but not for integers."""
+    """The second one is proved for floats, but not for integers; the third one is wrong for these."""
     rules = api.parse_rules(
         "rule every(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
-        "rule floats(x) { m = mean(negative(x)); m => negative(mean(x, m.*)) }"
+        "rule floats(x): abs(abs(x)) => abs(x);\n"
+        "rule halves(x): divide(multiply(x, 2), 4) => divide(x, 2);"
     ).own
-    every, floats = (verify_now(rules[name], Settings(wanted=12)) for name in ("every", "floats"))
+    every, floats, halves = (verify_now(rules[name]) for name in ("every", "floats", "halves"))
     assert every.verdict == floats.verdict == "proved" and "floating-point types" in floats.reason
-    assert every.instances < floats.instances == 12
+    assert halves.verdict == "tested" and "differ for integers" in halves.reason
+
+    def whole(verdict: Verdict) -> int:
+        return sum(n for name, n in verdict.coverage.items() if name.startswith(("dtype int", "dtype u")))
+
+    assert every.instances < floats.instances <= 24 and whole(floats) > whole(every)
 
 
 def test_approximate_rules_are_held_to_their_tolerance() -> None:

@@ -117,10 +117,13 @@ def quotients(real: Array) -> tuple[Any, Any]:
         )
         if not fine.any():
             return top, bottom
-        for k in range(SMALL - 1, 2, -1):
-            near = np.round(np.where(fine, real, 0) * k)
-            found = fine & (near != 0) & (np.abs(near) < 1 << 12) & ((near / k).astype(np.float32) == real)
-            top, bottom = np.where(found, near.astype(np.int64), top), np.where(found, k, bottom)
+        numbers, below = real[fine][:, None], np.arange(3, SMALL)
+        near = np.round(numbers * below)
+        found = (near != 0) & (np.abs(near) < 1 << 12) & ((near / below).astype(np.float32) == numbers)
+        least, rows = found.argmax(axis=1), np.arange(len(near))
+        some = found[rows, least]
+        top[fine] = np.where(some, near[rows, least], 0)
+        bottom[fine] = np.where(some, below[least], 1)
     return top, bottom
 
 

@@ -89,10 +89,13 @@ class Case:
             raise NotProved(f"a condition that cannot be read: {error}") from error
 
     def fails(self, condition: ir.Value) -> bool:
-        """True if a condition does not hold, as far as it can be told before everything is bound."""
+        """True if a condition does not hold, as far as it can be told before everything is bound. One that
+        reads a dimension which is not there does not hold."""
         try:
             return not self._assumed(condition)
-        except (*DEFINITE, *OPEN):
+        except IndexError:
+            return True
+        except (UnknownValue, ZeroDivisionError, *OPEN):
             return False
 
     def assume(self, condition: ir.Value) -> None:

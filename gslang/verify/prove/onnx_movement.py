@@ -31,7 +31,7 @@ def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(shape is not None and len(shape.shape) == 1, "a reshape without a vector of sizes")
     if shape.items is not None or shape.leaf is not None and shape.leaf.is_read:
         if (numbers := vector_numbers(world, shape)) is not None:
-            plain = tuple(_plain_number(world, number) for number in numbers)
+            plain = (_plain_number(world, number) for number in numbers)  # those that do not fit end the case
             return reshaped(world, x, new_shape(world, x.shape, plain, attrs["allowzero"]))
     key = _key_for(world, shape, x, attrs["allowzero"])
     return reshaped(world, x, whole_numbers(world, shape, key, lambda: fresh_shape(world, "new", shape)))

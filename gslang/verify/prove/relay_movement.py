@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
@@ -53,7 +53,7 @@ def reshaped(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
 
 
 def new_shape(
-    world: World, shape: Sequence[Number], wanted: Sequence[Number], allowzero: object = False
+    world: World, shape: Sequence[Number], wanted: Iterable[Number], allowzero: object = False
 ) -> tuple[Number, ...]:
     """The sizes that the numbers of `newshape` stand for: 0 copies, -1 is the rest."""
     result: list[Number] = []

@@ -166,6 +166,8 @@ class Source:
                 case ir.ProjNode(base=base) as projection:
                     slot = self.projection(number_, projection, self.node(base))
             slots[number_] = slot
+            if isinstance(self.rule.nodes[number_], ir.CallNode):
+                self.cut_off()  # conditions on attributes, before results are computed
         return int(slots[number_])
 
     def below(self, part: int | None | ir.Splice) -> list[int]:

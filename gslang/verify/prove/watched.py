@@ -116,7 +116,7 @@ def watched(rule: ir.CheckedRule) -> Watched:
     single = frozenset(node for node, what in said.items() if what.single)
     vectors = _numbers_of_operators(result)
     readable = (single | asked_to_be_single(result)) - vectors
-    early = () if rule.blocks else _early(result, readable)
+    early = _early(result, readable)
     decisions = {number: key for key, number in numbers.items()}
     return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors)
 
@@ -144,7 +144,11 @@ def _early(
 
     `single`: constants whose number may be read before an operator has said what it is.
     """
-    found = [c for c in _implied(rule, rule.where) if not _asks_for_results(rule, c, single)]
+    found = [
+        c
+        for c in _implied(rule, rule.where)
+        if not _asks_for_results(rule, c, single) and not _asks_for_instances(rule, c)
+    ]
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
 
 
@@ -219,6 +223,16 @@ def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
         if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
             result.setdefault(part.node, set()).add(part.name)
     return result
+
+
+def _asks_for_instances(rule: ir.CheckedRule, condition: ir.Value) -> bool:
+    """True if a condition looks at instances of a block, or at how many there are."""
+    return any(
+        isinstance(part, (ir.Length, ir.Instances))
+        or isinstance(part, ir.InPlace) and part.place != ir.OWN
+        or isinstance(part, ir.NodeAttr) and rule.nodes[part.node].block is not None
+        for part in readings(condition, rule.lets)
+    )
 
 
 def _asks_for_results(rule: ir.CheckedRule, condition: ir.Value, single: frozenset[int]) -> bool:
