@@ -128,8 +128,11 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _is_counted(world: World, sizes: Tensor) -> bool:
-    """True for a vector of a known length."""
-    return len(sizes.shape) == 1 and type(world.facts.normal(sizes.shape[0])) is int
+    """True for a vector of a known length, or one that the rule reads: its length is a case then."""
+    if len(sizes.shape) != 1:
+        return False
+    read = sizes.leaf is not None and sizes.leaf.is_vector and sizes.leaf.is_read
+    return read or type(world.facts.normal(sizes.shape[0])) is int
 
 
 class OpenParts(Opaque):
