@@ -19,7 +19,7 @@ MANY = 3  # classes of the representation that a function tells apart, from whic
 LONG = 60  # lines of a function
 REPRESENTATION = (
     "check/checked.py", "check/checked_pattern.py", "check/checked_tests.py", "check/checked_target.py",
-    "check/checked_values.py", "engine/program.py",
+    "check/checked_values.py", "check/checked_kinds.py", "engine/program.py",
 )
 """Files whose classes are the checked rule and its match program."""
 SAMPLES = ("Splice", "SameAttributes", "AltNode")

@@ -55,17 +55,18 @@ def _check_dtype(lowering: Lowering, name: str, expr: n.Expr | n.Star) -> None:
 
 
 def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr | n.Star, ir.Equals]]:
-    match test, expr:
-        case ir.Equals(), _:
-            yield expr, test
-        case ir.Capture(_, inner), n.Walrus(_, written):
-            yield from _equalities(written, inner)
-        case ir.OneOf(tests), n.Binary("|"):
-            for part, written in zip(tests, branches_of(expr)):
-                yield from _equalities(written, part)
-        case ir.IfTest(_, then, otherwise), n.Conditional(first, _, second):
-            yield from _equalities(first, then)
-            yield from _equalities(second, otherwise)
+    if isinstance(test, ir.Equals):
+        yield expr, test
+    written: Sequence[n.Expr] = ()
+    match expr:
+        case n.Walrus(_, inner):
+            written = (inner,)
+        case n.Binary("|"):
+            written = branches_of(expr)
+        case n.Conditional(then, _, otherwise):
+            written = (then, otherwise)
+    for part, of_test in zip(written, test.either):
+        yield from _equalities(part, of_test)
 
 
 def check_value(

@@ -23,7 +23,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
     run = lowering.runs[block]
     found = lowering.blocks[block]
     if (
-        isinstance(found.maximum, ir.Const) and found.maximum.value < 1
+        found.most is not None and found.most < 1
         or isinstance(statement.bounds, n.Range) and statement.bounds.lower == 0
     ):
         lowering.error(
@@ -39,8 +39,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
             )
         lowering.blocks[block] = replace(
             found,
-            minimum=ir.Const(max(1, found.minimum.value)) if isinstance(found.minimum, ir.Const)
-            else found.minimum,
+            minimum=found.minimum if found.fewest is None else ir.Const(max(1, found.fewest)),
             root=root.node, previous=run.previous,
         )
     elif root is not None:

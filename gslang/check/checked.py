@@ -7,7 +7,7 @@ the match.
 
 Reading conventions: "slot" is the graph node that a pattern node matched; an *instance* is one match of an
 `each` template, with slots of its own. What rules are made of is defined in `checked_pattern`,
-`checked_tests`, `checked_values` and `checked_target`, and is found here too.
+`checked_tests`, `checked_kinds`, `checked_values` and `checked_target`, and is found here too.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.late import Late
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
+from gslang.check.checked_kinds import *
 from gslang.check.checked_pattern import *
 from gslang.check.checked_pattern import AltNode, Block, CallNode, LeafNode, Pattern
 from gslang.check.checked_target import *

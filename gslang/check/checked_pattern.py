@@ -13,7 +13,7 @@ from typing import Final, Union
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_tests import Constraint, SameAttributes, Test
-from gslang.check.checked_values import Value
+from gslang.check.checked_values import Value, written_number
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE
 
 OF_KIND: Final = {
@@ -275,3 +275,13 @@ class Block:
     span: Span = field(compare=False, repr=False)
     bounds_span: Span = field(compare=False, repr=False)
     where_spans: tuple[Span, ...] = field(compare=False, repr=False)
+
+    @property
+    def fewest(self) -> int | None:
+        """The minimum, if it is written out."""
+        return written_number(self.minimum)
+
+    @property
+    def most(self) -> int | None:
+        """The maximum, if there is one and it is written out."""
+        return written_number(self.maximum)

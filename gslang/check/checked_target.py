@@ -12,8 +12,9 @@ from typing import Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
+from gslang.check.checked_kinds import Branching, Loop, NodeReference, Place, Selection
 from gslang.check.checked_tests import SameAttributes
-from gslang.check.checked_values import Branching, Loop, NodeReference, Place, Selection, Value
+from gslang.check.checked_values import Value
 from gslang.graph.graph import PROJ, TUPLE
 
 

@@ -11,10 +11,22 @@ from typing import Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
-from gslang.check.checked_values import Branching, Const, NodeAttr, NodeReference, Place, Selection, Value
+from gslang.check.checked_kinds import Branching, NodeReference, Place, Selection
+from gslang.check.checked_values import Const, NodeAttr, Value
 
 
-class AgainstValue:
+class AnyTest:
+    """A demand on one value."""
+
+    __slots__ = ()
+
+    @property
+    def either(self) -> tuple[Test, ...]:
+        """The tests of the same value of which one is to pass; none where it says itself what it demands."""
+        return ()
+
+
+class AgainstValue(AnyTest):
     """A comparison with `value`."""
 
     __slots__ = ()
@@ -28,7 +40,7 @@ class ElementsTest(AgainstValue):
 
 
 @dataclass(frozen=True, slots=True)
-class Anything:
+class Anything(AnyTest):
     """`_`"""
 
 
@@ -54,15 +66,19 @@ class SplatEquals(ElementsTest):
 
 
 @dataclass(frozen=True, slots=True)
-class Capture:
+class Capture(AnyTest):
     """`(name := test)`: the value found goes into capture number `capture`."""
 
     capture: int
     test: Test
 
+    @property
+    def either(self) -> tuple[Test, ...]:
+        return (self.test,)
+
 
 @dataclass(frozen=True, slots=True)
-class TupleTest:
+class TupleTest(AnyTest):
     """A tuple whose items pass: the first ones `front`, the last ones `back`, with any number of items
     between them (`*_`); `back` None: `front` are all.
     """
@@ -86,7 +102,7 @@ class TupleTest:
 
 
 @dataclass(frozen=True, slots=True)
-class EachItem:
+class EachItem(AnyTest):
     """`[e for i in ..]`: a tuple of any length, item i passing `test` with `local` = i; `minimum`/`maximum`
     bound the length.
     """
@@ -98,23 +114,31 @@ class EachItem:
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(AnyTest):
     """`a | b`"""
 
     tests: tuple[Test, ...]
 
+    @property
+    def either(self) -> tuple[Test, ...]:
+        return self.tests
+
 
 @dataclass(frozen=True, slots=True)
-class IfTest(Branching):
+class IfTest(Branching, AnyTest):
     """One of two tests, by a condition."""
 
     condition: Value
     then: Test
     otherwise: Test
 
+    @property
+    def either(self) -> tuple[Test, ...]:
+        return (self.then, self.otherwise)
+
 
 @dataclass(frozen=True, slots=True)
-class SelectTest(Selection):
+class SelectTest(Selection, AnyTest):
     """The test of the branch of alternation `node` that matched; None: none can pass."""
 
     place: Place
@@ -179,7 +203,7 @@ BodyPart = Union[Anything, OuterValue, BodyInput, BodyConstant, BodyCall, BodyRe
 
 
 @dataclass(frozen=True, slots=True)
-class Computes:
+class Computes(AnyTest):
     """A body whose outputs are computed like this, one after the other."""
 
     outputs: tuple[BodyPart, ...]

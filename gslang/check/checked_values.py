@@ -6,161 +6,41 @@ Part of `checked`, through which the other stages see it. Evaluating them: `engi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import field as dataclass_field
 from typing import Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
-
-# ── which instance a reference means ────────────────────────────────────────────────────────────────────────
-
-
-@dataclass(frozen=True, slots=True)
-class Own:
-    """The node itself; inside a template, that of the instance being matched or tested."""
-
-
-class AnotherInstance:
-    """Inside a template: of another instance than the one being matched or tested."""
-
-    __slots__ = ()
-
-
-@dataclass(frozen=True, slots=True)
-class First(AnotherInstance):
-    """Inside a template: the first instance's (`first.NAME`; on the first instance, that instance itself)."""
-
-    block: int
+from gslang.check.checked_kinds import (
+    OWN,
+    Branching,
+    Connective,
+    Count,
+    Decision,
+    Expression,
+    Given,
+    InPlace,
+    Loop,
+    NodeReference,
+    Place,
+    Reading,
+    Selection,
+    TruthValue,
+)
 
 
 @dataclass(frozen=True, slots=True)
-class At:
-    """Outside a template: that of instance `index` (negative counts from the end)."""
-
-    block: int
-    index: Value
-
-
-@dataclass(frozen=True, slots=True)
-class Prev(AnotherInstance):
-    """Inside a chain: that of the instance before. What reads it is not asked of the first instance."""
-
-    block: int
-
-
-Place = Union[Own, First, At, Prev]
-OWN = Own()
-
-
-class NodeReference:
-    """Reads one matched node: pattern node `node`, in the instance that `place` means."""
-
-    __slots__ = ()
-    place: Place
-    node: int
-
-
-class Partly:
-    """Something of which only `surely` is evaluated whatever the match is."""
-
-    __slots__ = ()
-
-    @property
-    def surely(self) -> tuple[Any, ...]:
-        """The parts that are evaluated whenever it is."""
-        return ()
-
-
-class Selection(NodeReference, Partly):
-    """One of `arms`, by the branch of alternation `node` that matched."""
-
-    __slots__ = ()
-    arms: tuple[Any, ...]
-
-
-class Conditioned(Partly):
-    """Stands under `condition`; None: under none."""
-
-    __slots__ = ()
-    condition: Value | None
-
-
-class Branching(Conditioned):
-    """One of two, by `condition`: values, tests, or numbers of targets."""
-
-    __slots__ = ()
-    condition: Value
-    then: Any
-    otherwise: Any
-
-    @property
-    def surely(self) -> tuple[Any, ...]:
-        return (self.condition,)
-
-
-class Loop(Conditioned):
-    """One `element` (a value, or the number of a target) for each item of `source` (bound to `locals`,
-    unpacked if several) for which `condition` holds.
-    """
-
-    __slots__ = ()
-    element: Any
-    locals: tuple[int, ...]
-    source: Value
-    condition: Value | None
-
-    @property
-    def surely(self) -> tuple[Any, ...]:
-        return (self.source,)
-
-
-# ── values: attribute expressions ───────────────────────────────────────────────────────────────────────────
-
-
-class Reading:
-    """A value that the match tells, whatever its parts are."""
-
-    __slots__ = ()
-
-
-class InPlace(Reading):
-    """A value that each instance of a template has for itself: that of `place` is meant."""
-
-    __slots__ = ()
-    place: Place
-
-
-class Count(Reading):
-    """A number of things: whole and not negative."""
-
-    __slots__ = ()
-
-
-class TruthValue:
-    """A value that is true or false."""
-
-    __slots__ = ()
-
-
-class Connective(TruthValue, Partly):
-    """`and` and `or` of `items`: one that is `deciding` settles it."""
-
-    __slots__ = ()
-    items: tuple[Value, ...]
-    deciding: ClassVar[bool]
-
-    @property
-    def surely(self) -> tuple[Any, ...]:
-        return self.items[:1]
-
-
-@dataclass(frozen=True, slots=True)
-class Const:
+class Const(Expression):
     """A literal; sequences are tuples. `name`: of the rule file's parameter whose value it is."""
 
+    needs_name: ClassVar[bool] = False
     value: Any
     name: str | None = dataclass_field(default=None, compare=False)
+
+    @property
+    def is_single(self) -> bool:
+        return not isinstance(self.value, tuple)
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +53,7 @@ class NodeAttr(NodeReference, InPlace):
     the default.
     """
 
+    needs_name: ClassVar[bool] = False
     place: Place
     node: int
     name: str
@@ -182,6 +63,7 @@ class NodeAttr(NodeReference, InPlace):
 class TypeOf(Reading):
     """`y.name` of a new node `y`: shape, dtype or ndim of the type that is inferred for the target."""
 
+    needs_name: ClassVar[bool] = False
     target: int
     name: str
 
@@ -224,6 +106,7 @@ class SameNode(Reading, TruthValue):
 class Captured(InPlace):
     """The value bound by `(n := _)`."""
 
+    needs_name: ClassVar[bool] = False
     place: Place
     capture: int
 
@@ -234,14 +117,19 @@ class Let(InPlace):
     first used.
     """
 
+    needs_name: ClassVar[bool] = False
     place: Place
     let: int
+
+    def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
+        return Decision((lets[self.let],), wanted) if lets and self.place == OWN else None
 
 
 @dataclass(frozen=True, slots=True)
 class Local(Reading):
     """A comprehension variable, or a parameter of an expanded expression."""
 
+    needs_name: ClassVar[bool] = False
     local: int
 
 
@@ -253,7 +141,7 @@ class InstanceIndex(Count):
 
 
 @dataclass(frozen=True, slots=True)
-class Opset:
+class Opset(Given):
     """`opset`: the version of ONNX's own operators that the graph's model imports."""
 
 
@@ -274,20 +162,31 @@ class Instances(Reading):
 
 
 @dataclass(frozen=True, slots=True)
-class UnaryValue:
+class UnaryValue(Expression):
     """`-a`, `not a`."""
 
     operator: str  # "-" "not"
     operand: Value
 
+    @property
+    def is_single(self) -> bool:
+        return True
+
+    def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
+        return Decision((self.operand,), not wanted) if self.operator == "not" else None
+
 
 @dataclass(frozen=True, slots=True)
-class BinaryValue:
+class BinaryValue(Expression):
     """Arithmetic on numbers; `+` and `*` on sequences too."""
 
     operator: str  # "+ - * / // % **"
     left: Value
     right: Value
+
+    @property
+    def is_single(self) -> bool:
+        return self.operator in ("-", "/", "//", "%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,7 +218,7 @@ class AnyOf(Connective):
 
 
 @dataclass(frozen=True, slots=True)
-class IfValue(Branching):
+class IfValue(Branching, Expression):
     """`a if condition else b`; an unknown condition makes it unknown."""
 
     condition: Value
@@ -337,29 +236,33 @@ class SelectValue(Selection, Reading):
 
 
 @dataclass(frozen=True, slots=True)
-class SpreadValue:
+class SpreadValue(Expression):
     """`*s` as an item of a tuple."""
 
     value: Value
 
 
 @dataclass(frozen=True, slots=True)
-class TupleValue:
+class TupleValue(Expression):
     """`(a, *b, …)` and `[a, …]`."""
 
     items: tuple[Value | SpreadValue, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class ItemValue:
+class ItemValue(Expression):
     """`base[index]`."""
 
     base: Value
     index: Value
 
+    @property
+    def is_single(self) -> bool:
+        return isinstance(self.base, NodeAttr) and self.base.name == "shape"
+
 
 @dataclass(frozen=True, slots=True)
-class SliceValue:
+class SliceValue(Expression):
     """`base[lower:upper:step]`."""
 
     base: Value
@@ -369,7 +272,7 @@ class SliceValue:
 
 
 @dataclass(frozen=True, slots=True)
-class RangeValue:
+class RangeValue(Expression):
     """`lower..upper` as the source of a comprehension, both ends included; `upper` is known there."""
 
     lower: Value
@@ -377,7 +280,7 @@ class RangeValue:
 
 
 @dataclass(frozen=True, slots=True)
-class Comprehension(Loop):
+class Comprehension(Loop, Expression):
     """A tuple of the elements."""
 
     element: Value
@@ -387,15 +290,24 @@ class Comprehension(Loop):
 
 
 @dataclass(frozen=True, slots=True)
-class Builtin:
+class Builtin(Expression):
     """A call of a built-in function (language.md §3, attribute expressions)."""
 
     name: str
     arguments: tuple[Value, ...]
 
+    @property
+    def is_single(self) -> bool:
+        return self.name in ("len", "numel", "normalize_axis", "abs")
+
+    @property
+    def each(self) -> Comprehension | None:
+        loop = self.arguments[0] if self.name == "all" else None
+        return loop if isinstance(loop, Comprehension) else None
+
 
 @dataclass(frozen=True, slots=True)
-class Extern:
+class Extern(Given):
     """A call of the Python function `reference` ("module:function"), which takes values of the types
     `parameters` and gives one of type `result`. `folder`: of the file that declares it. `function`: what
     calls it, once it was imported (`engine.externs`); None: nobody has asked for that.
@@ -416,6 +328,11 @@ Value = Union[
     Instances, UnaryValue, BinaryValue, CompareValue, AllOf, AnyOf, IfValue, SelectValue, TupleValue,
     ItemValue, SliceValue, RangeValue, Comprehension, Builtin, Extern,
 ]
+
+
+def written_number(value: object) -> int | None:
+    """The whole number that is written out there."""
+    return value.value if isinstance(value, Const) and type(value.value) is int else None
 
 
 def is_true_or_false(value: object) -> bool:

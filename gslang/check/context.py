@@ -369,7 +369,7 @@ class Lowering:
 
     def add_let(self, value: ir.Value) -> ir.Value:
         """A named value; literals and references stay what they are."""
-        if isinstance(value, (ir.Const, ir.NodeAttr, ir.TypeOf, ir.Let, ir.Captured, ir.Local)):
+        if not value.needs_name:
             return value
         self.lets.append(value)
         if self.inside is not None:

@@ -356,7 +356,7 @@ def _finish_blocks(
                     "E0602", f"the instances of `{block.name}` share nothing", block.span,
                     "an output template needs a node from outside",
                 )
-            if isinstance(block.minimum, ir.Const) and block.minimum.value < 1:
+            if block.fewest is not None and block.fewest < 1:
                 block = replace(block, minimum=ir.Const(1))
         result.append(block)
     return tuple(result)

@@ -63,13 +63,16 @@ def _names_below(kind: type) -> tuple[str, ...]:
     return tuple([name for name in names if not name.endswith(("span", "spans"))])
 
 
-def conjuncts(conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
+def conjuncts(conditions: Iterable[ir.Value], lets: Sequence[ir.Value] = ()) -> Iterator[ir.Value]:
     """Conditions that must all be true, `and` taken apart: only true passes, so what is unknown may be found
-    out anywhere.
+    out anywhere. With `lets` also those that are named.
     """
     for condition in conditions:
-        if isinstance(condition, ir.AllOf):
-            yield from conjuncts(condition.items)
+        whole = condition
+        if lets and isinstance(condition, ir.Let) and condition.place == ir.OWN:
+            whole = lets[condition.let]
+        if isinstance(whole, ir.AllOf):
+            yield from conjuncts(whole.items, lets)
         else:
             yield condition
 

@@ -155,11 +155,8 @@ def _make(builder: _Builder, number: int) -> list[int]:
             return [_project(builder, below, index) for index in range(count)]
         case ir.ChooseTarget(condition, then, otherwise):
             return _whole(builder, then if truth(evaluate(condition, scope)) else otherwise)
-        case ir.SelectTarget(place, node, arms):
-            arm = arms[scope.branch(place, node)]
-            if arm is None:
-                raise UnknownValue("no arm for this alternative")
-            return _whole(builder, arm)
+        case ir.SelectTarget() as choice:
+            return _whole(builder, scope.arm(choice))
     raise AssertionError("unknown target: this is a bug in gslang")
 
 

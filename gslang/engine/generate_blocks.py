@@ -140,7 +140,7 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
             isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes
         )
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
-        at_least_one = isinstance(block.minimum, ir.Const) and block.minimum.value >= 1
+        at_least_one = block.fewest is not None and block.fewest >= 1
         steps: list[Step] = []
         if binds:
             if not at_least_one:
@@ -299,9 +299,9 @@ def _enough_users(writer: Writer, place: Place, block: ir.Block, known: frozense
     """Each instance goes up from a shared node through a node of its own, so that node has as many users as
     there are instances.
     """
-    if isinstance(block.minimum, ir.Const) and block.minimum.value > 1:
+    if block.fewest is not None and block.fewest > 1:
         for base, _ in ways(writer, block.root, known)[:1]:
-            writer.check(place, f"len(users[v{base}]) < {block.minimum.value}")
+            writer.check(place, f"len(users[v{base}]) < {block.fewest}")
 
 
 class Growing:

@@ -31,11 +31,10 @@ def run_step(step: mp.Run) -> Step:
         _check_is_plain(writer, place, step)
         matched = sorted((place.certain | place.possible | place.started) & writer.plan.distinct)
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), '-9'])}}}")
+        assert block.fewest is not None
         instances, follows = _instances(writer, place, step), _follows(writer, place, step)
-        assert isinstance(block.minimum, ir.Const)
-        most = block.maximum.value if isinstance(block.maximum, ir.Const) else None
         distinct = tuple(k for k in block.nodes if k in writer.plan.distinct)
-        shape = Shape(step.root, step.previous, _way_up(rule, step), distinct, block.minimum.value, most)
+        shape = Shape(step.root, step.previous, _way_up(rule, step), distinct, block.fewest, block.most)
         start = writer.name("start")
 
         def body(inner: Place) -> None:
@@ -67,7 +66,7 @@ def _check_is_plain(writer: Writer, place: Place, step: mp.Run) -> None:
         raise NotCompiled("a chain with constraints that wait")
     if not set(step.outside) <= place.certain or any(rule.nodes[k].variable for k in block.nodes):
         raise NotCompiled("a chain that binds what is outside")
-    if not isinstance(block.minimum, ir.Const) or not isinstance(block.maximum, ir.Const | None):
+    if block.fewest is None or block.maximum is not None and block.most is None:
         raise NotCompiled("a chain with bounds that are computed")
 
 

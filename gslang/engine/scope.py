@@ -116,6 +116,13 @@ class Scope:
             raise UnknownValue("this alternative is not part of the match")
         return chosen[node]
 
+    def arm(self, selection: ir.Selection) -> Any:
+        """The arm of the branch that matched."""
+        found = selection.arms[self.branch(selection.place, selection.node)]
+        if found is None:
+            raise UnknownValue("no arm for this alternative")
+        return found
+
     def capture(self, place: Place, number: int) -> Any:
         instance = None if place is OWN and self.current is None else self.instance(place)
         for captures in (instance.captures if instance else {}, self.captures):
@@ -235,11 +242,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             return not _conjunction(items, scope, negate=True)
         case ir.IfValue(condition, then, otherwise):
             return evaluate(then if truth(evaluate(condition, scope)) else otherwise, scope)
-        case ir.SelectValue(place, node, arms):
-            arm = arms[scope.branch(place, node)]
-            if arm is None:
-                raise UnknownValue("no arm for this alternative")
-            return evaluate(arm, scope)
+        case ir.SelectValue():
+            return evaluate(scope.arm(value), scope)
         case ir.TupleValue(items):
             result: list[Any] = []
             for item in items:

@@ -82,11 +82,8 @@ class Namespace:
 
     def _first(self, block: int) -> str:
         """The first instance, when instances are matched; a block may have none."""
-        least = self.rule.blocks[block].minimum
-        surely = (
-            block == self.rule.output_block or self.inside == "next"
-            or (isinstance(least, ir.Const) and least.value >= 1)
-        )
+        least = self.rule.blocks[block].fewest
+        surely = block == self.rule.output_block or self.inside == "next" or least is not None and least >= 1
         return f"I{block}[0]" if surely else f"first(I{block})"
 
     def constant(self, value: object) -> str:
@@ -123,7 +120,7 @@ def written_out(rule: ir.CheckedRule) -> int:
 
 
 def _uncertain(rule: ir.CheckedRule) -> frozenset[int]:
-    found = {k for k, node in enumerate(rule.nodes) if isinstance(node, ir.LeafNode) and node.optional}
+    found = {k for k, node in enumerate(rule.nodes) if node.optional}
     stack = [branch for node in rule.nodes if isinstance(node, ir.AltNode) for branch in node.branches]
     found.update(k for k, node in enumerate(rule.nodes) if isinstance(node, ir.AltNode))
     while stack:
@@ -330,7 +327,7 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             parts = "".join(
                 f"*{code(i.value)}, " if isinstance(i, ir.SpreadValue) else f"{code(i)}, " for i in items
             )
-            return f"({parts})" if all(map(_is_number, items)) else f"bounded(({parts}))"
+            return f"({parts})" if all(i.is_single for i in items) else f"bounded(({parts}))"
         case ir.ItemValue(base, index):
             return f"plain({code(base)}[{code(index)}])"
         case ir.SliceValue(base, lower, upper, step):
@@ -365,23 +362,6 @@ def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
     element = code_of(loop.element, names)
     names.loops -= 1
     return f"collected({element} for {over}{where})"
-
-
-def _is_number(value: ir.Value | ir.SpreadValue) -> bool:
-    """True for values that are surely no sequences, or at most as long as one that is there."""
-    match value:
-        case ir.Const(constant):
-            return not isinstance(constant, tuple)
-        case ir.BinaryValue(operator, _, _):
-            return operator in ("-", "/", "//", "%")
-        case ir.Builtin(name, _):
-            return name in ("len", "numel", "normalize_axis", "abs")
-        case (
-            ir.UnaryValue() | ir.CompareValue() | ir.AllOf() | ir.AnyOf()
-            | ir.ItemValue(ir.NodeAttr(_, _, "shape"), _)
-        ):
-            return True
-    return False
 
 
 def instances_code(number: int, block: int, instances: str = "") -> str:

@@ -237,7 +237,7 @@ def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
 
 def _is_closed(value: ir.Value) -> bool:
     """Made of literals only."""
-    return not any(isinstance(part, (ir.Reading, ir.Opset, ir.Extern, ir.Loop)) for part in values_in(value))
+    return not any(isinstance(part, ir.Given) for part in values_in(value))
 
 
 def _readable(value: ir.Value) -> bool:

@@ -80,21 +80,17 @@ def _ways(
     """Ways for a condition to come out as `wanted`. If it `always` does, only what it is made of is of
     interest.
     """
-    match condition:
-        case ir.Const():
-            return
-        case ir.Connective() if always or condition.deciding is wanted:
-            for item in condition.items:
-                yield from _ways(item, wanted, rule, condition.deciding is not wanted)
-        case ir.UnaryValue("not", operand):
-            yield from _ways(operand, not wanted, rule, always)
-        case ir.Let(ir.Own(), number):
-            yield from _ways(rule.lets[number], wanted, rule, always)
-        case ir.Builtin("all", (ir.Comprehension(element),)) if always and wanted:
-            yield from _ways(element, True, rule, always)
-        case _ if not always:
-            yield condition, wanted
-            yield from _ways(condition, wanted, rule, always=True)
+    if isinstance(condition, ir.Const):
+        return
+    by = condition.decided_by(wanted, rule.lets)
+    if by is not None and (always or not by.every or len(by.items) == 1):
+        for item in by.items:
+            yield from _ways(item, by.wanted, rule, by.every and (always or len(by.items) > 1))
+    elif not always:
+        yield condition, wanted
+        yield from _ways(condition, wanted, rule, always=True)
+    elif wanted and condition.each is not None:
+        yield from _ways(condition.each.element, True, rule, always)
 
 
 def _is_condition(value: ir.Value) -> bool:
@@ -189,7 +185,7 @@ class _Look:
                     self.at_rounds(part)
                 case ir.Let(place, number):
                     below = [rule.lets[number]]
-                    scope.current = before if isinstance(place, ir.Own) else scope.instance(place)
+                    scope.current = scope.instance(place)
                 case _:
                     below = _below(part)
             for each in below:
@@ -237,7 +233,7 @@ def _deciding(rule: ir.CheckedRule) -> frozenset[int]:
         known[id(part)] = False  # a circle adds nothing
         below = [rule.lets[part.let]] if isinstance(part, ir.Let) else _below(part)
         inside = [decides(each) for each in below]
-        own = isinstance(part, (ir.Branching, ir.Loop)) and part.condition is not None
+        own = isinstance(part, ir.Conditioned) and part.condition is not None
         known[id(part)] = own or _is_condition(part) or any(inside)
         return known[id(part)]
 

@@ -39,35 +39,31 @@ def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
 
 
 def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
+    if (by := condition.decided_by(wanted, making.rule.lets)) is not None:
+        order = list(by.items)
+        if not by.every:
+            making.rng.shuffle(order)
+        for item in order:
+            if by.every and len(order) > 1 and holds(item, making.scope) == by.wanted:
+                continue
+            if (wish := _solve(item, making, by.wanted)) or by.every:
+                return wish
+        return {}
+    if wanted and (each := condition.each) is not None:
+        return _every(each, making)
     match condition:
-        case ir.AllOf(items) | ir.AnyOf(items):
-            every = isinstance(condition, ir.AllOf) == wanted
-            order = list(items)
-            if not every:
-                making.rng.shuffle(order)
-            for item in order:
-                if every and holds(item, making.scope) == wanted:
-                    continue
-                if (wish := _solve(item, making, wanted)) or every:
-                    return wish
-        case ir.UnaryValue("not", operand):
-            return _solve(operand, making, not wanted)
-        case ir.Let(ir.Own(), number):
-            return _solve(making.rule.lets[number], making, wanted)
-        case ir.SelectValue(place, node, arms):
+        case ir.SelectValue():
             try:
-                arm = arms[making.scope.branch(place, node)]
+                arm = making.scope.arm(condition)
             except FAILURES:
                 return {}
-            return {} if arm is None else _solve(arm, making, wanted)
+            return _solve(arm, making, wanted)
         case ir.Uses():
             return _assign(condition, wanted, making)
         case ir.CompareValue(sign, left, right):
             return _compare(sign if wanted else _NOT[sign], left, right, making)
         case ir.Builtin("close", (left, right, *_)) if wanted:
             return _compare("==", left, right, making)
-        case ir.Builtin("all", (ir.Comprehension(element, (local,), source, None),)) if wanted:
-            return _every(element, local, source, making)
     return {}
 
 
@@ -124,16 +120,18 @@ def _beyond(sign: str, value: Any, is_left: bool, making: Making) -> Any:
     return value - step if smaller else value + step
 
 
-def _every(element: ir.Value, local: int, source: ir.Value, making: Making) -> Wish:
+def _every(each: ir.Comprehension, making: Making) -> Wish:
     """All items of a sequence become what an equation or a bound asks of each."""
-    match element:
-        case ir.CompareValue("==" | ">=" | "<=", ir.Local(name), bound) if name == local:
+    match each.element:
+        case ir.CompareValue("==" | ">=" | "<=", ir.Local(name), bound) if (
+            each.locals == (name,) and each.condition is None
+        ):
             try:
-                items, value = evaluate(source, making.scope), evaluate(bound, making.scope)
+                items, value = evaluate(each.source, making.scope), evaluate(bound, making.scope)
             except FAILURES:
                 return {}
             return (
-                _assign(source, (value,) * len(items), making)
+                _assign(each.source, (value,) * len(items), making)
                 if isinstance(items, tuple) or (isinstance(items, np.ndarray) and items.ndim)
                 else {}
             )

@@ -107,13 +107,12 @@ class Case:
             raise Impossible
 
     def _assumed(self, condition: ir.Value) -> bool:
+        by, each = condition.decided_by(True, ()), condition.each
+        if by is not None and by.every and by.wanted:
+            return all(self._assumed(item) for item in by.items)
+        if each is not None and not isinstance(self.evaluate, FamilyValues):
+            return all(self._assumed(each.element) for _ in iterate(each, self.scope))
         match condition:
-            case ir.AllOf(items):
-                return all(self._assumed(item) for item in items)
-            case ir.Builtin("all", (ir.Comprehension(element) as each,)) if not isinstance(
-                self.evaluate, FamilyValues
-            ):
-                return all(self._assumed(element) for _ in iterate(each, self.scope))
             case ir.CompareValue("==" | "<=" | ">=" as sign, left, right):
                 return self._compared(sign, self.evaluate(left), self.evaluate(right))
         return truth(self.evaluate(condition))

@@ -119,8 +119,5 @@ def check_blocks(rule: ir.CheckedRule) -> None:
         if isinstance(part, (ir.Instances, ir.Length)):
             raise NotProved("a constraint on all instances")
     for block in rule.blocks:
-        if (
-            not isinstance(block.minimum, ir.Const) or not isinstance(block.minimum.value, int)
-            or block.minimum.value < 2
-        ):
+        if block.fewest is None or block.fewest < 2:
             raise NotProved("a block with a single instance")

@@ -99,12 +99,11 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
     of elements that is 1 stays 1.
     """
     # Long on purpose: flat, a form of condition after the other, and what it says of axes.
+    if (by := value.decided_by(holds, ())) is not None:
+        for item in by.items:
+            _check_condition(sides, item, by.wanted)
+        return
     match value:
-        case ir.AllOf(items) | ir.AnyOf(items):
-            for item in items:
-                _check_condition(sides, item, holds)
-        case ir.UnaryValue("not", inner):
-            _check_condition(sides, inner, not holds)
         case ir.SelectValue(arms=arms):
             for arm in arms:
                 if arm is not None:

@@ -10,7 +10,6 @@ from dataclasses import fields, replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import evaluate
 from gslang.engine.values import truth
 from gslang.verify.prove.families import Family, Sums, whole
@@ -73,11 +72,8 @@ class FamilyValues:
                 parts: dict[str, Any] = {f.name: getattr(value, f.name) for f in fields(value)}
                 known = {k: self.constant(v) for k, v in parts.items() if not isinstance(v, str | None)}
                 return evaluate(replace(value, **known), self.scope)  # type: ignore[arg-type]
-            case ir.SelectValue(place, node, arms):
-                arm = arms[self.scope.branch(place, node)]
-                if arm is None:
-                    raise UnknownValue("no arm for this alternative")
-                return self(arm)
+            case ir.SelectValue():
+                return self(self.scope.arm(value))
         return evaluate(value, self.scope)
 
     def constant(self, value: ir.Value) -> ir.Const:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, conjuncts, readings, walk
+from gslang.check.walks import against_constant, conjuncts, is_field, readings, walk
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
@@ -82,12 +82,12 @@ def watched(rule: ir.CheckedRule) -> Watched:
     def changed(item: object, whole: bool = False) -> Any:
         if id(item) in numbers and not whole:
             return ir.Let(ir.OWN, numbers[id(item)])
-        match item:
-            case ir.CompareValue(
-                "in" | "not in" as sign, ir.NodeAttr(_, _, "dtype") as left, ir.Const(tuple(names))
-            ) if all(isinstance(n, str) for n in names):
+        match against_constant(item), item:
+            case (left, "in" | "not in" as sign, tuple(names)), _ if (
+                is_field(left, "dtype") and all(isinstance(n, str) for n in names)
+            ):
                 return ir.CompareValue("==" if sign == "in" else "!=", left, ir.Const(Names(names)))
-            case ir.Builtin("close", (left, right, _)):
+            case _, ir.Builtin("close", (left, right, _)):
                 number = _number(right)
                 other = changed(right) if number is None else ir.Const(Near(number))
                 return ir.CompareValue("==", changed(left), other)
@@ -125,16 +125,11 @@ def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[i
     """Conditions that must all be true, those in named values included and those that hold for each
     alternative.
     """
-    for condition in conjuncts(conditions):
-        match condition:
-            case ir.Let(ir.Own(), number) if isinstance(rule.lets[number], ir.AllOf):
-                yield from _implied(rule, [rule.lets[number]])
-            case ir.SelectValue(arms=arms):
-                yield condition
-                each = [list(_implied(rule, [arm])) for arm in arms if arm is not None]
-                yield from (shared for shared in each[0] if all(shared in arm for arm in each[1:]))
-            case _:
-                yield condition
+    for condition in conjuncts(conditions, rule.lets):
+        yield condition
+        if isinstance(condition, ir.SelectValue):
+            each = [list(_implied(rule, [arm])) for arm in condition.arms if arm is not None]
+            yield from (shared for shared in each[0] if all(shared in arm for arm in each[1:]))
 
 
 def _early(
