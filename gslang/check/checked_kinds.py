@@ -114,6 +114,11 @@ class Loop(Conditioned):
     def surely(self) -> tuple[Any, ...]:
         return (self.source,)
 
+    @property
+    def over(self) -> int | None:
+        """The template over all of whose instances it runs."""
+        return self.source.all_of if len(self.locals) == 1 else None
+
 
 # ── kinds of values ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -134,6 +139,11 @@ class Expression:
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
         """The conditions that settle if it comes out as `wanted`; None where it is not made of conditions.
         `lets`: of the rule; without them a let is not made of any."""
+        return None
+
+    @property
+    def all_of(self) -> int | None:
+        """The template that it is the sequence of all instances of."""
         return None
 
     @property

@@ -160,6 +160,10 @@ class Instances(Reading):
 
     block: int
 
+    @property
+    def all_of(self) -> int | None:
+        return self.block
+
 
 @dataclass(frozen=True, slots=True)
 class UnaryValue(Expression):

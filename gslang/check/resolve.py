@@ -258,6 +258,12 @@ def _comprehension(lowering: Lowering, expr: n.Comprehension) -> Denotation:
         lowering.stop(
             "E0504", "patterns are repeated with `each`", expr.span, "write `each NAME in .. { … }`"
         )
+    match element:
+        case NodeOf(ir.At(block, ir.Local(number)), node) if (
+            lowering.patterns[node].block == block
+            and (source, numbers, condition) == (ir.Instances(block), (number,), None)
+        ):
+            return lowering.add_target(ir.SpliceInstances(block, node), expr.span, several=True)
     target = targets.target_of(lowering, expr.element, element)
     inner = frozenset(range(first_target, len(lowering.targets)))
     return lowering.add_target(ir.Repeat(target, numbers, source, condition, inner), expr.span, several=True)

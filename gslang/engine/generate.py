@@ -23,7 +23,6 @@ from gslang.check import checked as ir
 from gslang.check.levels import choice_levels, levels
 from gslang.check.walks import conjuncts
 from gslang.engine import machine
-from gslang.engine import program as mp
 from gslang.engine.code_writer import Place, Rest, Step, Writer, chain, go
 from gslang.engine.edits import BuildError, Edits, edits_of
 from gslang.engine.generate_blocks import Growing, fields_step, output_block_step
@@ -165,7 +164,11 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
         [f"I{b}" for b in blocks] + [f"x{b}" for b in blocks] + (["taken", "growing"] if rule.blocks else [])
     )
     writer.variables = tuple(variables)
-    steps = [found for step in plan.steps for found in _finding(step)]
+    if rule.output_block is not None:
+        steps = [output_block_step(rule.output_block)]
+    else:
+        finding = [match_step(rule.outputs[0], "start"), *map(_further_output, rule.outputs[1:])]
+        steps = [part for step in finding for part in (step, _early_conditions)]
     go(writer, Place(2, "return None"), chain([*steps, finish(rewrites)], None))
     starting = {"v": "-2", "b": "-1", "I": "()", "x": "0", "c": "None", "t": "()", "g": "None"}
     nested = any(line.lstrip().startswith("nonlocal ") for line in writer.lines)
@@ -222,22 +225,6 @@ def _always(rule: ir.CheckedRule) -> set[int]:
             found.add(node)
             stack.extend(rule.nodes[node].below)
     return {node for node in found if rule.nodes[node].block is None}
-
-
-def _finding(step: mp.Step) -> list[Step]:
-    """The code that finds what a step of the program finds; of those that test the whole none, which is
-    `finish`.
-    """
-    match step:
-        case mp.Start(register):
-            return [match_step(register, "start"), _early_conditions]
-        case mp.Users(register):
-            return [_further_output(register), _early_conditions]
-        case mp.Grow(block):
-            return [output_block_step(block)]
-        case mp.Valid() | mp.Extend() | mp.Bounds() | mp.WholeStep():  # parts of growing, and `finish`
-            return []
-    raise NotCompiled(type(step).__name__)
 
 
 def _further_output(node: int) -> Step:

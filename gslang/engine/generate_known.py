@@ -19,6 +19,9 @@ from gslang.engine.constraint_code import constraint_code
 from gslang.engine.value_code import Namespace, truth_code
 
 _MOST: Final = 4096  # kinds of matches that are remembered: each holds some objects
+Read = tuple[str, ir.Place, int]
+"""A shared object: the type, the attributes or the operator of what a pattern node matched, a capture, the
+instances of a block, the graph's operator set."""
 _CHEAP: Final = frozenset(("len",))  # built-ins that take less time than a look-up
 
 
@@ -28,13 +31,13 @@ def emit_conditions(writer: Writer, place: Place, conditions: Iterable[ir.Value]
     known: list[str] = []
     objects: dict[str, None] = {}
     for condition in conditions:
-        read = _objects_read(condition, writer.names)
-        code = truth_code(condition, writer.names)
-        if read is None:
-            plain.append(code)
+        read = objects_read(condition, writer.names) if _is_costly(condition, writer.names) else None
+        codes = [_as_code(each, writer.names) for each in read or ()]
+        if None in codes or not any(codes):
+            plain.append(truth_code(condition, writer.names))
         else:
-            known.append(code)
-            objects.update(read)
+            known.append(truth_code(condition, writer.names))
+            objects.update((code, None) for code in codes if code)
     writer.conditions(place, plain)
     if known:
         _emit_look_up(writer, place, known, list(objects))
@@ -72,45 +75,57 @@ def _emit_look_up(writer: Writer, place: Place, conditions: list[str], objects: 
     writer.check(place, "not known[0]")
 
 
-def _objects_read(condition: ir.Value, names: Namespace) -> dict[str, None] | None:
-    """The shared objects that a condition reads, as code; None if it reads something else, or takes less time
-    than a look-up.
-    """
-    found: dict[str, None] = {}
-    costly = False
-    for part in walk(condition, names.rule.lets):
-        costly = costly or isinstance(part, (ir.Comprehension, ir.Connective)) or (
-            isinstance(part, ir.Builtin) and part.name not in _CHEAP
-        )
-        if isinstance(part, ir.Extern):
-            return None
-        if isinstance(part, ir.Reading):
-            read = _object_read(part, names)
+def objects_read(value: object, names: Namespace) -> dict[Read, None] | None:
+    """The shared objects that decide what a value is; None if something else does, too."""
+    found: dict[Read, None] = {}
+    for part in walk(value, names.rule.lets):
+        if isinstance(part, ir.Given):
+            read = _objects_of(part, names)
             if read is None:
                 return None
-            found.update(read)
-    return found if costly and found else None
+            found.update(dict.fromkeys(read))
+    return found
 
 
-def _object_read(part: ir.Reading, names: Namespace) -> dict[str, None] | None:
-    rule = names.rule
+def _objects_of(part: ir.Given, names: Namespace) -> tuple[Read, ...] | None:
     match part:
         case ir.Local() | ir.Let(ir.Own()):
-            return {}
-        case ir.Captured(ir.Own(), number):
-            return {f"c{number}": None}
-        case ir.NodeAttr(ir.Own(), node, name) if names.is_there(node) and rule.nodes[node].block is None:
+            return ()
+        case ir.Opset():
+            return (("opset", ir.OWN, 0),)
+        case ir.Length(block) | ir.Instances(block):
+            return (("instances", ir.OWN, block),)
+        case ir.Captured(place, number):
+            return (("capture", place, number),)
+        case ir.NodeAttr(place, node, name) if names.is_there(node):
             if name in ("shape", "dtype", "ndim"):
-                return {f"types[v{node}]": None}
-            pattern = rule.nodes[node]
-            if not isinstance(pattern, ir.CallNode):
-                return None
-            signatures = [rule.dialect.get(operator) for operator in pattern.operators]
-            if not all(s is not None and _is_attribute(s, name) for s in signatures):
-                return None
-            # defaults differ from operator to operator
-            return {f"attrs[v{node}]": None, **({f"op[v{node}]": None} if len(signatures) > 1 else {})}
+                return (("types", place, node),)
+            pattern = names.rule.nodes[node]
+            signatures = [names.rule.dialect.get(operator) for operator in pattern.operators]
+            if signatures and all(s is not None and _is_attribute(s, name) for s in signatures):
+                # defaults differ from operator to operator
+                return (("attrs", place, node), *[("op", place, node)] * (len(signatures) > 1))
     return None
+
+
+def _as_code(read: Read, names: Namespace) -> str | None:
+    """A shared object of one match, outside of templates; empty for what is the same in all of a run."""
+    what, place, number = read
+    if what == "opset":
+        return ""
+    if place != ir.OWN or what == "instances":
+        return None
+    if what == "capture":
+        return f"c{number}"
+    return f"{what}[v{number}]" if names.rule.nodes[number].block is None else None
+
+
+def _is_costly(condition: ir.Value, names: Namespace) -> bool:
+    """True if a condition takes more time than a look-up."""
+    return any(
+        isinstance(part, ir.Partly) or isinstance(part, ir.Builtin) and part.name not in _CHEAP
+        for part in walk(condition, names.rule.lets)
+    )
 
 
 def _is_attribute(signature: Signature, name: str) -> bool:

@@ -13,10 +13,10 @@ from dataclasses import field
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import values_below
 from gslang.dialect.tensor_type import Type
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.edits import Edits
+from gslang.engine.generate_known import objects_read
 from gslang.engine.value_code import Namespace
 from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
 from gslang.graph.scalar import Row
@@ -129,21 +129,13 @@ def _fields_of(laying: _Laying, outputs: tuple[int, ...]) -> str:
 def _field(laying: _Laying, number: int) -> str:
     """An operand of a tuple: a node, or those of all instances."""
     targets = laying.rule.target.targets
-    match targets[number]:
-        case ir.SpliceInstances(block, node):
-            pass
-        case ir.Repeat(element, (local,), ir.Instances(block), None, _):
-            match targets[element]:
-                case ir.SourceNode(ir.At(_, ir.Local(counted)), node) if counted == local:
-                    pass
-                case _:
-                    raise _NotFixed
-        case _:
-            return _node(laying, number)
-    if not laying.names.is_there(node):
+    several = targets[number]
+    if not isinstance(several, ir.SpliceInstances):
+        return _node(laying, number)
+    if not laying.names.is_there(several.node):
         raise _NotFixed
-    laying.key[_of_instances(f"types[i[{node}]]", block)] = None
-    return _of_instances(f"i[{node}]", block)
+    laying.key[_of_instances(f"types[i[{several.node}]]", several.block)] = None
+    return _of_instances(f"i[{several.node}]", several.block)
 
 
 def _of_instances(code: str, block: int) -> str:
@@ -216,49 +208,34 @@ def _constant(laying: _Laying, constant: ir.MakeConst) -> str:
 def _note_attributes(laying: _Laying, place: ir.Place, node: int) -> None:
     if not laying.names.is_there(node):
         raise _NotFixed
+    laying.key[_at(laying, place, node, "tuple(attrs[{}].items())")] = None
+
+
+def _at(laying: _Laying, place: ir.Place, node: int, code: str) -> str:
+    """Code about what a pattern node matched; of a template's node, about the first instance or all."""
     if laying.rule.nodes[node].block is None:
-        laying.key[f"tuple(attrs[v{node}].items())"] = None
-    elif not isinstance(place, ir.At):
+        return code.format(f"v{node}")
+    if not isinstance(place, ir.At):
         raise _NotFixed
-    elif place.index == ir.Const(0):
-        laying.key[f"tuple(attrs[I{place.block}[0][{node}]].items())"] = None
-    else:
-        laying.key[_of_instances(f"tuple(attrs[i[{node}]].items())", place.block)] = None
+    if place.index == ir.Const(0):
+        return code.format(f"I{place.block}[0][{node}]")
+    return _of_instances(code.format(f"i[{node}]"), place.block)
 
 
 def _note_value(laying: _Laying, value: ir.Value) -> None:
     """Put what an attribute expression reads into the key."""
-    match value:
-        case ir.Const() | ir.Local():
-            return
-        case ir.NodeAttr(name="name"):
-            raise _NotFixed
-        case ir.NodeAttr(ir.Own(), node, "shape" | "dtype" | "ndim") if (
-            laying.names.is_there(node) and laying.rule.nodes[node].block is None
-        ):
-            laying.key[f"types[v{node}]"] = None
-        case ir.NodeAttr(ir.At(block, _), node, "shape" | "dtype" | "ndim") if laying.names.is_there(node):
-            laying.key[_of_instances(f"types[i[{node}]]", block)] = None
-        case ir.Length() | ir.Instances():
-            return  # how many there are is in the key
-        case ir.NodeAttr(place, node, name) if isinstance(pattern := laying.rule.nodes[node], ir.CallNode):
-            signatures = [laying.rule.dialect.get(operator) for operator in pattern.operators]
-            if any(s is None or any(operand.name == name for operand in s.operands) for s in signatures):
-                raise _NotFixed  # perhaps a constant's value
-            _note_attributes(laying, place, node)
-            if len(signatures) > 1:
-                if pattern.block is not None:
-                    raise _NotFixed
-                laying.key[f"op[v{node}]"] = None  # defaults differ
-        case ir.Captured(ir.Own(), number):
+    read = objects_read(value, laying.names)
+    if read is None:
+        raise _NotFixed
+    for what, place, number in read:
+        if what == "attrs":
+            _note_attributes(laying, place, number)
+        elif what in ("types", "op"):
+            laying.key[_at(laying, place, number, f"{what}[{{}}]")] = None
+        elif what == "capture" and place == ir.OWN:
             laying.key[f"c{number}"] = laying.key[f"type(c{number})"] = None
-        case ir.Let(ir.Own(), number):
-            _note_value(laying, laying.rule.lets[number])
-        case _:
-            if isinstance(value, (ir.Reading, ir.Opset, ir.Extern)):
-                raise _NotFixed
-            for part in values_below(value):
-                _note_value(laying, part)
+        elif what != "instances":  # how many there are is in the key
+            raise _NotFixed
 
 
 # ── code ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -218,26 +218,17 @@ def _make_many(
             below = _one(state, place, base, made, always)
             writer.line(place, f"{result} = projections(E, {below})")
         case ir.Repeat(element, variables, source, condition, inner):
-            match state.target.targets[element]:
-                case ir.SourceNode(ir.At(block, ir.Local(number)), node) if (
-                    source == ir.Instances(block) and variables == (number,) and condition is None
-                ):
-                    writer.line(place, f"{result} = [i[{node}] for i in I{block}]")
-                    return
             kept, names.keeps_lets = names.keeps_lets, False
             writer.line(place, f"{result} = []")
-            item = writer.name("item")
-            if isinstance(source, ir.Instances) and len(variables) == 1:
-                names.over[variables[0]] = source.block
-                writer.line(place, f"for {instances_code(variables[0], source.block)}:")
+            item, body = writer.name("item"), place.deeper()
+            if what.over is not None:
+                names.over[variables[0]] = what.over
+                writer.line(place, f"for {instances_code(variables[0], what.over)}:")
             else:
                 writer.line(place, f"for {item} in {code_of(source, names)}:")
-            body = place.deeper()
-            if isinstance(source, ir.Instances) and len(variables) == 1:
-                pass
-            elif len(variables) == 1:
+            if what.over is None and len(variables) == 1:
                 writer.line(body, f"l{variables[0]} = plain({item})")
-            else:
+            elif what.over is None:
                 writer.line(
                     body,
                     f"{', '.join(f'l{v}' for v in variables)}{',' if variables else ''} = several({item}, "

@@ -346,17 +346,15 @@ def code_of(value: ir.Value, names: Namespace) -> str:
 
 def _comprehension(loop: ir.Comprehension, names: Namespace) -> str:
     facts = f"{names.loops == 0}, {work_of_round(loop)}"
-    match loop:
-        case ir.Comprehension(_, (number,), ir.Instances(block), _):
-            names.over[number] = block
-            over = instances_code(number, block, f"run_over(I{block}, {facts})")
-        case _:
-            kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
-            over = (
-                f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, "
-                f"{facts})"
-            )
-            names.keeps_lets = kept
+    if (block := loop.over) is not None:
+        names.over[loop.locals[0]] = block
+        over = instances_code(loop.locals[0], block, f"run_over(I{block}, {facts})")
+    else:
+        kept, names.keeps_lets = names.keeps_lets, False  # Python allows no assignment there
+        over = (
+            f"{', '.join(f'l{v}' for v in loop.locals)} in run_over({code_of(loop.source, names)}, {facts})"
+        )
+        names.keeps_lets = kept
     names.loops += 1
     where = "" if loop.condition is None else f" if truth({code_of(loop.condition, names)})"
     element = code_of(loop.element, names)

@@ -128,11 +128,11 @@ class Target:
                 slots = [instance.slots[node] for instance in scope.instances[block]]
                 found = [None if slot == ABSENT else self.graph.tensor(slot) for slot in slots]
                 yield from found if self.world.counted else [Family(block, *found)]
-            case ir.Repeat(_, (local,), ir.Instances(block), None) as repeat if isinstance(
+            case ir.Repeat(_, (local, *_), _, None) as repeat if repeat.over is not None and isinstance(
                 values := self.case.evaluate, FamilyValues
             ):
                 values.over_instances.add(local)
-                yield Family(block, *[self.round(repeat, k) for k in (0, 1)])
+                yield Family(repeat.over, *[self.round(repeat, k) for k in (0, 1)])
                 values.over_instances.discard(local)
             case ir.Repeat() as repeat:
                 for _ in iterate(repeat, scope):
@@ -146,8 +146,6 @@ class Target:
                 if arm is None:
                     raise Impossible
                 yield from self.several(arm)
-            case other:
-                raise NotProved(f"{type(other).__name__} in a target")
 
     def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
         """A constant of the target; `dtype`: that of the operands beside it."""

@@ -28,7 +28,7 @@ class FamilyValues:
     def __call__(self, value: ir.Value) -> Any:
         # Long on purpose: a flat `match`, a form of value after the other.
         match value:
-            case ir.Comprehension(element, (local,), ir.Instances(block), None):
+            case ir.Comprehension(element, (local, *_), _, None) if (block := value.over) is not None:
                 return Family(block, *self.of_each(local, element))
             case ir.Comprehension(element, names, source, condition):
                 result = []
