@@ -7,6 +7,7 @@ The tip of a box is its text in the rule file.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
@@ -120,6 +121,14 @@ class _Source(_Sketch):
         return isinstance(call, ir.CallNode) and second in call.operands
 
 
+_TITLES: Final[dict[type, str]] = {
+    ir.Repeat: "for each", ir.Projections: "all fields", ir.ChooseTarget: "if … else …",
+    ir.SelectTarget: "match", ir.MakeTuple: "( , )",
+}
+"""Boxes of targets that are not titled by what is written."""
+_LEAVES: Final[dict[type, str]] = {ir.MakeConst: CONST, ir.SpliceInstances: INPUT}
+
+
 class _Target(_Sketch):
     """The target of a rule."""
 
@@ -137,33 +146,18 @@ class _Target(_Sketch):
         return self._made[key]
 
     def _draw(self, target: ir.Target, span: Span) -> int:
-        match target:
-            case ir.SourceNode():
-                node = self.rule.nodes[target.node]
-                kind = CONST if isinstance(node, ir.LeafNode) and not node.is_input else INPUT
-                return self.add(node.name or (span.text if kind is CONST else node.span.text), (), span, kind)
-            case ir.Absent():
-                return ABSENT
-            case ir.MakeConst():
-                return self.add(span.text, (), span, CONST)
-            case ir.MakeCall():
-                name = target.operator if isinstance(target.operator, str) else target.operator[1]
-                return self.add(name, [self.node(o) for o in target.operands], span)
-            case ir.MakeTuple():
-                return self.add("( , )", [self.node(f) for f in target.fields], span)
-            case ir.MakeProj():
-                index = target.index.value if isinstance(target.index, ir.Const) else "…"
-                return self.add(f".{index}", [self.node(target.base)], span)
-            case ir.Repeat():
-                return self.add("for each", [self.node(target.element)], span)
-            case ir.SpliceInstances():
-                return self.add(span.text, (), span, INPUT)
-            case ir.Projections():
-                return self.add("all fields", [self.node(target.base)], span)
-            case ir.ChooseTarget():
-                return self.add("if … else …", [self.node(target.then), self.node(target.otherwise)], span)
-            case ir.SelectTarget():
-                return self.add("match", [self.node(arm) for arm in target.arms if arm is not None], span)
+        if isinstance(target, ir.SourceNode):
+            node = self.rule.nodes[target.node]
+            kind = CONST if isinstance(node, ir.LeafNode) and not node.is_input else INPUT
+            return self.add(node.name or (span.text if kind is CONST else node.span.text), (), span, kind)
+        if isinstance(target, ir.Absent):
+            return ABSENT
+        text = _TITLES.get(type(target), span.text)
+        if isinstance(target, ir.MakeCall):
+            text = target.operator if isinstance(target.operator, str) else target.operator[1]
+        elif isinstance(target, ir.MakeProj):
+            text = f".{target.index.value if isinstance(target.index, ir.Const) else '…'}"
+        return self.add(text, [self.node(part) for part in target.parts], span, _LEAVES.get(type(target)))
 
 
 def _operators(node: ir.CallNode) -> str:

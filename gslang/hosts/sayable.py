@@ -15,6 +15,7 @@ import numpy as np
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.graph.graph import TUPLE
 
 
 class Refused(Exception):
@@ -136,7 +137,7 @@ class _Writer:
             ):
                 self.bound[value.node, value.name] = Bound(self.fresh(f"{value.name}_{value.node}"))
 
-    def stated(self, number: int, node: ir.CallNode) -> list[tuple[str, object]]:
+    def stated(self, number: int, node: ir.Pattern) -> list[tuple[str, object]]:
         found: dict[str, object] = {}
         signature = self.rule.dialect.operators[node.operators[0]]
         for constraint in node.constraints:
@@ -175,31 +176,27 @@ class _Writer:
 
     def match(self, number: int) -> Operand:
         node = self.rule.nodes[number]
-        match node:
-            case ir.LeafNode(is_input=False, kind="const"):
-                return Number(self.number(node))
-            case ir.LeafNode():
-                return self.leaf(number, node)
-            case ir.CallNode(operators=(operator,), operands=parts):
-                if node.keep:
-                    raise Refused(f"`keep {operator}` keeps a call that others use")
-                operands = tuple([None if part is None else self.operand(part) for part in parts])
-                signature = self.rule.dialect.operators[operator]
-                count = len(signature.results) if isinstance(signature.results, tuple) else 1
-                if signature.results == "tuple":
-                    raise Refused(f"`{operator}` has any number of results")
-                return self.call(
-                    operator, operands, tuple(self.stated(number, node)), count, self.source, node.name
-                )[0]
-            case ir.CallNode():
-                raise Refused("it has alternatives for an operator")
-            case ir.ProjNode(base=base):
-                return self.projection(self.pattern(base), node)
-        raise Refused(
-            "it has alternatives" if isinstance(node, ir.AltNode)
-            else "it matches a tuple" if isinstance(node, ir.TupleNode)
-            else "it matches a chain"
-        )
+        if isinstance(node, ir.LeafNode):
+            return self.leaf(number, node) if node.is_input else Number(self.number(node))
+        if isinstance(node, ir.ProjNode):
+            return self.projection(self.pattern(node.base), node)
+        if len(node.operators) != 1:
+            raise Refused("it has alternatives" + (" for an operator" if node.operators else ""))
+        (operator,) = node.operators
+        if operator == TUPLE:
+            raise Refused("it matches a tuple")
+        if node.keep:
+            raise Refused(f"`keep {operator}` keeps a call that others use")
+        operands = tuple([None if part is None else self.operand(part) for part in node.parts])
+        stated = tuple(self.stated(number, node))
+        return self.call(operator, operands, stated, self.results(operator), self.source, node.name)[0]
+
+    def results(self, operator: str) -> int:
+        """The number of an operator's results."""
+        found = self.rule.dialect.operators[operator].results
+        if found == "tuple":
+            raise Refused(f"`{operator}` has any number of results")
+        return len(found) if isinstance(found, tuple) else 1
 
     def operand(self, part: int | ir.Splice) -> Operand:
         if not isinstance(part, int):
@@ -279,10 +276,7 @@ class _Writer:
                         stated.append((name, self.bound[node, field]))
                     case _:
                         raise Refused(f"`{name}` of `{operator}` is computed")
-            signature = self.rule.dialect.operators[operator]
-            if signature.results == "tuple":
-                raise Refused(f"`{operator}` has any number of results")
-            count = len(signature.results) if isinstance(signature.results, tuple) else 1
+            count = self.results(operator)
             self.made[key] = self.call(operator, operands, tuple(stated), count, self.target)[0]
         return self.made[key]
 

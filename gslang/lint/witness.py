@@ -22,7 +22,7 @@ from gslang.engine.machine import matches
 from gslang.engine.proposals import UNSAID, Proposals, fits
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.engine.values import FAILURES
-from gslang.graph.graph import ABSENT, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.lint.linted_file import LintedFile
 from gslang.lint.pattern_walk import is_run
@@ -168,8 +168,6 @@ class _Unified:
                     x, y = y, x
                 self.parent[y] = x
                 continue
-            if type(a) is not type(b):
-                return False
             self.parent[y] = x
             parts = self._parts(a, b)
             if parts is None:
@@ -179,26 +177,16 @@ class _Unified:
 
     def _parts(self, a: ir.Pattern, b: ir.Pattern) -> list[tuple[int, int]] | None:
         """Operands that become one, or None if the nodes do not fit."""
-        match a, b:
-            case ir.CallNode(), ir.CallNode():
-                if not set(a.operators) & set(b.operators) or len(a.operands) != len(b.operands):
-                    return None
-                order = b.operands
-                if a.swappable & b.swappable and len(order) == 2:
-                    if self.swaps >> self.pairs & 1:
-                        order = order[::-1]
-                    self.pairs += 1
-                pairs = [
-                    (p, q) for p, q in zip(a.operands, order) if isinstance(p, int) and isinstance(q, int)
-                ]
-                return (
-                    pairs
-                    if len(pairs) == sum(not (p is None and q is None) for p, q in zip(a.operands, order))
-                    else None
-                )
-            case ir.OpNode(), _ if type(a) is type(b) and len(a.parts) == len(b.parts):
-                return [(p, q) for p, q in zip(a.parts, b.parts) if isinstance(p, int) and isinstance(q, int)]
-        return None
+        if not set(a.operators) & set(b.operators) or len(a.parts) != len(b.parts):
+            return None
+        order = b.parts
+        if a.swappable & b.swappable and len(order) == 2:
+            if self.swaps >> self.pairs & 1:
+                order = order[::-1]
+            self.pairs += 1
+        pairs = [(p, q) for p, q in zip(a.parts, order) if isinstance(p, int) and isinstance(q, int)]
+        there = sum(not (p is None and q is None) for p, q in zip(a.parts, order))
+        return pairs if len(pairs) == there else None
 
 
 class _Making:
@@ -256,31 +244,24 @@ class _Making:
     def _make(self, member: Member, operands: list[int]) -> None:
         graph, pattern = self.graph, self.unified.node(member)
         members = self.members[member]
-        match pattern:
-            case ir.LeafNode():
-                node = self._leaf(members)
-            case ir.TupleNode():
-                node = graph.add(TUPLE, operands)
-            case ir.ProjNode():
-                index = self._proposed(members, {"index": 0})["index"]
-                node = graph.add(PROJ, operands, {"index": index})
-            case _:
-                operator = self._operator(members)
-                signature = self.dialect.operators[operator]
-                first = graph.types[operands[0]] if operands and operands[0] >= 0 else None
-                shape = (
-                    first.shape if isinstance(first, TensorType) and first.shape is not None
-                    else self.input_shape
-                )
-                required = {
-                    name: _guess(name, spec.types[0].base, spec.types[0].depth, shape)
-                    for name, spec in signature.attributes.items() if spec.default is REQUIRED
-                }
-                wanted = self._proposed(members, dict(required))
-                node = graph.add(
-                    operator, operands,
-                    {name: value for name, value in wanted.items() if name in signature.attributes},
-                )
+        if isinstance(pattern, ir.LeafNode):
+            node = self._leaf(members)
+        else:
+            operator = self._operator(members)
+            declared = self.dialect.operators.get(operator)  # none of tuples and projections
+            first = graph.types[operands[0]] if operands and operands[0] >= 0 else None
+            shape = (
+                first.shape if isinstance(first, TensorType) and first.shape is not None else self.input_shape
+            )
+            required = dict.fromkeys(pattern.attributes, 0) if declared is None else {
+                name: _guess(name, spec.types[0].base, spec.types[0].depth, shape)
+                for name, spec in declared.attributes.items() if spec.default is REQUIRED
+            }
+            wanted = self._proposed(members, required)
+            names = pattern.attributes if declared is None else declared.attributes
+            node = graph.add(
+                operator, operands, {name: value for name, value in wanted.items() if name in names}
+            )
         if graph.types[node] is None:
             graph.types[node] = infer_node(graph, self.dialect, node)
         self.made[member] = node
@@ -292,7 +273,7 @@ class _Making:
         admitted: list[str] = []
         for k, member in enumerate(members):
             pattern = self.unified.node(member)
-            if isinstance(pattern, ir.CallNode):
+            if isinstance(pattern, ir.OpNode):
                 known = self.scopes[member[0]].variables.get(pattern.variable or "")
                 own = [known] if known else list(pattern.operators)
                 admitted = [o for o in own if not admitted or o in admitted] if k else own

@@ -149,24 +149,20 @@ def described(lowering: Lowering, what: Denotation) -> str:
 def _pattern(lowering: Lowering, pattern: ir.Pattern) -> str:
     demands = [c.span.text for c in pattern.tests]
     more = f" with {', '.join(f'`{text}`' for text in demands[:6])}" if demands else ""
-    match pattern:
-        case ir.LeafNode(kind=kind, optional=optional):
-            return f"`{kind}{'?' * optional}`{more}"
-        case ir.CallNode(operators=operators, variable=variable):
-            shown = f"the operator variable `{variable}`" if variable else _listed(operators)
-            return f"a call of {shown}{more}" + (", kept if it has other users" if pattern.keep else "")
-        case ir.TupleNode():
-            return "a tuple"
-        case ir.ProjNode(base=base):
-            name = lowering.patterns[base].name
-            return f"a projection of `{name}`" if name else "a projection"
-        case ir.PreviousNode():
-            return "what the previous instance hands on, or the chain's start"
-        case ir.AltNode(branches=branches):
-            return "one of: " + "; ".join(
-                _pattern(lowering, lowering.patterns[branch]) for branch in branches[:6]
-            )
-    return "a node"
+    inner = [_pattern(lowering, lowering.patterns[part]) for part in pattern.stands_for[:6]]
+    if inner:
+        return f"one of: {'; '.join(inner)}" if len(inner) > 1 else f"the last of a chain: {inner[0]}"
+    if isinstance(pattern, ir.LeafNode):
+        return f"`{pattern.kind}{'?' * pattern.optional}`{more}"
+    if isinstance(pattern, ir.ProjNode):
+        name = lowering.patterns[pattern.base].name
+        return f"a projection of `{name}`" if name else "a projection"
+    if pattern.operators == (TUPLE,):
+        return "a tuple"
+    if not pattern.operators:
+        return "what the previous instance hands on, or the chain's start"
+    shown = f"the operator variable `{pattern.variable}`" if pattern.variable else _listed(pattern.operators)
+    return f"a call of {shown}{more}" + (", kept if it has other users" if pattern.keep else "")
 
 
 def _listed(operators: tuple[str, ...]) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
+from gslang.graph.graph import TUPLE
 
 # along one axis
 _ALONG = frozenset(
@@ -75,41 +76,24 @@ class AxisHistory:
 
     def of_source(self, number: int) -> Label | None:
         """The label of a node of the source; its reads are counted."""
-        match self.rule.nodes[number]:
-            case ir.LeafNode() as leaf:
-                self.reads[number] += 1
-                self.labels[number] = self.leaf(leaf)
-            case ir.CallNode(operators=operators, operands=operands, constraints=constraints):
-                labels = [
-                    self.of_source(o) for o in operands if o is not None and not isinstance(o, ir.Splice)
-                ]
-                if any(isinstance(o, ir.Splice) for o in operands):
-                    raise Unlike
-                tests: dict[str, Any] = {}
-                for constraint in constraints:
-                    if isinstance(constraint, ir.SameAttributes):
-                        tests.update({
-                            name: ("same", constraint.node)
-                            for name in _ABOUT_AXES if name not in constraint.without
-                        })
-                    else:
-                        tests[constraint.field] = self.said(constraint.field, constraint.test)
-                self.copies(operators, tests, labels)
-                if operators == ("nn.pad",) and len(operands) > 1 and isinstance(operands[1], int):
-                    self.labels[operands[1]] = None  # one element
-                result: list[Label | None] = [
-                    self.call(operator, labels, tests, number) for operator in operators
-                ]
-                if any(label != result[0] for label in result):
-                    raise Unlike
-                self.labels[number] = result[0]
-            case ir.TupleNode(fields=fields):
-                self.labels[number] = self.alike([self.of_source(f) for f in fields if isinstance(f, int)])
-            case ir.AltNode(branches=branches):
-                self.labels[number] = self.alike([self.of_source(branch) for branch in branches])
-                self.count.compared = True
-            case _:
-                raise Unlike
+        node = self.rule.nodes[number]
+        if isinstance(node, ir.LeafNode):
+            self.reads[number] += 1
+            self.labels[number] = self.leaf(node)
+            return self.labels[number]
+        labels = [self.of_source(part) for part in (*node.parts, *node.stands_for) if isinstance(part, int)]
+        if node.stands_for:
+            self.count.compared = True
+        if node.stands_for or node.operators == (TUPLE,):
+            self.labels[number] = self.alike(labels)
+        elif isinstance(node, ir.CallNode) and node.count is not None:
+            tests = _copied(node.copies)
+            tests.update((test.field, self.said(test.field, test.test)) for test in node.tests)
+            if node.operators == ("nn.pad",) and node.count > 1 and isinstance(node.parts[1], int):
+                self.labels[node.parts[1]] = None  # one element
+            self.labels[number] = self.calls(node.operators, labels, tests, number)
+        else:
+            raise Unlike
         return self.labels[number]
 
     def leaf(self, leaf: ir.LeafNode) -> Label | None:
@@ -128,6 +112,20 @@ class AxisHistory:
         return label
 
     # ── calls ──
+
+    def calls(
+        self, operators: Sequence[str], labels: list[Label | None], tests: Mapping[str, Any], number: int
+    ) -> Label | None:
+        """The label of a call of any of these operators; copied attributes are held to `same_place`, where
+        the operators have any about axes.
+        """
+        if any(set(self.rule.dialect.operators[k].attributes) & _ABOUT_AXES for k in operators):
+            for node in {test[1] for test in tests.values() if isinstance(test, tuple) and test[0] == "same"}:
+                self.same_place(node, labels)
+        found = [self.call(operator, labels, tests, number) for operator in operators]
+        if any(label != found[0] for label in found):
+            raise Unlike
+        return found[0]
 
     def call(
         self, operator: str, labels: list[Label | None], tests: Mapping[str, Any], number: int
@@ -270,11 +268,7 @@ class AxisHistory:
                     [operator] if isinstance(operator, str)
                     else next(v.operators for v in self.rule.variables if v.name == operator[1])
                 )
-                tests: dict[str, Any] = {}
-                for spread in spreads:
-                    tests.update(
-                        {name: ("same", spread.node) for name in _ABOUT_AXES if name not in spread.without}
-                    )
+                tests = _copied(spreads)
                 for name, value in attributes:
                     tests[name] = self.attribute(name, value)
                 for k in names:
@@ -284,15 +278,9 @@ class AxisHistory:
                             and (spec.default is None or isinstance(spec.default, (int, str)))
                         ):
                             tests[name] = ir.Equals(ir.Const(spec.default))
-                self.copies(names, tests, labels)
-                result = [self.call(name, labels, tests, -1 - number) for name in names]
-                if any(label != result[0] for label in result):
+                if any(name not in tests for k in names for name in _OPEN.get(k, ())):
                     raise Unlike
-                if any(
-                    name not in tests and name in _OPEN.get(k, ()) for k in names for name in _OPEN.get(k, ())
-                ):
-                    raise Unlike
-                return result[0]
+                return self.calls(names, labels, tests, -1 - number)
         raise Unlike
 
     def again(self, node: int) -> Label | None:
@@ -311,14 +299,6 @@ class AxisHistory:
         if copied is not None and copied.name == name in _ABOUT_AXES and copied.node in self.rule.calls:
             return ("same", copied.node)
         return test
-
-    def copies(
-        self, operators: Sequence[str], tests: Mapping[str, object], labels: list[Label | None]
-    ) -> None:
-        """Holds copied attributes to `same_place`, where the operators have any about axes."""
-        if any(set(self.rule.dialect.operators[k].attributes) & _ABOUT_AXES for k in operators):
-            for node in {test[1] for test in tests.values() if isinstance(test, tuple) and test[0] == "same"}:
-                self.same_place(node, labels)
 
     def same_place(self, node: int, labels: list[Label | None]) -> None:
         """Attributes about axes are copied to tensors of the same axes."""
@@ -359,6 +339,14 @@ def _is_elementwise(signature: Signature) -> bool:
 
 def _has_shape(node: ir.CallNode) -> bool:
     return any(isinstance(c, ir.Constraint) and c.field == "shape" for c in node.constraints)
+
+
+def _copied(spreads: Sequence[ir.SameAttributes]) -> dict[str, Any]:
+    """What is said of attributes about axes where all attributes of other calls are copied."""
+    return {
+        name: ("same", spread.node)
+        for spread in spreads for name in _ABOUT_AXES if name not in spread.without
+    }
 
 
 def _constant(test: object) -> object:
