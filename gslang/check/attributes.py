@@ -20,7 +20,7 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )
-from gslang.check.results import is_tuple, results_of, results_of_target
+from gslang.check.results import is_tuple, told_of, told_of_target
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -121,7 +121,7 @@ def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> Value
                 "E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span,
                 "state it: `const(value = …, dtype = …)`",
             )
-    if is_tuple(results_of_target(lowering, base.target)):
+    if is_tuple(told_of_target(lowering, base.target).results):
         lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span,
             f"take one of its fields: `{name}.0.{expr.field}`",
@@ -168,7 +168,7 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
     branches = lowering.without_alternatives(node)
     if any(node in template.ahead.values() for template in lowering.templates):
         return "any"  # `first.NAME` inside its own definition
-    if field in ("shape", "dtype", "ndim") and is_tuple(results_of(lowering, node)):
+    if field in ("shape", "dtype", "ndim") and is_tuple(told_of(lowering, node).results):
         name = pattern.name or "this"
         lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span,

@@ -14,15 +14,10 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
-from gslang.check.results import agreed
+from gslang.check.results import text_of, told_of, told_of_target
 from gslang.check.walks import walk
 from gslang.dialect.dtypes import PLAIN, in_class, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
-
-# attributes that are the element type of the result
-_STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")
-# whose `dtype` is not that of the (only) result
-_OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
 
 
 def check_replaced(lowering: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
@@ -45,7 +40,7 @@ def check_replaced(lowering: Lowering, olds: list[int], nows: list[int], where: 
                 )
     if len(olds) == len(nows):
         for old, now in zip(olds, nows):
-            before, after = _dtype(lowering, old), _target_dtype(lowering, now)
+            before, after = told_of(lowering, old).dtype, told_of_target(lowering, now).dtype
             if before is not None and after is not None and before != after:
                 lowering.error(
                     "E0609", f"an output of type {before} cannot be replaced by one of type {after}",
@@ -63,15 +58,13 @@ def check_operand_types(lowering: Lowering) -> None:
             for k, part in enumerate(pattern.operands):
                 if isinstance(part, int):
                     _check_operand(
-                        lowering, signature, k, _dtype(lowering, part), lowering.patterns[part].span
+                        lowering, signature, k, told_of(lowering, part).dtype, lowering.patterns[part].span
                     )
     for target in lowering.targets:
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             for k, part in enumerate(target.operands):
-                _check_operand(
-                    lowering, lowering.dialect.operators[target.operator], k, _target_dtype(lowering, part),
-                    lowering.target_spans[part],
-                )
+                dtype, span = told_of_target(lowering, part).dtype, lowering.target_spans[part]
+                _check_operand(lowering, lowering.dialect.operators[target.operator], k, dtype, span)
 
 
 def _check_operand(lowering: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
@@ -101,7 +94,7 @@ def settle_constants(lowering: Lowering) -> None:
         if isinstance(target, ir.MakeConst):
             if number in demanded:
                 lowering.targets[number] = replace(target, dtype=ir.Const(demanded[number]))
-            elif (dtype := _text(target.dtype)) is not None:
+            elif (dtype := text_of(target.dtype)) is not None:
                 _check_value(lowering, number, dtype)
 
 
@@ -116,7 +109,7 @@ def _demanded(lowering: Lowering) -> dict[int, str]:
             (target.operator,) if isinstance(target.operator, str)
             else lowering.variables[target.operator[1]].operators
         )
-        types = [_target_dtype(lowering, part) for part in target.operands]
+        types = [told_of_target(lowering, part).dtype for part in target.operands]
         for k, part in enumerate(target.operands):
             if isinstance(lowering.targets[part], ir.SeveralNodes):
                 break  # how many operands there are before the next one is not known
@@ -222,54 +215,3 @@ def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tupl
                 stack += [(otherwise, known), (then, known)]
             case ir.SelectTarget(arms=arms):
                 stack += [(arm, known) for arm in reversed(arms) if arm is not None]
-
-
-def _dtype(lowering: Lowering, node: int) -> str | None:
-    """The element type that a pattern node demands of its result; None where it says nothing."""
-    pattern = lowering.patterns[node]
-    if pattern.stands_for:
-        return agreed(_dtype(lowering, part) for part in pattern.stands_for)
-    operators = pattern.operators if isinstance(pattern, ir.CallNode) else ()
-    stated: dict[str, str] = {}
-    for constraint in pattern.tests:
-        if dtype := _text(constraint.literal):
-            stated[constraint.field] = dtype
-    if "dtype" in stated and not operators:
-        return stated["dtype"]
-    return (
-        next((d for d in (_stated(lowering, operator, stated) for operator in operators[:1]) if d), None)
-        if len(operators) == 1
-        else None
-    )
-
-
-def _text(value: Value | None) -> str | None:
-    """The text that a value is, if it is written out."""
-    return value.value if isinstance(value, ir.Const) and isinstance(value.value, str) else None
-
-
-def _target_dtype(lowering: Lowering, target: int) -> str | None:
-    match lowering.targets[target]:
-        case ir.SourceNode(_, node):
-            return _dtype(lowering, node)
-        case ir.MakeConst(dtype=dtype):
-            return _text(dtype)
-        case ir.MakeCall(operator=str(operator), attributes=attributes):
-            return _stated(
-                lowering, operator,
-                {name: text for name, value in attributes if (text := _text(value)) is not None},
-            )
-        case ir.ChosenTarget() as choice:
-            return agreed(_target_dtype(lowering, part) for part in choice.parts)
-    return None
-
-
-def _stated(lowering: Lowering, operator: str, attributes: dict[str, str]) -> str | None:
-    """The element type of an operator's result by its attributes."""
-    signature = lowering.dialect.operators[operator]
-    if operator in _OF_OTHERS or signature.several_results:
-        return None
-    return next(
-        (attributes[name] for name in _STATED_BY if name in signature.attributes and attributes.get(name)),
-        None,
-    )

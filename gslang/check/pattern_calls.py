@@ -12,7 +12,7 @@ from gslang.check.context import (
     ValueOf,
 )  # fmt: skip
 from gslang.check.patterns import node_of, splice
-from gslang.check.results import results_of
+from gslang.check.results import told_of
 from gslang.check.variables import narrow, narrow_by_operands
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
@@ -170,7 +170,7 @@ def _is_plain(expr: n.Expr) -> bool:
 
 def _is_tuple(lowering: Lowering, operand: int | None | ir.Splice) -> bool | None:
     """True if an operand is a tuple; None if unknown."""
-    found = results_of(lowering, operand) if isinstance(operand, int) else None
+    found = told_of(lowering, operand).results if isinstance(operand, int) else None
     return None if found is None else found != "tensor"
 
 

@@ -18,7 +18,7 @@ from gslang.check.context import (
     ValueOf,
     branches_of,
 )  # fmt: skip
-from gslang.check.results import check_projection, results_of
+from gslang.check.results import check_projection, told_of
 from gslang.syntax import nodes as n
 
 LEAF_FACTS = ("shape", "dtype", "ndim", "value")
@@ -175,7 +175,7 @@ def project(lowering: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> N
     wanted = ir.Constraint("index", index, expr.span)
     constraints = () if index == ir.Anything() else (wanted,)
     node = node_of(lowering, expr, base)
-    check_projection(lowering, results_of(lowering, node), wanted.equal_to or ir.Const(None), expr.span)
+    check_projection(lowering, told_of(lowering, node).results, wanted.equal_to or ir.Const(None), expr.span)
     for k, other in enumerate(lowering.patterns if wanted.literal is not None else ()):
         if (  # the same projection of the same node is the same node
             isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block

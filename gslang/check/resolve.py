@@ -24,7 +24,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )  # fmt: skip
-from gslang.check.results import check_projection, results_of, results_of_target
+from gslang.check.results import check_projection, told_of, told_of_target
 from gslang.syntax import nodes as n
 
 # Operators that only values have → the dialects' operators that compute the same of tensors.
@@ -175,8 +175,8 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
         case NodeOf() | TargetOf():
             check_projection(
                 lowering,
-                results_of(lowering, base.node) if isinstance(base, NodeOf)
-                else results_of_target(lowering, base.target),
+                told_of(lowering, base.node).results if isinstance(base, NodeOf)
+                else told_of_target(lowering, base.target).results,
                 index.value, expr.span,
             )
             return targets.project(lowering, expr, base, index.value)

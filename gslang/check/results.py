@@ -1,5 +1,5 @@
 """The results of pattern nodes and targets, as far as the rule alone says: one tensor, or a tuple of so many
-fields.
+fields, and the element type.
 """
 
 from __future__ import annotations
@@ -7,10 +7,17 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar, Union
 
+from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
 from gslang.dialect.signature import Signature
+from gslang.graph.graph import TUPLE
+
+# attributes that are the element type of the result
+_STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")
+# whose `dtype` is not that of the (only) result
+_OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
 
 Results = Union[str, int, None]
 """`"tensor"`, `"tuple"` (of any length), the number of fields of a tuple, or None: not known."""
@@ -18,35 +25,66 @@ Results = Union[str, int, None]
 _Found = TypeVar("_Found")
 
 
-def results_of(lowering: Lowering, node: int) -> Results:
-    """The results of a pattern node; None also where alternatives differ."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """The part of the type of a value that a rule alone says: its results, and its element type."""
+
+    results: Results = None
+    dtype: str | None = None
+
+
+def told_of(lowering: Lowering, node: int) -> Told:
+    """The part that is known of a pattern node; of alternatives, what they agree on."""
     pattern = lowering.patterns[node]
     if pattern.stands_for:
-        return agreed(results_of(lowering, part) for part in pattern.stands_for)
-    match pattern:
-        case ir.CallNode(operators=operators):
-            declared = {_declared(lowering.dialect.operators[name]) for name in operators}
-            return declared.pop() if len(declared) == 1 else "tuple" if "tensor" not in declared else None
-        case ir.TupleNode(count=count):
-            return "tuple" if count is None else count
-    return "tensor" if pattern.is_tensor else None  # a field may be a tuple itself
+        return _agreed([told_of(lowering, part) for part in pattern.stands_for])
+    stated = {test.field: text for test in pattern.tests if (text := text_of(test.literal))}
+    if isinstance(pattern, ir.CallNode):
+        declared = {_declared(lowering.dialect.operators[name]) for name in pattern.operators}
+        dtype = _stated(lowering, pattern.operators[0], stated) if len(pattern.operators) == 1 else None
+        several = "tuple" if "tensor" not in declared else None
+        return Told(declared.pop() if len(declared) == 1 else several, dtype)
+    if pattern.operators == (TUPLE,):
+        return Told("tuple" if pattern.count is None else pattern.count, stated.get("dtype"))
+    # a field may be a tuple itself
+    return Told("tensor" if pattern.is_tensor else None, stated.get("dtype"))
 
 
-def results_of_target(lowering: Lowering, target: int) -> Results:
-    """The results of a target."""
+def told_of_target(lowering: Lowering, target: int) -> Told:
+    """The part that is known of a target."""
     match lowering.targets[target]:
         case ir.SourceNode(_, node):
-            return results_of(lowering, node)
-        case ir.MakeConst(as_tuple=as_tuple):
-            return "tuple" if as_tuple else "tensor"
-        case ir.MakeCall(operator=str(name)):
-            return _declared(lowering.dialect.operators[name])
+            return told_of(lowering, node)
+        case ir.MakeConst(as_tuple=as_tuple, dtype=dtype):
+            return Told("tuple" if as_tuple else "tensor", text_of(dtype))
+        case ir.MakeCall(operator=str(name), attributes=attributes):
+            stated = {attribute: text for attribute, value in attributes if (text := text_of(value))}
+            return Told(_declared(lowering.dialect.operators[name]), _stated(lowering, name, stated))
         case ir.MakeTuple(fields):
             several = any(isinstance(lowering.targets[f], ir.SeveralNodes) for f in fields)
-            return "tuple" if several else len(fields)
+            return Told("tuple" if several else len(fields))
         case ir.ChosenTarget() as choice:
-            return agreed(results_of_target(lowering, part) for part in choice.parts)
-    return None
+            return _agreed([told_of_target(lowering, part) for part in choice.parts])
+    return Told()
+
+
+def _agreed(found: list[Told]) -> Told:
+    return Told(agreed(told.results for told in found), agreed(told.dtype for told in found))
+
+
+def text_of(value: ir.Value | None) -> str | None:
+    """The text that a value is, if it is written out."""
+    return value.value if isinstance(value, ir.Const) and isinstance(value.value, str) else None
+
+
+def _stated(lowering: Lowering, operator: str, attributes: dict[str, str]) -> str | None:
+    """The element type of an operator's result by its attributes."""
+    signature = lowering.dialect.operators[operator]
+    if operator in _OF_OTHERS or signature.several_results:
+        return None
+    return next(
+        (attributes[name] for name in _STATED_BY if name in signature.attributes and name in attributes), None
+    )
 
 
 def agreed(found: Iterable[_Found]) -> _Found | None:

@@ -19,7 +19,7 @@ from gslang.check.opsets import check_range
 from gslang.check.order import check_order
 from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
 from gslang.check.resolve import resolve
-from gslang.check.results import Results, is_tuple, results_of, results_of_target
+from gslang.check.results import Results, is_tuple, told_of, told_of_target
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
@@ -291,7 +291,7 @@ def _check_counts(
     if block is None and not several and len(outputs) == len(targets_):
         for item, old, new in zip(rule.source.outputs, outputs, targets_):
             _check_results(
-                lowering, item, results_of(lowering, old), results_of_target(lowering, new),
+                lowering, item, told_of(lowering, old).results, told_of_target(lowering, new).results,
                 lowering.target_spans[new]
             )
     if block is not None and not several:

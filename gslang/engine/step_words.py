@@ -101,7 +101,21 @@ def words_for(machine: Machine, step: object, slot: int) -> Words:
             return _run_too_short(machine, link)
         case mp.Valid(block):
             return _newest_instance(machine, block)
-    return _whole(machine, step)
+        case mp.Late():
+            return _late(machine)
+        case mp.Apart():
+            shared = shared_output(machine.program, machine.scope)
+            assert shared is not None
+            return _shared(machine, *shared)
+        case mp.Private():
+            return _not_private(machine)
+        case mp.Convex():
+            path = _path(machine, machine.program.rule.nodes[first_output(machine.program.rule)].span)
+            assert path is not None
+            return path
+        case mp.Guard():
+            return _guard(machine, step)
+    raise AssertionError(f"no words for {step!r}: this is a bug in gslang")
 
 
 # ── one node ────────────────────────────────────────────────────────────────────────────────────────────────
@@ -315,38 +329,21 @@ def _run_too_short(machine: Machine, link: Link) -> Words:
 # ── the whole ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _whole(machine: Machine, step: object) -> Words:
-    rule, scope = machine.program.rule, machine.scope
-    match step:
-        case mp.Late():
-            found = late_contradiction(machine.program, scope)
-            assert found is not None
-            block, scope.current = found
-            words = _instance(machine, rule.blocks.index(block))
-            scope.current = None
-            return words
-        case mp.Apart():
-            shared = shared_output(machine.program, scope)
-            assert shared is not None
-            return _shared(machine, *shared)
-        case mp.Private():
-            bound = list(bound_slots(scope))
-            matched, outputs = {slot for _, slot in bound}, set(output_slots(scope))
-            for register, slot in bound:
-                if register in rule.interior and slot >= 0 and slot not in outputs:
-                    if outside := _used_outside(machine, register, slot, matched, _ONLY_PATTERN):
-                        return outside
-        case mp.Convex():
-            if path := _path(machine, rule.nodes[first_output(rule)].span):
-                return path
-        case mp.Guard(number, condition, span):
-            expected, text, reason = where_obstacle(condition, scope)
-            read = set(nodes_read(failing_part(condition, scope), scope).values())
-            node = read.pop() if len(read) == 1 else machine.start
-            return Words(
-                reason, span, node, expected, text, KNOWN if reason == "where-unknown" else _WHERE, 2 + number
-            )
-    raise AssertionError(f"no words for {step!r}: this is a bug in gslang")
+def _late(machine: Machine) -> Words:
+    found = late_contradiction(machine.program, machine.scope)
+    assert found is not None
+    block, machine.scope.current = found
+    words = _instance(machine, machine.program.rule.blocks.index(block))
+    machine.scope.current = None
+    return words
+
+
+def _guard(machine: Machine, step: mp.Guard) -> Words:
+    expected, text, reason = where_obstacle(step.condition, machine.scope)
+    read = set(nodes_read(failing_part(step.condition, machine.scope), machine.scope).values())
+    node = read.pop() if len(read) == 1 else machine.start
+    help = KNOWN if reason == "where-unknown" else _WHERE
+    return Words(reason, step.span, node, expected, text, help, 2 + step.number)
 
 
 def _shared(machine: Machine, register: int, slot: int) -> Words:
@@ -354,6 +351,16 @@ def _shared(machine: Machine, register: int, slot: int) -> Words:
     found = f"{described(machine.graph, slot)} is matched already"
     return Words(
         "not-distinct", span, slot, "a node that nothing else of the pattern has matched", found, _ONE_EACH
+    )
+
+
+def _not_private(machine: Machine) -> Words:
+    bound, outputs = list(bound_slots(machine.scope)), set(output_slots(machine.scope))
+    matched, interior = {slot for _, slot in bound}, machine.program.rule.interior
+    return next(
+        words
+        for register, slot in bound if register in interior and slot >= 0 and slot not in outputs
+        if (words := _used_outside(machine, register, slot, matched, _ONLY_PATTERN))
     )
 
 
