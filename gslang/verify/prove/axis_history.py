@@ -342,7 +342,7 @@ def _has_shape(node: ir.CallNode) -> bool:
 
 
 def _copied(spreads: Sequence[ir.SameAttributes]) -> dict[str, Any]:
-    """What is said of attributes about axes where all attributes of other calls are copied."""
+    """The demands on attributes about axes where all attributes of other calls are copied."""
     return {
         name: ("same", spread.node)
         for spread in spreads for name in _ABOUT_AXES if name not in spread.without
