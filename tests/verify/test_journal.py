@@ -8,11 +8,13 @@ from random import Random
 
 import pytest
 
+import gslang.api as api
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
-from gslang.verify.prove.sizes import Number, text_of
+from gslang.verify.prove.prove import prove
+from gslang.verify.prove.sizes import Number, Size, text_of
 
 
 def _ends(seed: int, with_journal: bool) -> list[tuple[str, ...]]:
@@ -116,3 +118,21 @@ def test_other_questions_after_the_same_choices_end_the_proof() -> None:
 
     with pytest.raises(TooMuch, match="different questions"):
         all_cases(run, Budget(10**6), known.journal)
+
+
+def test_what_follows_is_found_once_for_cases_that_know_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    (rule,) = api.parse_rules(
+        "dialect onnx; rule t(x, s, c: const) { (r := Reshape(x, s)) * c"
+        " where numel(c.shape) == 1, c.ndim <= x.ndim, c.ndim <= r.ndim => Reshape(x * c, s, r.*) }"
+    ).own.values()
+    asked: list[str] = []
+    follows = Inequalities._follows
+
+    def counted(self: Inequalities, value: Size) -> bool:
+        asked.append(value.text)
+        return follows(self, value)
+
+    monkeypatch.setattr(Inequalities, "_follows", counted)
+    cases, once = prove(rule, 2_000).cases, len(asked)
+    monkeypatch.setattr(Inequalities, "_knowledge", lambda self: (str(len(asked)),))
+    assert prove(rule, 2_000).cases <= cases and once < len(asked) - once

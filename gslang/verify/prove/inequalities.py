@@ -80,6 +80,9 @@ class Inequalities(Knowledge, Journaled):
         # what is assumed → conclusions, and what was proved once: more knowledge does not make that untrue
         self._under: dict[tuple[str, ...], _Found] = {(): self._found}
         self._true: dict[tuple[str, ...], set[str]] = {}
+        # all that an answer rests on → the answer, for cases that come to know the same
+        self._followed: dict[tuple[tuple[str, ...], str], bool] = {}
+        self._state: tuple[_Found, int, tuple[str, ...]] = self._found, -1, ()
         self._models = Models(self.definition)
         self._checked = 0  # how many of the known facts the models satisfy
         self._left = 0
@@ -158,12 +161,25 @@ class Inequalities(Knowledge, Journaled):
             if value.text in self._true.get((), ()) or value.text in self._true.get(here, ()):
                 proved[value.text] = True
                 return True
-            proved[value.text] = self._follows(value)
+            key = self._knowledge(), value.text
+            if key not in self._followed:
+                self._followed[key] = self._follows(value)
+            proved[value.text] = self._followed[key]
             if proved[value.text]:
                 self._true.setdefault(here, set()).add(value.text)
                 if self.proved is not None:
                     self.proved.append((tuple(fact for facts in self.assumed for fact in facts), value))
         return proved[value.text]
+
+    def _knowledge(self) -> tuple[str, ...]:
+        """The texts of all that is known, assumed or replaced."""
+        found, count, texts = self._state
+        if found is not self._found or count != len(self.known):
+            known = [text_of(fact) for fact in self.known]
+            equal = [f"{name} {text_of(value)}" for name, value in self.equations.items()]
+            texts = (*known, "", *equal, "", *map(text_of, self.of_products()), "", *self._assumptions())
+            self._state = self._found, len(self.known), texts
+        return texts
 
     def _follows(self, value: Size) -> bool:
         if all(c >= 0 for c in value.terms.values()) and all(self._at_least_0(n) for n in names_in(value)):
