@@ -18,8 +18,8 @@ from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.sizes import is_number
-from gslang.verify.prove.symbolic_graph import SymbolicGraph
+from gslang.verify.prove.sizes import Number, is_number
+from gslang.verify.prove.symbolic_graph import ConstantValue, SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched, WatchingScope
@@ -40,6 +40,7 @@ class Case:
         self.watched, self.world = watched, world
         self.rule = rule = watched.rule
         self.graph = SymbolicGraph(world)
+        self.ranges: dict[str, Number] = {}  # symbols for any place (`for_all`) → the number of places
         self.scope = WatchingScope(
             rule, self.graph, [UNBOUND] * len(rule.nodes),  # type: ignore[arg-type]
             instances=[NotGrown() for _ in rule.blocks],  # type: ignore[misc]
@@ -127,6 +128,8 @@ class Case:
                 case ">=":
                     self.world.facts.learn(a - b)
             return True
+        if isinstance(a, ConstantValue) and isinstance(b, tuple) and (found := a.vector()) is not None:
+            a = found
         if sign == "==" and isinstance(a, tuple) and isinstance(b, tuple):
             return len(a) == len(b) and all(self._compared(sign, x, y) for x, y in zip(a, b))
         return truth(COMPARE[sign](a, b))

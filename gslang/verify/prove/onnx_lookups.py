@@ -105,6 +105,8 @@ def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
     if world.reading and places.leaf is not None and places.leaf.is_read and not places.shape:
         _numbered(world, places.leaf, table.shape[axis])
     behind = axis + len(places.shape)
+    if world.reading:
+        world.gathered.append((places, table.shape[axis]))
 
     def at(index: Index) -> Term:
         place = place_in(world, places, index[axis:behind], table.shape[axis])

@@ -21,6 +21,8 @@ from gslang.verify.prove.demands import bound, demand, here, hold_to_rank
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
+from gslang.verify.prove.for_all import learn
+from gslang.verify.prove.onnx_lookups import as_size
 from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
@@ -77,6 +79,7 @@ class Source:
                 self.test(number_, pattern)
         for condition in self.rule.where:
             self.assume(condition)
+        self.learn_from_places()
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root
             found = [self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]]
@@ -94,6 +97,26 @@ class Source:
         except NotProved:
             if not any(isinstance(part, ir.Comprehension) for part in walk(condition, self.rule.lets)):
                 raise
+            learn(self.case, condition)
+
+    def learn_from_places(self) -> None:
+        """Take the last place that is looked up to be inside its axis, where it is known: the source is
+        defined.
+        """
+        facts = self.world.facts
+        for places, size in self.world.gathered:
+            try:
+                place = as_size(places.at(tuple(facts.normal(n - 1) for n in places.shape)), self.world)
+            except TooMuch:
+                raise
+            except NotProved:
+                continue
+            if place is not None:
+                facts.learn(size - 1 - place)
+        for a, b in facts.fitting_sizes if self.world.gathered else ():
+            a, b = facts.normal(a), facts.normal(b)
+            if facts.proves(a - 2) and facts.proves(b - 2):
+                facts.learn_equal(a, b)
 
     def cut_off(self, everything: bool = False) -> None:
         """Ask the conditions on inputs as soon as these are bound, before operators make more cases.

@@ -47,6 +47,7 @@ class Leaf:
         # name in `chosen` → the shape that it is chosen for, and whether 0 is kept
         self.shapes: dict[str, tuple[tuple[Number, ...], object]] = {}
         self.written: dict[int, int] = {}  # the same, as the rule sees them
+        self.says: list[Any] = []  # what conditions say of all of its elements (`for_all.Says`)
         self.like: Leaf | None = None  # another one with the same elements
 
     def demand(self, rank: int) -> None:
@@ -82,6 +83,12 @@ class Leaf:
                     return self.value
                 if self.number is not None:
                     return of_size(world.facts.normal(self.number))
+                for said in self.says:
+                    found = said.applied(world.facts, index, shape)
+                    if isinstance(found, tuple):
+                        index = found
+                    elif found is not None:
+                        return of_size(found)
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
                 if world.facts.choices.fixed:
                     key = next(iter(element.atoms())).key
@@ -178,6 +185,8 @@ class ConstantValue(Opaque):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, ConstantValue):
             return self._is_like(other)
+        if isinstance(other, (tuple, list)) and (found := self.vector()) is not None:
+            return len(found) == len(other) and all(map(self.leaf.world.facts.equal, found, other))
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
         if self.place() is not None or self.leaf.number is not None:

@@ -94,6 +94,8 @@ class World:
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
+        # what the source looks up: places, and the sizes of axes that they lie in
+        self.gathered: list[tuple[Tensor, Number]] = []
         self.constants: set[str] = set()  # names of leaves that are constants
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 

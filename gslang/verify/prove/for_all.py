@@ -1,0 +1,233 @@
+"""Conditions on all numbers of a constant: `all(t.value[k] == k for k in range(n))`.
+
+Such a condition says what stands at each place of the constant, or which places hold the same number. It is
+read once, with a symbol for the place; where an element of the constant is asked for later, the place is put
+in. A condition that is not read is left out: the rule is then taken to be applied more often than it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from gslang.base.quick_dataclass import dataclass
+from gslang.check import checked as ir
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
+from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The part of a constant at places in its first axes; all of them: an element."""
+
+    leaf: Leaf
+    index: tuple[Number, ...]
+
+    @property
+    def shape(self) -> tuple[Number, ...]:
+        """What is left of the constant's."""
+        facts = self.leaf.world.facts
+        return tuple(map(facts.normal, self.leaf.resolved().shape[len(self.index) :]))
+
+
+class Unread(Exception):
+    """A condition, or a part of one, that is not understood here."""
+
+
+def learn(case: Case, condition: ir.Value) -> None:
+    """Take from a condition what it says of all numbers of constants."""
+    match condition:
+        case ir.Let(ir.Own(), number):
+            learn(case, case.rule.lets[number])
+        case ir.AllOf(items):
+            for item in items:
+                learn(case, item)
+        case ir.Builtin("all", (ir.Comprehension(element, names, source, None),)):
+            try:
+                with _round(case, names, source):
+                    learn(case, element)
+            except Unread:
+                return
+        case ir.CompareValue("==", left, right) if case.ranges:
+            try:
+                _relate(case, _value(case, left), _value(case, right))
+            except Unread:
+                return
+
+
+@contextmanager
+def _round(case: Case, names: tuple[int, ...], source: ir.Value) -> Iterator[None]:
+    """Any round of a comprehension: its variables stand for what is at a place that is a symbol."""
+    item, symbol, size = _any_item(case, source)
+    items = item if len(names) > 1 else (item,)
+    if not isinstance(items, tuple) or len(items) != len(names):
+        raise Unread
+    before = dict(case.scope.locals)
+    case.scope.locals.update(zip(names, items))
+    case.ranges[next(iter(names_in(symbol)))] = size
+    try:
+        yield
+    finally:
+        case.scope.locals.clear()
+        case.scope.locals.update(before)
+        del case.ranges[next(iter(names_in(symbol)))]
+
+
+def _any_item(case: Case, source: ir.Value) -> tuple[Any, Size, Number]:
+    """(what is at a place, the place, the number of places)."""
+    symbol = case.world.facts.size("each", 0)
+    assert isinstance(symbol, Size)
+
+    def at(value: ir.Value) -> tuple[Any, Number]:
+        match value:
+            case ir.RangeValue(lower, upper):
+                begin = _number(case, lower)
+                return begin + symbol, _number(case, upper) + 1 - begin
+            case ir.Builtin("range", (count,)):
+                return symbol, _number(case, count)
+        whole = _value(case, value)
+        if not isinstance(whole, Part) or not whole.shape:
+            raise Unread
+        return Part(whole.leaf, (*whole.index, symbol)), whole.shape[0]
+
+    match source:
+        case ir.Builtin("zip", (first, second)):
+            (one, size), (other, _) = at(first), at(second)  # the conditions say that they are as long
+            return (one, other), symbol, size
+    item, size = at(source)
+    return item, symbol, size
+
+
+def _value(case: Case, value: ir.Value) -> Any:
+    """A number, or a part of a constant."""
+    match value:
+        case ir.Local(number):
+            return case.scope.locals[number]
+        case ir.ItemValue(base, index):
+            whole = _value(case, base)
+            if isinstance(whole, Part) and whole.shape:
+                return Part(whole.leaf, (*whole.index, _number(case, index)))
+            if isinstance(whole, tuple) and type(place := _value(case, index)) is int:
+                return whole[place]
+            raise Unread
+        case ir.Builtin("len", (inner,)):
+            whole = _value(case, inner)
+            if isinstance(whole, Part) and whole.shape:
+                return whole.shape[0]
+        case ir.BinaryValue("+" | "-" | "*" | "//" as sign, left, right):
+            a, b = _number(case, left), _number(case, right)
+            return a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else a // b
+    found = case.value(value)
+    return Part(found.leaf, (0,) * found.taken) if isinstance(found, ConstantValue) else found
+
+
+def _number(case: Case, value: ir.Value) -> Number:
+    found = _value(case, value)
+    if not isinstance(found, Size) and type(found) is not int:
+        raise Unread
+    return found
+
+
+# ── what a condition says of the elements ──
+
+
+@dataclass(frozen=True, slots=True)
+class Says:
+    """The element at an index, in which symbols stand for places below `ranges`, is a number, or that at
+    another index of the same constant. `pairs`: the axis along which it holds for 2k and 2k + 1 alike.
+    """
+
+    index: tuple[Number, ...]
+    ranges: dict[str, Number]
+    number: Number = 0
+    other: tuple[Number, ...] | None = None
+    pairs: int | None = None
+
+    def applied(
+        self, facts: Facts, index: tuple[Number, ...], shape: tuple[Number, ...]
+    ) -> Number | tuple[Number, ...] | None:
+        """The number at an index, or another index that holds the same; None where nothing is said of it."""
+        places: dict[str, Number] = {}
+        everywhere: set[str] = set()  # symbols for any place of an axis
+        for axis, (said, place) in enumerate(zip(self.index, index)):
+            difference = facts.normal(place - said)
+            own = sorted(names_in(said) & self.ranges.keys())
+            if not own:
+                if type(difference) is not int or difference:
+                    return None
+                continue
+            found = _solved(facts, said, own[0], place, axis == self.pairs)
+            if len(own) > 1 or found is None or own[0] in places and found - places[own[0]] != 0:
+                return None
+            places[own[0]] = found
+            if text_of(said) == f"1*{own[0]}" and _alike(facts, self.ranges[own[0]], shape[axis]):
+                everywhere.add(own[0])
+        for name, place in places.items():
+            within = (place, self.ranges[name] - 1 - place)
+            if name not in everywhere and not all(_holds(facts, value) for value in within):
+                return None
+        if self.other is None:
+            return facts.normal(facts.replaced(self.number, places))
+        return tuple(facts.normal(facts.replaced(part, places)) for part in self.other)
+
+
+def _alike(facts: Facts, a: Number, b: Number) -> bool:
+    return text_of(facts.normal(a)) == text_of(facts.normal(b))
+
+
+def _holds(facts: Facts, value: Number) -> bool:
+    """True if a size is at least 0: known, or a case, unless a sum runs over it."""
+    known = facts.decided(value)
+    if known is None and not facts.mentions_bound(facts.normal(value)):
+        known = facts.at_least(value, 0)
+    return bool(known)
+
+
+def _solved(facts: Facts, said: Number, name: str, place: Number, pairs: bool) -> Number | None:
+    """The value of a symbol for which an expression is a place; for the first place of a pair, 2k, of either
+    place.
+    """
+    parts = linear(said, name, facts)
+    if parts is None or parts[0] != (2 if pairs else 1):
+        return None
+    rest = facts.normal(place - parts[1])
+    return facts.normal(rest // 2) if pairs else rest
+
+
+def _relate(case: Case, left: Any, right: Any) -> None:
+    """Note what an equation says of an element."""
+    for one, other in ((left, right), (right, left)):
+        if not isinstance(one, Part) or one.shape:
+            continue
+        ranges = dict(case.ranges)
+        if isinstance(other, Size) or type(other) is int:
+            one.leaf.says.append(Says(one.index, ranges, other))
+            return
+        if isinstance(other, Part) and other.leaf is one.leaf and not other.shape:
+            found = _later(case.world.facts, one.index, other.index, ranges)
+            if found is not None:
+                one.leaf.says.append(found)
+                return
+
+
+def _later(
+    facts: Facts, index: tuple[Number, ...], other: tuple[Number, ...], ranges: dict[str, Number]
+) -> Says | None:
+    """The index, if it differs from the other one in one place that lies behind it: k + h behind k, or
+    2k + 1 behind 2k.
+    """
+    different = [k for k, (a, b) in enumerate(zip(index, other)) if facts.normal(a - b) != 0]
+    if len(different) != 1:
+        return None
+    (axis,) = different
+    own = sorted(names_in(other[axis]) & ranges.keys())
+    parts = linear(other[axis], own[0], facts) if len(own) == 1 else None
+    ahead = facts.normal(index[axis] - other[axis])
+    if parts is None or parts[1] != 0 or names_in(ahead) & ranges.keys() or not facts.proves(ahead):
+        return None
+    if parts[0] == 1:
+        return Says(index, ranges, other=other)
+    return Says(other, ranges, other=other, pairs=axis) if parts[0] == 2 and ahead == 1 else None
