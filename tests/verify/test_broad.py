@@ -91,7 +91,11 @@ def test_the_prover_alone_does_not_take_them(file: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "file", [f"onnx_{name}.gsl" for name in ("blocks", "bytes", "images", "shapes", "lookups", "scores", "tables")]
+    "file",
+    [
+        f"onnx_{name}.gsl"
+        for name in ("blocks", "bytes", "images", "shapes", "lookups", "scores", "tables")
+    ],
 )
 def test_the_prover_alone_takes_none_of_these_that_are_wrong(file: str) -> None:
     """Each wrong rule differs in one thing from one that is proved."""
