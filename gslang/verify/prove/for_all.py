@@ -28,7 +28,7 @@ class Part:
 
     @property
     def shape(self) -> tuple[Number, ...]:
-        """What is left of the constant's."""
+        """The sizes of the axes that are left."""
         facts = self.leaf.world.facts
         return tuple(map(facts.normal, self.leaf.resolved().shape[len(self.index) :]))
 
