@@ -18,8 +18,7 @@ from gslang.base.quick_dataclass import dataclass
 _T = TypeVar("_T")
 SECONDS: Final = 7.0  # for one rule, and for all rules of a run that end without an answer
 NO_TIME: Final = f"no time was left for it: `--seconds {SECONDS:g}` gives each as much"
-_SHARE: Final = 0.75  # of the time that is left for tasks without an answer, for the next one
-_FREE: Final = 1.0  # second for reading; more is that of a huge file, and taken from its rules
+_SHARE: Final = 0.5  # of the time that is left for tasks without an answer, for the next one
 _LEAST: Final = 0.05  # seconds: with less, no task is begun
 _GRACE: Final = 0.3  # seconds beyond a deadline, for a step that does not ask
 _AGAIN: Final = 0.25  # seconds until it is told again, if it could raise nothing where it was
@@ -53,25 +52,23 @@ def deadline(seconds: float) -> Deadline:
 class Allowance:
     """The processor time of a run for several tasks, one after the other.
 
-    Tasks that end with an answer take as long as they do. The others have what those leave of `seconds`, or
-    half as much as those took, if that is more: a run without answers ends after `seconds`, and with answers
-    no more than a third of a longer one was in vain. `fixed`: the user has said how long each task may take,
-    and so each has `seconds`. `tasks`: how many there are, if that is known. `before`: seconds that it took
-    to read them; all but one of these count as spent without an answer, up to half of `seconds`.
+    Tasks that end with an answer take as long as they do. The others together have `seconds`, or half as much
+    as those took, if that is more: a run without answers ends after `seconds`, and of a long one with answers
+    no more than a third was in vain. `fixed`: the user has said how long each task may take,
+    and so each has `seconds`. `tasks`: how many there are, if that is known.
     """
 
-    def __init__(self, seconds: float, fixed: bool, tasks: int | None = None, before: float = 0.0) -> None:
+    def __init__(self, seconds: float, fixed: bool, tasks: int | None = None) -> None:
         self.seconds, self.fixed, self._tasks = seconds, fixed, tasks
-        self._answered = 0.0
-        self._unanswered = min(max(0.0, before - _FREE), seconds / 2)
+        self._answered = self._unanswered = 0.0
 
     @property
     def share(self) -> float:
-        """Seconds for the next task: three quarters of what is left, or all of it for the last one; 0 if that
+        """Seconds for the next task: half of what is left, or all of it for the last one; 0 if that
         is not worth beginning."""
         if self.fixed:
             return self.seconds
-        left = max(self.seconds - self._answered, self._answered / 2) - self._unanswered
+        left = max(self.seconds, self._answered / 2) - self._unanswered
         share = min(self.seconds, left if self._tasks == 1 else _SHARE * left)
         return share if share >= _LEAST else 0.0
 

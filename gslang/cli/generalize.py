@@ -14,7 +14,6 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from time import thread_time
 from typing import TYPE_CHECKING
 
 from gslang.cli.main import ExitCode
@@ -62,7 +61,6 @@ def _completed(
 
 
 def run(options: argparse.Namespace) -> int:
-    began = thread_time()
     if options.output == "-":
         sys.stderr.write("gslc generalize: the rules go to a file\n  help: -o found.gsl, or leave -o out\n")
         return ExitCode.USAGE
@@ -86,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules[0])
     names = names or list(rules.own)
-    allowance = allowance_of(options, len(names), thread_time() - began)
+    allowance = allowance_of(options, len(names))
     found: list[Generalized] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN

@@ -60,12 +60,10 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     )
 
 
-def allowance_of(options: Namespace, tasks: int | None = None, before: float = 0.0) -> Allowance:
-    """The processor time for so many rules, if their number is known, by `--seconds`; `before`: seconds that
-    it took to read them.
-    """
+def allowance_of(options: Namespace, tasks: int | None = None) -> Allowance:
+    """The processor time for so many rules, if their number is known, by `--seconds`."""
     given = options.seconds
-    return Allowance(SECONDS if given is None else given, given is not None, tasks, before)
+    return Allowance(SECONDS if given is None else given, given is not None, tasks)
 
 
 def add_inference_options(parser: ArgumentParser, each: str) -> None:

@@ -11,11 +11,11 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
-from time import thread_time
 from typing import TYPE_CHECKING
 
+from gslang.base.deadline import in_time
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
@@ -69,7 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    began = thread_time()
     if not options.rules and options.recheck is None:
         sys.stderr.write(
             "gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or "
@@ -90,7 +89,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict_text import Layout, counts_line
 
     names = options.rule or list(rules.own)
-    allowance = allowance_of(options, len(names), thread_time() - began)
+    allowance = allowance_of(options, len(names))
     settings = Settings(allowance.seconds, options.seed, options.instances, options.strict_special)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
@@ -158,7 +157,7 @@ def _verdicts(
         raise InputError(
             "rules from standard input cannot go to a cluster", path="-", help="write the rules to a file"
         )
-    from gslang.verify.verdict import is_answer, no_time_for
+    from gslang.verify.verdict import holds, no_time_for
 
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
         for name in names:
@@ -166,7 +165,12 @@ def _verdicts(
             def judge(seconds: float, name: str = name) -> Verdict:
                 return _judge(rules, name, replace(settings, seconds=seconds), options.certificate)
 
-            yield allowance.spend(judge, is_answer) or no_time_for(rules.known[name])
+            share = allowance.share
+            verdict = allowance.spend(judge, holds) or no_time_for(rules.known[name])
+            if share < allowance.seconds and verdict.stopped and holds(verdict):
+                # nothing speaks against it: as much time as a rule alone
+                verdict = in_time(allowance.seconds, partial(judge, allowance.seconds)) or verdict
+            yield verdict
         return
     from gslang.base.processes import workers
 

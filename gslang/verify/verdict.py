@@ -119,6 +119,11 @@ def is_answer(verdict: Verdict) -> bool:
     return verdict.verdict != "unknown" and not verdict.stopped
 
 
+def holds(verdict: Verdict) -> bool:
+    """True if it speaks for the rule; more time might only tell more."""
+    return verdict.verdict not in ("unknown", "refuted")
+
+
 def no_time_for(rule: CheckedRule) -> Verdict:
     """The verdict on a rule that could not be judged in the time that was left for it."""
     return Verdict(rule.name, "unknown", NO_TIME, None, 0, 0.0, stopped=True)

@@ -12,7 +12,7 @@ import pytest
 from gslang.api import parse_rules
 from gslang.base.deadline import Allowance, Deadline, deadline, in_time
 from gslang.cli.main import main
-from gslang.verify.verdict import Settings, verify_now
+from gslang.verify.verdict import Settings, Verdict, verify_now
 
 
 def test_a_deadline_passes_and_is_never_later_than_one_around_it() -> None:
@@ -38,7 +38,7 @@ def test_tasks_without_an_answer_share_the_time_and_others_take_theirs(
     clock = [0.0]
     monkeypatch.setattr("gslang.base.deadline.thread_time", lambda: clock[0])
     free, fixed = Allowance(8.0, False), Allowance(8.0, True)
-    for allowance, found in ((free, [6.0, 1.5, 0.375]), (fixed, [8.0] * 3)):
+    for allowance, found in ((free, [4.0, 2.0, 1.0]), (fixed, [8.0] * 3)):
         assert [allowance.spend(at(clock, 9), lambda _: False) for _ in range(3)] == found
     while free.share:
         free.spend(at(clock, 9), lambda _: False)
@@ -49,9 +49,9 @@ def test_the_last_task_has_all_that_is_left_and_answers_give_time(monkeypatch: p
     clock = [0.0]
     monkeypatch.setattr("gslang.base.deadline.thread_time", lambda: clock[0])
     allowance = Allowance(8.0, False, 3)
-    assert allowance.spend(at(clock, 1), lambda _: False) == 6.0
-    assert allowance.spend(at(clock, 4), lambda _: True) == 5.25
-    assert allowance.share == 3.0
+    assert allowance.spend(at(clock, 1), lambda _: False) == 4.0
+    assert allowance.spend(at(clock, 4), lambda _: True) == 3.5
+    assert allowance.share == 7.0
     later = Allowance(8.0, False)
     for _ in range(10):
         later.spend(at(clock, 5), lambda _: True)
@@ -85,6 +85,31 @@ def test_rules_for_which_no_time_is_left_are_named(
     found = json.loads(capsys.readouterr().out)["rules"]
     assert [r["rule"] for r in found] == ["r0", "r1", "r2"]
     assert all("no time was left" in r["reason"] and "--seconds" in r["reason"] for r in found)
+
+
+@pytest.mark.parametrize(
+    ("found", "seconds"), [("tested", [3.5, 7.0, 3.5, 7.0, 7.0]), ("unknown", [3.5, 2.5, 3.0])]
+)
+def test_a_rule_that_nothing_speaks_against_has_as_much_time_as_one_alone(
+    found: str, seconds: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And takes none away from the others."""
+    given: list[float] = []
+    clock = [0.0]
+
+    def judge(rules: object, name: str, settings: Settings, certificates: object) -> Verdict:
+        given.append(settings.seconds)
+        clock[0] += min(settings.seconds, 2.0)
+        return Verdict(name, found, "so far", None, 3, 0.0, stopped=True)
+
+    monkeypatch.setattr("gslang.base.deadline.thread_time", lambda: clock[0])
+    monkeypatch.setattr("gslang.cli.verify._judge", judge)
+    rules = tmp_path / "r.gsl"
+    rules.write_text("dialect relay;\n" + "".join(
+        f"rule r{k}(a): nn.relu(nn.relu(a)) where a.ndim > {k} => nn.relu(a);\n" for k in range(3)
+    ))
+    main(["verify", str(rules)])
+    assert given == seconds
 
 
 def test_a_verdict_says_that_it_was_stopped() -> None:
@@ -132,9 +157,3 @@ def test_values_have_a_limit_of_memory(
     monkeypatch.setenv("GSLANG_MEMORY", "much")
     assert main(["run", str(graph)]) == 3
     assert "8G" in capsys.readouterr().err
-
-
-def test_a_long_reading_is_taken_from_what_rules_without_an_answer_share() -> None:
-    seconds = [Allowance(8.0, False, 1, before).share for before in (0.0, 0.9, 2.0, 60.0)]
-    assert seconds == [8.0, 8.0, 7.0, 4.0]
-    assert Allowance(8.0, True, 1, 60.0).share == 8.0
