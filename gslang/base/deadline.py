@@ -19,6 +19,8 @@ _T = TypeVar("_T")
 SECONDS: Final = 7.0  # for one rule, and for all rules of a run that end without an answer
 NO_TIME: Final = f"no time was left for it: `--seconds {SECONDS:g}` gives each as much"
 _SHARE: Final = 0.5  # of the time that is left for tasks without an answer, for the next one
+_FEW: Final = 100  # tasks; of more, each takes `_EACH` seconds to be read and told
+_EACH: Final = 0.0015
 _LEAST: Final = 0.05  # seconds: with less, no task is begun
 _GRACE: Final = 0.3  # seconds beyond a deadline, for a step that does not ask
 _AGAIN: Final = 0.25  # seconds until it is told again, if it could raise nothing where it was
@@ -60,7 +62,8 @@ class Allowance:
 
     def __init__(self, seconds: float, fixed: bool, tasks: int | None = None) -> None:
         self.seconds, self.fixed, self._tasks = seconds, fixed, tasks
-        self._answered = self._unanswered = 0.0
+        self._answered = 0.0
+        self._unanswered = min(_EACH * max(0, (tasks or 0) - _FEW), seconds / 2)
 
     @property
     def share(self) -> float:

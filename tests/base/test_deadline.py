@@ -58,6 +58,11 @@ def test_the_last_task_has_all_that_is_left_and_answers_give_time(monkeypatch: p
     assert later.share == 8.0
 
 
+def test_reading_many_tasks_takes_of_the_time() -> None:
+    seconds = [Allowance(8.0, False, tasks).share for tasks in (100, 1100, 10**6)]
+    assert seconds == [4.0, 3.25, 2.0] and Allowance(8.0, True, 10**6).share == 8.0
+
+
 def test_what_does_not_ask_for_the_time_is_ended() -> None:
     def endless() -> None:
         while True:
