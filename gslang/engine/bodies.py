@@ -26,7 +26,8 @@ def computes(
 
     def fits(part: ir.BodyPart, node: int) -> bool:
         graph = body.graph
-        if not (isinstance(part, ir.BodyCall) and part.operator == "Identity"):
+        written = isinstance(part, ir.BodyCall) and part.operator == "Identity"
+        if not written and not isinstance(part, ir.BodyChoice):  # an alternative may say it
             while graph.op[node] == "Identity":
                 node = graph.operands[node][0]
         match part:

@@ -10,9 +10,10 @@ operands is no construct of its own here: the template is spelled out as often a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
+from tests.engine.body_data import NAMES, is_described
 from tests.engine.random_graphs import DIMS, LEAVES, Data, name_of
 from tests.engine.rule_data import (
     COMMUTATIVE,
@@ -144,6 +145,8 @@ def _orders(node: Any, entry: tuple[str, tuple[int, ...], Any]) -> list[tuple[in
         while len(operands) > len(node.operands) and operands[-1] < 0:
             operands = operands[:-1]
         operands += (-1,) * (len(node.operands) - len(operands))
+        if any(body is not None for body in node.bodies):  # what bodies read stands in any order
+            return [(operands[0], *rest) for rest in permutations(operands[1:])]
         if operator in COMMUTATIVE and not node.ordered:
             return [operands, operands[::-1]]
     return [operands]
@@ -172,6 +175,8 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
         if isinstance(node, Projection) and node.index is not None and graph[f[k]][2]["index"] != node.index:
             return False
         if isinstance(node, Call) and not _axis_fits(node.axis, f, f[k], graph, choice):
+            return False
+        if isinstance(node, Call) and node.bodies and not _bodies_fit(node, f, f[k], graph):
             return False
     for variable in VARIABLES:
         if (
@@ -211,6 +216,14 @@ def is_match(rule: Rule, graph: Data, ends: list[int], choice: dict[int, int], f
     if min(targets, default=0) < 0:
         return False
     return not any(_depends(graph, f[k], targets) for k in active if isinstance(nodes[k], Leaf) and f[k] >= 0)
+
+
+def _bodies_fit(call: Call, f: Assignment, slot: int, graph: Data) -> bool:
+    constants = frozenset(g for g, node in enumerate(graph) if node[0] == "const")
+    return all(
+        stated is None or is_described(stated, graph[slot][2][name], f, constants)
+        for name, stated in zip(NAMES, call.bodies)
+    )
 
 
 def _leaf_fits(leaf: Leaf, slot: int, graph: Data) -> bool:

@@ -16,6 +16,8 @@ from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node
+from gslang.graph.inner_graph import READ, InnerGraph
+from tests.engine.body_data import NAMES, Body, random_body
 from tests.engine.rule_data import (
     BINARY,
     COMMUTATIVE,
@@ -98,11 +100,28 @@ def _copy(random: Random, plain: Rule, graph: Data) -> None:
             place[k] = place[node.branches[choice[k]]]
         elif isinstance(node, Leaf):
             place[k] = _leaf(random, node, graph)
+        elif isinstance(node, Call) and node.bodies:
+            graph.append(_with_bodies(random, node, place))
+            place[k] = len(graph) - 1
         else:
             graph.append(_damaged_node(random, node, [place[o] for o in below(node)], operators, axis))
             place[k] = len(graph) - 1
         if random.random() < 0.05:
             graph.append((random.choice(UNARY), (_tensor(random, graph),), {}))
+
+
+def _with_bodies(
+    random: Random, call: Call, place: dict[int, int]
+) -> tuple[str, tuple[int, ...], dict[str, Any]]:
+    """A call whose bodies are nearly what the rule says; what they read stands in some order."""
+    which, *read = below(call)
+    bodies = {
+        name: random_body(random, stated, tuple(read), place) for name, stated in zip(NAMES, call.bodies)
+    }
+    slots = [place[k] for k in read]
+    if random.random() < 0.5:
+        random.shuffle(slots)
+    return call.operators[0], (place[which], *slots), dict(bodies)
 
 
 def _chosen(plain: Rule, k: int, choice: dict[int, int]) -> tuple[int, ...]:
@@ -213,13 +232,36 @@ def as_graph(data: Data, ends: list[int], type_of_all: TensorType | None = None)
             case "proj":
                 graph.add_proj(operands[0], attributes["index"])
                 graph.types[k] = type
+            case "my.branch":
+                graph.add(operator, operands, {name: repr(attributes[name]) for name in NAMES}, type)
             case _:
                 graph.add(
                     operator, operands, attributes, TupleType((type, type)) if operator == "split" else type
                 )
         graph.names[k] = name_of(k, data)
     graph.set_outputs(ends)
+    graph.meta[READ] = lambda outer, node, name: _inner_graph(outer, data[node][2][name])
     return graph
+
+
+def _inner_graph(outer: Graph, body: Body) -> InnerGraph:
+    """Node k of the body is node k; constants outside are constants inside, as formats show them."""
+    data: Data = []
+    for operator, operands, attributes in body.nodes:
+        if operator == "outer":
+            value = outer.value(attributes["of"]) if outer.op[attributes["of"]] == "%const" else None
+            known = None if value is None else value.tolist()
+            data.append(
+                ("input", (), {}) if known is None
+                else ("const", (), {"value": tuple(known) if isinstance(known, list) else known})
+            )
+        else:
+            data.append(("input" if operator == "own" else operator, operands, attributes))
+    return InnerGraph(
+        as_graph(data, list(body.outputs)),
+        tuple(k for k, node in enumerate(body.nodes) if node[0] == "own"),
+        {k: node[2]["of"] for k, node in enumerate(body.nodes) if node[0] == "outer"},
+    )
 
 
 def infer_all(graph: Graph, dialect: Dialect) -> bool:

@@ -8,6 +8,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
+from tests.engine.body_data import NAMES, random_description
 from tests.engine.rule_data import (
     BINARY,
     UNARY,
@@ -31,13 +32,13 @@ from tests.engine.rule_data import (
 KINDS = ("any", "any", "any", "any", "any", "var", "input", "param", "const", "fixed")
 
 
-def random_rule(random: Random) -> Rule:
-    """A rule of up to about eight nodes.
+def random_rule(random: Random, bodies: bool = False) -> Rule:
+    """A rule of up to about eight nodes; with `bodies`, it says what those of some calls compute.
 
     A few break the order of definition (§4 of the language): the checker says so.
     """
     while True:
-        rule = _attempt(random)
+        rule = _attempt(random, bodies)
         if rule is not None:
             return rule
 
@@ -103,7 +104,7 @@ class _Growing:
         return None
 
 
-def _attempt(random: Random) -> Rule | None:
+def _attempt(random: Random, bodies: bool) -> Rule | None:
     grow = _Growing(random)
     for k in range(random.randint(1, 3)):
         shape: tuple[Any, ...] | None = None
@@ -115,6 +116,10 @@ def _attempt(random: Random) -> Rule | None:
         grow.add(Leaf(random.choice(KINDS), shape=shape))
     for _ in range(random.randint(1, 5)):
         _grow(grow)
+        if bodies and random.random() < 0.4:
+            _branch(grow)
+    if bodies and not any(isinstance(node, Call) and node.bodies for node in grow.nodes):
+        _branch(grow)
     templates: list[Template] = []
     for name in random.choices(((), ("f",), ("f", "g")), (70, 24, 6))[0]:
         template = _template(grow, name, random.random() < 0.5 and not any(t.outputs for t in templates))
@@ -222,6 +227,16 @@ def _grow(grow: _Growing) -> None:
             grow.add(
                 Call(("my.pick",), (grow.pick(), *[_optional(grow) for _ in range(random.randint(1, 2))]))
             )
+
+
+def _branch(grow: _Growing) -> None:
+    """A call with bodies, of which one or both are described."""
+    random = grow.random
+    read = tuple(dict.fromkeys([grow.pick() for _ in range(random.randint(1, 3))]))
+    stated = [random_description(random, read) if random.random() < 0.8 else None for _ in NAMES]
+    if stated == [None, None] and random.random() < 0.9:
+        stated[random.randrange(2)] = random_description(random, read)
+    grow.add(Call(("my.branch",), (grow.pick(), *read), bodies=tuple(stated)))
 
 
 def _optional(grow: _Growing) -> int:

@@ -43,7 +43,8 @@ class Spread:
 class Call:
     """A call of one of `operators`; `axis` is what the attribute must be.
 
-    `variable`: all calls with this one have one operator.
+    `variable`: all calls with this one have one operator. `bodies`: descriptions (`body_data`), None for one
+    that is left open.
     """
 
     operators: tuple[str, ...]
@@ -51,6 +52,7 @@ class Call:
     axis: tuple[Any, ...] | None = None
     variable: str | None = None
     ordered: bool = False
+    bodies: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)

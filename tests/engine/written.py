@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.engine.body_data import NAMES, description_text
 from tests.engine.rule_data import (
     VARIABLES,
     Call,
@@ -22,6 +23,10 @@ from tests.engine.rule_data import (
 
 DECLARED = {
     "my.cat": "op my.cat(*items: tensor, axis: int = 0) -> tensor;\n",
+    "my.branch": (
+        "op my.branch(which: tensor, *captured: tensor, left: graph, right: graph) -> tensor;\n"
+        "op Identity(x: tensor) -> tensor;\n"
+    ),
     "my.pick": "op my.pick(first: tensor, second: tensor?, third: tensor?) -> tensor;\n",
 }
 
@@ -99,7 +104,7 @@ def rule_text(
     declared = "".join(
         text
         for operator, text in DECLARED.items()
-        if any(isinstance(n, Call) and operator in n.operators for n in rule.nodes)
+        if any(isinstance(n, Call) and (operator in n.operators or n.bodies) for n in rule.nodes)
     )
     declared += "".join(text for way, text in FUNCTIONS.items() if way in rule.ways)
     table, source = "", f"{' '.join(lines)} {outputs}{where}"
@@ -157,8 +162,12 @@ def _expression(rule: Rule, number: int, node: Node) -> str:
         return f"p{k}"
 
     match node:
-        case Call(operators, operands, axis, variable, ordered):
+        case Call(operators, operands, axis, variable, ordered, bodies):
             arguments = [name(o) for o in operands]
+            arguments += [
+                f"{attribute} = {description_text(body)}"
+                for attribute, body in zip(NAMES, bodies) if body is not None
+            ]
             if axis is not None and axis[0] == "spread":
                 arguments.append(f"p{axis[1]}.*")
             elif number in rule.captured:

@@ -129,6 +129,13 @@ def test_alternatives_in_a_body(readable: bool) -> None:
 
 
 @pytest.mark.parametrize("readable", [False, True])
+def test_an_alternative_may_be_an_identity(readable: bool) -> None:
+    source = "If(c, x, w, then_branch = Identity(x) | Neg(x), else_branch = w).0"
+    assert matches(source, branches("t = Identity(x)", "e = Identity(w)"), readable) == 1
+    assert matches(source, branches("t = Neg(x)", "e = Identity(w)"), readable) == 1
+
+
+@pytest.mark.parametrize("readable", [False, True])
 def test_attributes_in_bodies_can_be_captured(readable: bool) -> None:
     rules = api.parse_rules(
         "dialect onnx; rule r(c, x, w) {"
