@@ -19,7 +19,7 @@ def filler(kind: type, names: Sequence[str]) -> Callable[[Sequence[object]], Any
     return FunctionType(_code(len(names)), given)
 
 
-def _setter(kind: type, name: str) -> Callable[[Any, object], None]:
+def _setter(kind: type, name: str) -> Callable[[object, object], None]:
     slot = getattr(kind, name, None)
     if isinstance(slot, MemberDescriptorType):
         return slot.__set__

@@ -43,7 +43,7 @@ FORMS: Final[dict[type, tuple[Parts, Make]]] = {
 }
 """Containers, and what classes have said of themselves: kind → its parts as data; what makes it of them
 again."""
-LATE: Final[dict[type, tuple[Parts, Callable[[list[Any], Callable[[], Any]], Any]]]] = {}
+LATE: Final[dict[type, tuple[Parts, Callable[[list[object], Callable[[], object]], object]]]] = {}
 """Classes whose objects are read late: their heading, and what makes one of that and of a reader."""
 _HOMES: Final[dict[type, str]] = {}  # class → the module whose import declares its form
 _CONTAINERS: Final = {kind.__name__: kind for kind in FORMS}

@@ -161,7 +161,7 @@ def _homes(table: _Table, root: int) -> list[int | None]:
 
 
 @cache
-def _is_value(kind: Any) -> bool:
+def _is_value(kind: object) -> bool:
     """True for types whose objects of equal parts are equal and never change."""
     return kind in (tuple, frozenset) or (
         kind not in FORMS and is_dataclass(kind) and kind.__hash__ is not None

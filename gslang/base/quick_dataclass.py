@@ -77,13 +77,13 @@ _KIND: Final = _LIKE.__dataclass_fields__["field"]._field_type
 """The mark of the library for a field that is no class variable."""
 
 
-def _fields(cls: Any, kw_only: bool) -> dict[str, Field[Any]]:
+def _fields(cls: Any, kw_only: bool) -> dict[str, Field[object]]:
     """The fields of a class, those of its bases first; it keeps defaults as attributes.
 
     The library looks at each annotation for class variables of all spellings, and at its own module for the
     names in it; here a field is one whose annotation, a text, does not begin with `ClassVar`.
     """
-    found: dict[str, Field[Any]] = {}
+    found: dict[str, Field[object]] = {}
     for base in cls.__mro__[-1:0:-1]:
         found.update(base.__dict__.get(_FIELDS, {}))
     for name, annotation in cls.__annotations__.items():
@@ -145,7 +145,7 @@ def _init(cls: type, frozen: bool) -> Callable[..., Any]:
     named: list[str] = []
     body: list[str] = []
     given: dict[str, object] = {"_absent": MISSING}
-    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    every: dict[str, Field[object]] = getattr(cls, _FIELDS)
     for name, field in every.items():
         value = name
         default = field.default
@@ -177,12 +177,12 @@ def _init(cls: type, frozen: bool) -> Callable[..., Any]:
 
 
 def _compared(cls: type) -> list[str]:
-    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    every: dict[str, Field[object]] = getattr(cls, _FIELDS)
     return [name for name, field in every.items() if field.compare]
 
 
 def _hash(cls: type) -> Callable[..., Any]:
-    every: dict[str, Field[Any]] = getattr(cls, _FIELDS)
+    every: dict[str, Field[object]] = getattr(cls, _FIELDS)
     hashed = [name for name, field in every.items() if (field.compare if field.hash is None else field.hash)]
     parts = "".join([f"self.{name}, " for name in hashed])
     return _compiled("__hash__", ["self"], [f"return hash(({parts}))"], {})
@@ -196,7 +196,7 @@ def _eq(cls: type) -> Callable[..., Any]:
 
 
 def _repr(self: object) -> str:
-    fields: dict[str, Field[Any]] = getattr(self, _FIELDS)
+    fields: dict[str, Field[object]] = getattr(self, _FIELDS)
     shown = ", ".join([f"{name}={getattr(self, name)!r}" for name, field in fields.items() if field.repr])
     return f"{self.__class__.__qualname__}({shown})"
 

@@ -151,7 +151,7 @@ def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
     return None if found is UNKNOWN else found
 
 
-def _decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
+def _decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> object:
     return decided_by(value, lambda part: opset if isinstance(part, ir.Opset) else UNKNOWN, lets)
 
 

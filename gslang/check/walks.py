@@ -86,7 +86,7 @@ def equations(conditions: Iterable[ir.Value]) -> Iterator[tuple[ir.NodeAttr, ir.
                     yield side, other
 
 
-def against_constant(condition: object) -> tuple[ir.Value, str, Any] | None:
+def against_constant(condition: object) -> tuple[ir.Value, str, object] | None:
     """The value that a condition compares with a constant, the sign with the constant on its right, and the
     constant; None for other conditions.
     """

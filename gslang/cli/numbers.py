@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
@@ -73,7 +73,7 @@ def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
             raise InputError(f"`--dim {name}={sizes[name]}`: the graph has no dimension `{name}`", help=help)
 
 
-def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str) -> list[Any]:
+def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str) -> list[object]:
     """The values of the outputs.
 
     `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`.
@@ -136,7 +136,7 @@ def compare_graphs(
 
     random = random_outputs(before, after)
 
-    def compared(run: Callable[[Graph], list[Any]]) -> Agreement:
+    def compared(run: Callable[[Graph], list[object]]) -> Agreement:
         left, right = ([v for k, v in enumerate(run(g)) if k not in random] for g in (before, after))
         return compare_values(left, right)
 
@@ -263,7 +263,7 @@ def _computed(graph: Graph) -> list[int]:
 
 def _values_of(
     graph: Graph, nodes: Sequence[int], dialect: Dialect, inputs: Mapping[str, object]
-) -> list[Any]:
+) -> list[object]:
     from gslang.evaluate.run import evaluate
 
     watched = graph.copy()

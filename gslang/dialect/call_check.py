@@ -9,7 +9,7 @@ are not declared pass: exporters write more than dialects know, and such calls a
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import dtype_exists
@@ -74,7 +74,7 @@ def _check_operands(signature: Signature, count: int) -> None:
         )
 
 
-def conform(value: object, spec: AttributeSpec) -> Any:
+def conform(value: object, spec: AttributeSpec) -> object:
     """The value in the declared type's normal form, or `MISFIT`."""
     if any(_is(value, t, t.depth, t.optional) for t in spec.types):
         return value
@@ -106,7 +106,7 @@ def _is(value: object, type: AttributeType, depth: int, optional: bool) -> bool:
     return True
 
 
-def _convert(value: object, type: AttributeType, depth: int) -> Any:
+def _convert(value: object, type: AttributeType, depth: int) -> object:
     if depth:
         if not isinstance(value, tuple):
             return MISFIT

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, Union
+from typing import Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.bounds import NOTHING, Bound, Call, resolve
@@ -224,7 +224,7 @@ def is_declared(domain: Domain) -> bool:
     return True
 
 
-def literals(domain: Domain) -> tuple[Any, ...]:
+def literals(domain: Domain) -> tuple[object, ...]:
     """Values that stand in the declaration one by one, also of a list's items; without `none`."""
     match domain:
         case Exactly(value):

@@ -72,7 +72,7 @@ def _in_turn(sources: list[Iterator[object]]) -> Iterator[object]:
                 sources.remove(source)
 
 
-def _examples(base: str, classes: tuple[str, ...]) -> tuple[Any, ...]:
+def _examples(base: str, classes: tuple[str, ...]) -> tuple[object, ...]:
     if base == "bool":
         return (False, True)
     if base != "dtype":

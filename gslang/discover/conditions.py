@@ -16,7 +16,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, product
-from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
@@ -104,7 +103,7 @@ def _fewest(
     chosen: list[tuple[Place, Place]] = []
     while left:
 
-        def worth(pair: tuple[Place, Place]) -> tuple[float, Any]:
+        def worth(pair: tuple[Place, Place]) -> tuple[float, object]:
             a, b = pair
             excluded = sum(draw.sizes[a] != draw.sizes[b] for draw in left)
             lost = sum(draw.sizes[a] != draw.sizes[b] for draw in kept)

@@ -177,7 +177,7 @@ def build_all(
 
 
 @lru_cache(maxsize=4096)
-def input_value(number: int, at: int, type_: Type) -> Any:
+def input_value(number: int, at: int, type_: Type) -> object:
     """The value of a variable: positive and negative quarters, for each variable and size others."""
     assert isinstance(type_, TensorType) and type_.shape is not None
     random = np.random.default_rng([17, number, at])

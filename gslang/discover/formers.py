@@ -60,7 +60,7 @@ class Former:
         return {name: _sized(value, sizes) for name, value in self.attrs}
 
 
-def _sized(value: object, sizes: Mapping[str, int]) -> Any:
+def _sized(value: object, sizes: Mapping[str, int]) -> object:
     if isinstance(value, Symbol):
         return sizes[value.name]
     return tuple([_sized(item, sizes) for item in value]) if isinstance(value, tuple) else value
@@ -107,7 +107,7 @@ def read_operators(text: str, dialect: Dialect) -> list[Asked]:
     return found
 
 
-def _settled(item: str, signature: Signature) -> tuple[str, tuple[Any, ...]]:
+def _settled(item: str, signature: Signature) -> tuple[str, tuple[object, ...]]:
     name, equals, values = item.partition("=")
     name = name.strip()
     if not equals or name not in signature.attributes:
@@ -125,7 +125,7 @@ def _settled(item: str, signature: Signature) -> tuple[str, tuple[Any, ...]]:
     return name, found
 
 
-def _value(text: str, signature: Signature, name: str) -> Any:
+def _value(text: str, signature: Signature, name: str) -> object:
     if text[:1] in "([" and text[-1:] in ")]":
         return tuple(_value(item.strip(), signature, name) for item in _cut(text[1:-1], ","))
     if re.fullmatch(r"-?\d+", text):

@@ -21,7 +21,7 @@ def add(a: Any, b: Any) -> Any:
     return bounded(_applied(operator.add, a, b))
 
 
-def subtract(a: Any, b: Any) -> Any:
+def subtract(a: object, b: object) -> object:
     return _applied(operator.sub, a, b)
 
 

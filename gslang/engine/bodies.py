@@ -8,7 +8,7 @@ unless the rule calls it; ONNX needs it where a body returns one of its inputs o
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from gslang.check import checked as ir
 from gslang.engine.scope import Scope
@@ -20,7 +20,7 @@ _SHOWN: Final = 3  # levels of calls
 
 
 def computes(
-    body: InnerGraph, stated: ir.Computes, scope: Scope, passes: Callable[[ir.Test, Any, Scope], bool]
+    body: InnerGraph, stated: ir.Computes, scope: Scope, passes: Callable[[ir.Test, object, Scope], bool]
 ) -> bool:
     """True if a body has the outputs that a rule states. `passes`: of `constraints`."""
 

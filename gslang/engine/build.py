@@ -259,7 +259,7 @@ def _same(a: object, b: object) -> bool:
     return type(a) is type(b) and bool(a == b)
 
 
-def fitted(value: object, signature: Signature | None, name: str) -> Any:
+def fitted(value: object, signature: Signature | None, name: str) -> object:
     """A computed value as a graph stores it: known, plain Python, floats where only floats are declared."""
     value = known_value(value)
     spec = signature.attributes.get(name) if signature is not None else None
@@ -279,7 +279,7 @@ def known_value(value: Any) -> Any:
     return value
 
 
-def _floats(value: object) -> Any:
+def _floats(value: object) -> object:
     if isinstance(value, tuple):
         return tuple(_floats(item) for item in value)
     return float(value) if isinstance(value, int) and not isinstance(value, bool) else value

@@ -104,7 +104,7 @@ def _reversed(items: Any) -> Any:
     return measured(items)[::-1]
 
 
-BUILTINS: dict[str, Callable[..., Any]] = {
+BUILTINS: dict[str, Callable[..., object]] = {
     "len": len,
     "range": numbers,
     "reversed": _reversed,

@@ -48,7 +48,7 @@ def follow(graph: Graph, node: int, path: Iterable[int]) -> int:
     return node
 
 
-def field_of(graph: Graph, dialect: Dialect, node: int, path: tuple[int, ...], field: str) -> Any:
+def field_of(graph: Graph, dialect: Dialect, node: int, path: tuple[int, ...], field: str) -> object:
     """The canonical value of a field of the node at `path` below `node`."""
     return canonical(read_attribute(graph, dialect, follow(graph, node, path), field))
 

@@ -128,7 +128,7 @@ def _one_of(tests: tuple[ir.Test, ...], found: object, scope: Scope) -> bool:
 
 
 _element = lru_cache(maxsize=4096)(as_element)  # the few numbers of the rules, at each constant of a graph
-_ROUNDED: dict[tuple[int | float, object], Any] = {}
+_ROUNDED: dict[tuple[int | float, object], object] = {}
 
 
 def _rounded(value: int | float, dtype: Any) -> Any:

@@ -33,7 +33,7 @@ class ExternFailed(RuleFailed):
     """
 
 
-def caller(extern: Extern) -> Callable[..., Any]:
+def caller(extern: Extern) -> Callable[..., object]:
     """The function that computes a call from the values of its arguments."""
     return extern.function or partial(_unknown, extern.reference)
 
@@ -52,7 +52,7 @@ def with_externs(program: CheckedProgram, allow: bool) -> CheckedProgram:
     return replace(program, rules=rules) if known else program
 
 
-def _bound(item: object, allow: bool, known: dict[str, Callable[..., Any]]) -> Any:
+def _bound(item: object, allow: bool, known: dict[str, Callable[..., object]]) -> Any:
     """A part of a rule with functions in all calls in it."""
     if isinstance(item, tuple):
         parts = tuple(_bound(part, allow, known) for part in item)
@@ -77,7 +77,7 @@ def _bound(item: object, allow: bool, known: dict[str, Callable[..., Any]]) -> A
 # ── importing ───────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _imported(extern: Extern) -> Callable[..., Any]:
+def _imported(extern: Extern) -> Callable[..., object]:
     module, _, path = extern.reference.partition(":")
     found: Any = _module(module, extern)
     for part in path.split("."):
@@ -161,11 +161,11 @@ def _of_file(name: str, file: Path) -> ModuleType:
 # ── calling ─────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _unknown(reference: str, *arguments: object) -> Any:
+def _unknown(reference: str, *arguments: object) -> object:
     raise UnknownValue(f"`{reference}` is not imported")
 
 
-def _refuse(extern: Extern, *arguments: object) -> Any:
+def _refuse(extern: Extern, *arguments: object) -> object:
     raise ExternFailed(
         f"it rests on the Python function `{extern.reference}`, which was not imported", help=_ALLOW,
         path=str(extern.span),

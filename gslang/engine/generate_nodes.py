@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from gslang.check import checked as ir
 from gslang.engine import program as mp
@@ -82,7 +81,7 @@ def match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -
     )
 
 
-def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[Any]:
+def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[object]:
     """Checks of the node alone come before its operands; consecutive tests of attributes are compared as one
     tuple."""
     has_operands = any(isinstance(step, mp.Operands) for step in steps)

@@ -72,7 +72,7 @@ def _has(graph: Graph, dialect: Dialect, user: int, attributes: Attrs) -> bool:
     return True
 
 
-def _bodies(graph: Graph, node: int, body: str | None) -> list[Any]:
+def _bodies(graph: Graph, node: int, body: str | None) -> list[object]:
     """The bodies of a node, or the one of this name. Raises `UnknownValue` where that is none."""
     given = graph.attrs[node]
     if body is None:

@@ -56,14 +56,14 @@ def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     return call_attribute(graph, dialect, node, name)
 
 
-def constant_value(graph: Graph, node: int) -> Any:
+def constant_value(graph: Graph, node: int) -> object:
     array = graph.value(node) if graph.op[node] is CONST else None
     if array is None:
         raise UnknownValue(f"the value of {graph.label(node)} is not known")
     return array
 
 
-def constant_of(graph: Graph, node: int) -> Any:
+def constant_of(graph: Graph, node: int) -> object:
     """The key by which a constant is compared: a number as it was read, or the array."""
     value = graph.values.get(node)
     if type(value) is Scalar and graph.op[node] is CONST:
@@ -180,7 +180,7 @@ def _exact(a: Any) -> Any:
     return a.item() if getattr(a, "ndim", None) == 0 else a
 
 
-COMPARE: dict[str, Callable[[Any, Any], bool]] = {
+COMPARE: dict[str, Callable[[object, object], bool]] = {
     "==": equal,
     "!=": lambda a, b: not equal(a, b),
     "<": lambda a, b: bool(_exact(a) < _exact(b)),

@@ -231,7 +231,7 @@ def _source_positions(out: int, size: int, mode: str) -> Array:
     return (k + 0.5) * size / out - 0.5
 
 
-def _resize_axis(x: Array, axis: int, out: int, method: str, mode: str, rounding: str) -> Any:
+def _resize_axis(x: Array, axis: int, out: int, method: str, mode: str, rounding: str) -> object:
     size = x.shape[axis]
     at = _source_positions(out, size, mode)
     if method in ("nearest_neighbor", "nearest"):

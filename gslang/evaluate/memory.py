@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.diagnostics import InputError
 from gslang.evaluate.errors import EvaluationError
@@ -56,7 +56,7 @@ def _own_bytes(graph: Graph, node: int, value: object) -> int:
     return 0 if graph.op[node] in (*LEAVES, TUPLE, PROJ) else _owned(value)
 
 
-def _owned(value: Any) -> int:
+def _owned(value: object) -> int:
     if isinstance(value, (tuple, list)):
         return sum([_owned(part) for part in value])
     return 0 if value is None or getattr(value, "base", None) is not None else nbytes_of(value)

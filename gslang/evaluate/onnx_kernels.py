@@ -19,7 +19,7 @@ from gslang.dialect.dtypes import PLAIN
 _UNFIT: Final = (ArithmeticError, AttributeError, LookupError, MemoryError, TypeError, ValueError)
 
 
-def kernel_value(operator: str, operands: Sequence[Array | None], attrs: Attrs) -> Any:
+def kernel_value(operator: str, operands: Sequence[Array | None], attrs: Attrs) -> object:
     """The array that a call gives, or None: not computed here."""
     kernel = _KERNELS.get(operator)
     if kernel is None or not all(map(_is_plain, operands)):

@@ -8,12 +8,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.dialect.onnx.scanned import scanned
+
+
+class _Names(Protocol):
+    input_names: Sequence[str]
+    output_names: Sequence[str]
+
+
+class _Call(Protocol):
+    """The part of an `OpRun` with a body that is used here."""
+
+    body: _Names
+
+    def _run_body(self, inputs: Mapping[str, object], **options: object) -> Sequence[Array]: ...
 
 
 @cache
@@ -29,9 +42,9 @@ def loop_operators() -> tuple[type, ...]:
 
 
 def _run_loop(
-    call: Any, trips: Array | None, go: Array | None, *carried: Array, **given: object
+    call: _Call, trips: Array | None, go: Array | None, *carried: Array, **given: object
 ) -> tuple[Array, ...]:
-    """Carried values, then what all rounds collect. `call`: the operator, an `OpRun`."""
+    """Carried values, then what all rounds collect."""
     kept: list[Sequence[Array]] = []
     values, goes_on = list(carried), go is None or _truth(go)
     while goes_on and (trips is None or len(kept) < int(trips.item())):
@@ -43,8 +56,8 @@ def _run_loop(
     return (*values, *[_stacked(kept, k, 0, False) for k in range(count)])
 
 
-def _run_scan(call: Any, *operands: Array, **given: object) -> tuple[Array, ...]:
-    """States, then what all rounds collect. `call`: the operator, an `OpRun`."""
+def _run_scan(call: _Call, *operands: Array, **given: object) -> tuple[Array, ...]:
+    """States, then what all rounds collect."""
     how = scanned(given, len(operands), len(call.body.output_names))
     states, inputs = list(operands[: how.states]), operands[how.states :]
     lengths = {value.shape[axis] for value, (axis, _) in zip(inputs, how.inputs)}
@@ -62,12 +75,13 @@ def _run_scan(call: Any, *operands: Array, **given: object) -> tuple[Array, ...]
     return (*states, *[_stacked(kept, k, *place) for k, place in enumerate(how.outputs)])
 
 
-def _round(call: Any, own: Sequence[Array], given: Mapping[str, Any]) -> Sequence[Array]:
+def _round(call: _Call, own: Sequence[Array], given: Mapping[str, object]) -> Sequence[Array]:
     """The results of a body for its own inputs, which hide values around it that have their names."""
-    values = {**(given.get("context") or {}), **dict(zip(call.body.input_names, own))}
+    around = given.get("context")
+    values = dict(around) if isinstance(around, Mapping) else {}
+    values.update(zip(call.body.input_names, own))
     passed = {name: given[name] for name in ("attributes", "bindings") if given.get(name) is not None}
-    found: Sequence[Array] = call._run_body(values, **passed)
-    return found
+    return call._run_body(values, **passed)
 
 
 def _stacked(kept: Sequence[Sequence[Array]], k: int, axis: int, backwards: bool) -> Array:

@@ -79,7 +79,7 @@ def _computed(outline: Outline, operands: list[Array], count: int) -> Any:
     return made[-1]
 
 
-def _aligned(array: Array, rank: int) -> Any:
+def _aligned(array: Array, rank: int) -> object:
     """Shapes are broadcast from their ends on: behind the first dimension, ones stand for those that an
     operand lacks.
     """

@@ -108,7 +108,7 @@ def _with(operands: list[Any], stated: Mapping[int, object]) -> list[Any]:
     return complete
 
 
-def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[object]) -> Any:
+def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[object]) -> object:
     """A call of an operator whose declaration says what it computes."""
     op = graph.op[node]
     signature = dialect.operators[op]

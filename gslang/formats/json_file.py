@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, NoReturn
+from typing import Final, NoReturn
 
 from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
@@ -69,7 +69,7 @@ def escaped(key: str) -> str:
     return key.replace("~", "~0").replace("/", "~1")
 
 
-def parse(file: JsonFile, data: str | bytes) -> Any:
+def parse(file: JsonFile, data: str | bytes) -> object:
     """The document.
 
     Raises `InputError` with line and column for what is not JSON, with a pointer for a repeated key.

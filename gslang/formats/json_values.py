@@ -23,7 +23,7 @@ from gslang.graph.scalar import Scalar, as_element
 _INLINE: Final = 64  # values of up to so many elements are written as lists, larger ones as base64
 
 
-def read_value(file: JsonFile, at: str, value: object, type: TensorType) -> Any:
+def read_value(file: JsonFile, at: str, value: object, type: TensorType) -> object:
     """The array at pointer `at`, or a handle of one in a weights file. Raises `InputError`."""
     shape, dtype = type.shape, type.dtype
     if shape is None or not is_static(shape):
@@ -165,7 +165,7 @@ def _from_file(file: JsonFile, at: str, name: object, key: object, declared: Ten
     return arrays.handle(key)
 
 
-def value_entry(array: object, dtype: str | None = None) -> Any:
+def value_entry(array: object, dtype: str | None = None) -> object:
     """An array, or a number, as JSON: lists for small ones, base64 for the rest.
 
     `dtype` is the declared type's name.
@@ -189,7 +189,7 @@ def value_entry(array: object, dtype: str | None = None) -> Any:
     return {"base64": base64.b64encode(little.tobytes()).decode("ascii")}
 
 
-def plain_value(value: object) -> Any:
+def plain_value(value: object) -> object:
     """Numbers and nested sequences with the floats that JSON lacks as strings."""
     if isinstance(value, (tuple, list)):
         return [plain_value(item) for item in value]

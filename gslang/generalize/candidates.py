@@ -104,7 +104,7 @@ def _ranks(good: Sequence[Sample], node: Named) -> list[int]:
     return sorted({len(shape) for shape in shapes if shape is not None})
 
 
-def _values(good: Sequence[Sample], node: Named, field: str, dialect: Dialect) -> list[Any]:
+def _values(good: Sequence[Sample], node: Named, field: str, dialect: Dialect) -> list[object]:
     """Values of an attribute, the most frequent first."""
     counts: dict[str, tuple[int, Any]] = {}
     for sample in good:

@@ -105,7 +105,7 @@ def _attributes(graph: Graph, node: int, dialect: Dialect) -> Hashable:
 
 
 def _same_array(
-    arrays: dict[Hashable, list[tuple[float, int, Any]]], values: Sequence[Any], new: int
+    arrays: dict[Hashable, list[tuple[float, int, object]]], values: Sequence[Any], new: int
 ) -> int:
     """The class of arrays that are equal in each draw; a new one if there is none, or if the arrays are not
     telling: whole numbers, one element, or the same number everywhere; of tuples and sequences, too.

@@ -296,7 +296,7 @@ class _Writer:
         return outputs
 
 
-def array_of(value: object, dtype: str | None) -> Any:
+def array_of(value: object, dtype: str | None) -> object:
     """A constant: numbers with a point are float32 unless stated, others int64."""
     array = np.asarray(value)
     if dtype is not None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from gslang.base import render
 from gslang.base.diagnostics import Diagnostic, Fix
@@ -31,7 +30,7 @@ def json_report(found: Sequence[Diagnostic]) -> str:
     return json.dumps({"diagnostics": entries}, indent=2, ensure_ascii=False) + "\n"
 
 
-def _graph(d: Diagnostic) -> Any:
+def _graph(d: Diagnostic) -> object:
     return json.loads(d.graph) if isinstance(d, Finding) and d.graph is not None else None
 
 

@@ -64,7 +64,7 @@ def solve(rule: ir.CheckedRule, node: int, wanted: dict[str, Any], scope: Scope)
         wanted["shape"] = (*wanted["shape"], *(4,) * rank)[:rank]
 
 
-def _passing(default: object, facts: list[Fact]) -> Any:
+def _passing(default: object, facts: list[Fact]) -> object:
     """The default, or the first constant near those of the facts, that passes all of them; the default if
     none does.
     """

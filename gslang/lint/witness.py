@@ -338,7 +338,7 @@ class _Simple(Proposals):
         return default if fits(default, count, more) else (4,) * count
 
 
-def _guess(name: str, base: str, depth: int, shape: tuple[object, ...]) -> Any:
+def _guess(name: str, base: str, depth: int, shape: tuple[object, ...]) -> object:
     """A value for a required attribute that no constraint fixes."""
     if base == "dtype" or name == "dtype":
         return "float32"

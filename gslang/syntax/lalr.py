@@ -107,7 +107,7 @@ def _run(tables: _Tables, frontend: Any, text: str) -> Any:
 
 
 def _reduce(
-    action: Action, states: list[int], values: list[Any], goto: Mapping[int, Mapping[str, int]]
+    action: Action, states: list[int], values: list[object], goto: Mapping[int, Mapping[str, int]]
 ) -> None:
     size, name, make = action
     if make is None:

@@ -244,7 +244,7 @@ def _deciding(rule: ir.CheckedRule) -> frozenset[int]:
     return frozenset([number for number, decided in known.items() if decided])
 
 
-def _target_or_value(rule: ir.CheckedRule, part: Any) -> Any:
+def _target_or_value(rule: ir.CheckedRule, part: object) -> object:
     """The target of a number; anything else as it is."""
     return rule.target.targets[part] if isinstance(part, int) else part
 
@@ -256,7 +256,7 @@ def _below(part: Any) -> Iterable[Any]:
     return _values(tuple([getattr(part, f.name) for f in fields(part)])) if is_dataclass(part) else ()
 
 
-def _values(item: object) -> Iterator[Any]:
+def _values(item: object) -> Iterator[object]:
     if isinstance(item, tuple):
         for part in item:
             yield from _values(part)

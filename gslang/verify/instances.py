@@ -408,7 +408,7 @@ def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], Any], str]:
+def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], object], str]:
     """The first `where` condition that does not hold, and what would make it hold if it is an equation."""
     for condition, span in zip(rule.where, rule.where_spans):
         if holds(condition, making.scope):

@@ -190,7 +190,7 @@ def _leaves_open(constraint: ir.Constraint, proposed: Attrs, settle: bool) -> bo
     return name not in proposed and not settle
 
 
-def _some_value(rng: Random, type_: AttributeType) -> Any:
+def _some_value(rng: Random, type_: AttributeType) -> object:
     """A value for an attribute that has to be given and that no sampler knows; None for kinds of which none
     can be thought up.
     """

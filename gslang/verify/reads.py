@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Any
 
 from gslang.check import checked as ir
 from gslang.check.walks import walk
@@ -60,7 +59,7 @@ def names_types(rule: ir.CheckedRule) -> bool:
     )
 
 
-def _flat(value: object) -> Iterator[Any]:
+def _flat(value: object) -> Iterator[object]:
     if isinstance(value, tuple):
         for part in value:
             yield from _flat(part)

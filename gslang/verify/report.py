@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.relative_path import relative_path
@@ -53,7 +52,7 @@ def _entry(v: Verdict) -> dict[str, object]:
     }
 
 
-def _finite(value: object) -> Any:
+def _finite(value: object) -> object:
     """JSON has no infinity and no NaN: None then."""
     if isinstance(value, dict):
         return {name: _finite(item) for name, item in value.items()}

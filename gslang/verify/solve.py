@@ -17,7 +17,7 @@ from gslang.engine.values import FAILURES
 from gslang.verify.make import Making
 from gslang.verify.surround import FIELD
 
-Wish = dict[tuple[int, str], Any]
+Wish = dict[tuple[int, str], object]
 
 _LEVELS = 8  # of arithmetic that is undone: each looks at both operands
 

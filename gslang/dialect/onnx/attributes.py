@@ -174,7 +174,7 @@ def captures_of(values: Iterable[object]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def attribute_value(attribute: AttributeProto, operator: str) -> Any:
+def attribute_value(attribute: AttributeProto, operator: str) -> object:
     """The plain value of an `AttributeProto`."""
     read = _READERS.get(attribute.type)
     if read is None or attribute.ref_attr_name:

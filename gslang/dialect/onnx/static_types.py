@@ -40,7 +40,7 @@ def static_type(
     operator: str,
     types: Sequence[Type | None],
     attrs: Attrs,
-    value_of: Callable[[int], Any] | None = None,
+    value_of: Callable[[int], object] | None = None,
 ) -> Type | None:
     """The type of a call's first result (of `Split`: of all), None where it is not known here.
 

@@ -132,7 +132,7 @@ class _Insides:
         self.outside = Outside(read_message, graph, node, record, dialect)
         self.changed = 0
 
-    def rewritten(self, path: str, value: object) -> Any:
+    def rewritten(self, path: str, value: object) -> object:
         match value:
             case Body():
                 return self._body(path, value)

@@ -142,7 +142,7 @@ def _run(session: Any, inputs: Mapping[str, object]) -> Callable[[], object]:
     return lambda: session.run(None, feeds)
 
 
-def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> Any:
+def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> object:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.dtypes import dtype_name
@@ -123,7 +123,7 @@ def _rank(type: Type | None) -> int | None:
     return len(type.shape) if isinstance(type, TensorType) and type.shape is not None else None
 
 
-def former_attributes(operator: str, opset: int, attrs: dict[str, object]) -> list[tuple[int, Any]]:
+def former_attributes(operator: str, opset: int, attrs: dict[str, object]) -> list[tuple[int, object]]:
     """Attributes that are operands today, taken out of `attrs`: (place, value), in order of place."""
     return [(k, attrs.pop(name)) for k, name in _moved(operator, opset) if name in attrs]
 

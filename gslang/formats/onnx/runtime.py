@@ -51,7 +51,7 @@ def newest_opset() -> int:
     return 13
 
 
-def run_graph(graph: Graph, inputs: Mapping[str, object], more: Sequence[str] = ()) -> list[Any]:
+def run_graph(graph: Graph, inputs: Mapping[str, object], more: Sequence[str] = ()) -> list[object]:
     """The values of a graph's outputs, then those of other values by name.
 
     Raises `EvaluationError`, `InputError`.
@@ -74,7 +74,7 @@ def refuse_to_load(model: ModelProto) -> None:
 
 def run_model(
     model: ModelProto, folder: str, inputs: Mapping[str, object], more: Iterable[str] = ()
-) -> list[Any]:
+) -> list[object]:
     """The same of a message, whose external data lies in `folder`. Raises `EvaluationError`."""
     import numpy
     import onnxruntime  # type: ignore[import-untyped]

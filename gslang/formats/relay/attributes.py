@@ -56,7 +56,7 @@ def _unescape(found: re.Match[str]) -> str:
     return _ESCAPES.get(what, what)
 
 
-def compact_value(text: str) -> Any:
+def compact_value(text: str) -> object:
     """The value of an attribute that is one token: a string, number, name or flat list.
 
     Raises `LiteralError`.
@@ -75,7 +75,7 @@ def compact_value(text: str) -> Any:
     return tuple(_NAMED[part] if part in _NAMED else attribute_number(part) for part in parts)
 
 
-def read_value(tokens: list[str], at: int, metadata: Metadata | None, depth: int = 0) -> tuple[Any, int]:
+def read_value(tokens: list[str], at: int, metadata: Metadata | None, depth: int = 0) -> tuple[object, int]:
     """The value that begins at token `at`, and the index behind it. Raises `AttributeProblem`."""
     token = tokens[at]
     if depth > MAX_DEPTH:
@@ -112,7 +112,7 @@ def read_value(tokens: list[str], at: int, metadata: Metadata | None, depth: int
         ) from None
 
 
-def _decoded(reference: str, metadata: Metadata | None) -> Any:
+def _decoded(reference: str, metadata: Metadata | None) -> object:
     found = REFERENCE.fullmatch(reference)
     if found is None or metadata is None:
         return reference

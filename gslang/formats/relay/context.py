@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
@@ -51,7 +51,7 @@ class Context:
             self.problems.warn(at, "a type in parentheses is read as that type; TVM reads a tuple of one")
         return found, end
 
-    def value_at(self, at: int) -> tuple[Any, int]:
+    def value_at(self, at: int) -> tuple[object, int]:
         """The attribute value at a token, and the index behind it."""
         try:
             return read_value(self.tokens.text, at, self.metadata)

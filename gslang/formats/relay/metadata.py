@@ -175,7 +175,7 @@ class Metadata:
         attrs = self._node(number).get("attrs", {})
         return attrs if isinstance(attrs, dict) else None
 
-    def decoded(self, number: int, depth: int = 0) -> Any:
+    def decoded(self, number: int, depth: int = 0) -> object:
         """The plain value of a node: None, int, float, str, bool, tuple or dict. Raises `LookupError` for
         other objects.
         """

@@ -49,11 +49,11 @@ _REALS_BY_ATTRIBUTES: dict[str, Callable[[Any, Attrs], Any]] = {
 }
 
 
-def _unknown(name: str, real: Callable[[Any], object]) -> Meaning:
+def _unknown(name: str, real: Callable[[object], object]) -> Meaning:
     return lambda call: call.function(name, real, call.dual(0))
 
 
-def _by_attributes(name: str, real: Callable[[Any, Attrs], object]) -> Meaning:
+def _by_attributes(name: str, real: Callable[[object, Attrs], object]) -> Meaning:
     def meaning(call: Call) -> Dual:
         stated = ", ".join(
             f"{key} = {value}" for key, value in sorted(call.attrs.items()) if value is not None

@@ -26,7 +26,7 @@ def random_point(graph: Graph, rng: object, positive: bool, unit: int) -> dict[s
     return point
 
 
-def _value(graph: Graph, type_: Any, rng: Any, positive: bool, unit: int) -> Any:
+def _value(graph: Graph, type_: object, rng: Any, positive: bool, unit: int) -> Any:
     if not isinstance(type_, TensorType) or type_.dtype is None or not is_static(type_.shape):
         raise NoField(f"an input of type {type_}")
     shape = tuple(d for d in type_.shape or () if isinstance(d, int))

@@ -282,7 +282,7 @@ def _mean(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     return total * pow(count, PRIME - 2, PRIME) % PRIME
 
 
-def _exponential(x: Any, unknown: set[str]) -> Any:
+def _exponential(x: object, unknown: set[str]) -> Any:
     unknown.add("exp")
     return mixed("exp []", x)
 

@@ -72,7 +72,7 @@ class Journal:
             self.marks.append((len(self.entries), self.facts.saved() if whole else None))
 
     def ask(
-        self, choices: Choices, name: str, arguments: tuple[Any, ...], compute: Callable[[], Any],
+        self, choices: Choices, name: str, arguments: tuple[object, ...], compute: Callable[[], Any],
         changes: bool = False,
     ) -> Any:
         """The answer to a question, from the run before where it has asked the same at this place.
@@ -97,7 +97,7 @@ class Journal:
             self.next = len(self.entries)
         return answer
 
-    def _told(self, choices: Choices, name: str, arguments: tuple[Any, ...]) -> Any:
+    def _told(self, choices: Choices, name: str, arguments: tuple[object, ...]) -> object:
         entry = self.entries[self.next]
         if entry.name != name or not _alike(entry.arguments, arguments):
             raise TooMuch("two runs with the same choices ask different questions")

@@ -84,7 +84,7 @@ def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> 
         size = world.facts.size
         return (1, size("step", 2), -size("step"))[world.facts.choices.choose(3)]
 
-    makers: list[Callable[[], Any]] = [bound, bound, lambda: world.facts.choices.choose(2) - 1, step]
+    makers: list[Callable[[], object]] = [bound, bound, lambda: world.facts.choices.choose(2) - 1, step]
     found = [None if part is None else numbers_in(world, part, make, 1) for part, make in zip(parts, makers)]
     begins, ends, axes, steps = found
     if steps is not None and len(steps) == 1 and type(steps[0]) is not int:

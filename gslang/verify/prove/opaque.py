@@ -6,8 +6,6 @@ the engine meets too, by which a condition does not hold, and the case would be 
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.verify.prove.paths import Choices, NotProved
 
 
@@ -17,7 +15,7 @@ class Opaque:
     __slots__ = ()
 
 
-def unanswered(self: object, *_: object) -> Any:
+def unanswered(self: object, *_: object) -> object:
     """No answer."""
     raise NotProved(f"what a rule asks of {type(self).__name__.lower()} is not known")
 

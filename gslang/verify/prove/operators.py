@@ -5,7 +5,6 @@ unknown functions.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -145,7 +144,7 @@ def open_attribute(
     spec: AttributeSpec,
     operands: Sequence[Value],
     attrs: Attributes,
-) -> Any:
+) -> object:
     """A value of an attribute that the rule leaves open: one of several cases, with symbolic numbers."""
     choose = onnx_attribute if dialect.name == "onnx" else attribute
     return choose(world, operator, spec, operands, attrs)

@@ -69,7 +69,7 @@ class Memory(Protocol):
         """A choice is made; `taken`: the number of those before it."""
 
     def ask(
-        self, choices: Choices, name: str, arguments: tuple[Any, ...], compute: Callable[[], Any]
+        self, choices: Choices, name: str, arguments: tuple[object, ...], compute: Callable[[], Any]
     ) -> Any:
         """The answer to a question, from the run before where it has asked the same at this place."""
 

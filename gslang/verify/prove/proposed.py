@@ -55,7 +55,7 @@ def attributes_of(
 
 def _copied(
     case: Case, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """The attributes that a call has from others (`a.*`)."""
     given: dict[str, Any] = {}
     for constraint in call.copies:

@@ -65,7 +65,7 @@ class Real(Opaque):
     def __truediv__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a * inverse(b))
 
-    def __rtruediv__(self, other: object) -> Any:
+    def __rtruediv__(self, other: object) -> object:
         return self._with(other, lambda a, b: b * inverse(a))
 
     def __eq__(self, other: object) -> bool:

@@ -89,7 +89,7 @@ class FamilyValues:
             raise NotProved("a part of a sequence with an item for each instance")
         return evaluate(value, self.scope)
 
-    def of_each(self, local: int, element: ir.Value) -> tuple[Any, Any]:
+    def of_each(self, local: int, element: ir.Value) -> tuple[object, object]:
         """The values for the first instance and for a later one."""
         fresh = local not in self.over_instances
         self.over_instances.add(local)
