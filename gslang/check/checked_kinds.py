@@ -67,7 +67,7 @@ class Partly:
     __slots__ = ()
 
     @property
-    def surely(self) -> tuple[Any, ...]:
+    def surely(self) -> tuple[object, ...]:
         """The parts that are evaluated whenever it is."""
         return ()
 
@@ -76,7 +76,7 @@ class Selection(NodeReference, Partly):
     """One of `arms`, by the branch of alternation `node` that matched."""
 
     __slots__ = ()
-    arms: tuple[Any, ...]
+    arms: tuple[object, ...]
 
 
 class Conditioned(Partly):
@@ -92,10 +92,10 @@ class Branching(Conditioned):
     __slots__ = ()
     condition: Value
     then: Any
-    otherwise: Any
+    otherwise: object
 
     @property
-    def surely(self) -> tuple[Any, ...]:
+    def surely(self) -> tuple[object, ...]:
         return (self.condition,)
 
 
@@ -111,7 +111,7 @@ class Loop(Conditioned):
     condition: Value | None
 
     @property
-    def surely(self) -> tuple[Any, ...]:
+    def surely(self) -> tuple[object, ...]:
         return (self.source,)
 
     @property
@@ -204,7 +204,7 @@ class Connective(TruthValue, Partly):
     deciding: ClassVar[bool]
 
     @property
-    def surely(self) -> tuple[Any, ...]:
+    def surely(self) -> tuple[object, ...]:
         return self.items[:1]
 
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
