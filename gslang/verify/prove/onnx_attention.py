@@ -9,6 +9,7 @@ attributes and lengths are the same.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
@@ -44,9 +45,11 @@ def in_rows(world: World, x: Tensor) -> Tensor:
     return reshaped(world, rows, (*rows.shape[:2], world.facts.normal(rows.shape[2] * rows.shape[3])))
 
 
-def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: object, weigh: Weigh) -> Tensor:
+def attended(
+    world: World, q: Tensor, k: Tensor, v: Tensor, scale: Callable[[], object], weigh: Weigh
+) -> Tensor:
     """The mean of values, weighted by exponentials of scores; all operands in heads. Queries may share the
-    heads of keys and values.
+    heads of keys and values. `scale`: asked for with each element, None for the usual one.
     """
     facts = world.facts
     world.need_real(q.dtype)
@@ -60,7 +63,7 @@ def attended(world: World, q: Tensor, k: Tensor, v: Tensor, scale: object, weigh
     world.need_equal(shared * k.shape[1], q.shape[1], "heads that share keys")
 
     def factor() -> Term:
-        size, known = of_size(facts.normal(q.shape[3])), settled(scale)
+        size, known = of_size(facts.normal(q.shape[3])), scale()
         if isinstance(known, Unsettled):  # a number, or the usual one
             return unknown(f"scale {known}", size)
         return inverse(square_root(size)) if known is None else as_term(known)
@@ -158,7 +161,7 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
             mask.shape[-1] - 1 - j, lambda: _by_mask(world, mask, own, (b, h, i, j), score), lambda: ZERO
         )
 
-    y = attended(world, q, k, v, attrs["scale"], weigh)
+    y = attended(world, q, k, v, lambda: attrs["scale"], weigh)
     return (in_rows(world, y) if flat else y,)
 
 
@@ -214,10 +217,13 @@ def _fused(
         world.need_true(len(extra.shape) == 4, "a mask of scores")
         for a, b in zip(extra.shape, wide):
             world.need_equal(world.joined(a, b), b, "a mask of scores")
-    scale = attrs["scale"]
-    if scale is not None and not isinstance(scale, Unsettled) and not scale > 0:
-        world.need_true(scale >= 0, "a scale below 0")
-        scale = None  # 0 asks for the usual one
+
+    def scale() -> object:
+        value: Any = settled(attrs["scale"])
+        if value is None or isinstance(value, Unsettled) or value > 0:
+            return value
+        world.need_true(value >= 0, "a scale below 0")
+        return None  # 0 asks for the usual one
 
     def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
         if padding is not None:

@@ -143,6 +143,12 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
     def named() -> Any:
         return Real.named(f"{name}#{facts.number()}", choices)
 
+    def positive() -> Any:
+        value = named()
+        if not value > 0:
+            raise Impossible  # 0 is a way of its own, and numbers below are out of the domain
+        return value
+
     match name:
         case "num_heads" if operator == "com.microsoft.MultiHeadAttention":
             return (facts.size(name),)
@@ -154,7 +160,11 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
             flat = isinstance(operands[0], Tensor) and len(operands[0].shape) == 3
             return (facts.size(name) if flat else None,)
         case "scale" | "mask_filter_value" | "unidirectional" if operator in _OF_ONNXRUNTIME:
-            ways = [lambda: 0, lambda: 1] if name == "unidirectional" else [lambda: None, named]
+            ways = {
+                "scale": [lambda: None, lambda: 0.0, positive],
+                "mask_filter_value": [lambda: None, named],
+                "unidirectional": [lambda: 0, lambda: 1],
+            }[name]
             return (Unsettled(choices, f"any{facts.number()}", ways),)
         case "scale" | "mask_filter_value":
             if choices.choose(2) == 0:
