@@ -133,11 +133,8 @@ def _sequence_step(splice: ir.Splice, expression: str) -> Step:
         ]
         writer.line(place, f"taken = {{{', '.join([*(f'v{k}' for k in matched), *earlier, '-9'])}}}")
         writer.line(place, f"I{number} = []")
-        reads_first = any(k in writer.plan.deferred for k in nodes) or mentions_another(
-            block.where, rule.lets
-        )
-        reads_first |= any(
-            isinstance(node := rule.nodes[k], ir.CallNode) and node.variable is not None for k in nodes
+        reads_first = mentions_another(block.where, rule.lets) or any(
+            k in writer.plan.deferred or rule.nodes[k].variable is not None for k in nodes
         )
         binds = [k for k in _outside(writer, splice.node) if k not in place.certain]
         at_least_one = block.fewest is not None and block.fewest >= 1

@@ -84,21 +84,11 @@ def match_new(writer: Writer, place: Place, node: int, value: str, rest: Rest) -
 def _cheapest_first(steps: Sequence[mp.Step]) -> Iterable[object]:
     """Checks of the node alone come before its operands; consecutive tests of attributes are compared as one
     tuple."""
-    has_operands = any(isinstance(step, mp.Operands) for step in steps)
-
-    def rank(step: mp.Step) -> int:
-        match step:
-            case mp.IsKind() | mp.IsOp() | mp.Choice():
-                return 0
-            case mp.Distinct():
-                return 1
-            case mp.Attr(constraint=constraint) if has_operands and _reads_only_itself(constraint):
-                return 2
-        return 3
-
-    for (_, are_tests), group in groupby(
-        sorted(steps, key=rank), key=lambda step: (rank(step), isinstance(step, mp.Attr))
-    ):
+    at = next((k for k, step in enumerate(steps) if isinstance(step, mp.Operands)), len(steps))
+    first = [step for step in steps[at:] if isinstance(step, mp.Attr) and _reads_only_itself(step.constraint)]
+    later = [step for step in steps[at:] if step not in first]
+    ordered = (*steps[:at], *first, *later)
+    for are_tests, group in groupby(ordered, key=lambda step: isinstance(step, mp.Attr)):
         found = tuple(group)
         yield from (found,) if are_tests else found
 

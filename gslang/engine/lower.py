@@ -103,6 +103,8 @@ def _steps_of(
 ) -> Iterator[Step]:
     """The demands of a pattern node on its graph node."""
     node = rule.nodes[number]
+    if node.operators:
+        yield IsOp(number, node.operators, node.variable)
     if distinct:
         yield Distinct(number)
     match node:
@@ -112,9 +114,8 @@ def _steps_of(
             yield Choice(number, branches)
         case ir.ChainNode():
             yield _run_step(rule, number, node)
-        case ir.OpNode():
-            yield IsOp(number, node.operators, node.variable)
-            yield from _operand_steps(rule, number, node.parts, node.swappable)
+    if node.operators:
+        yield from _operand_steps(rule, number, node.parts, node.swappable)
     for constraint in node.constraints:
         yield Attr(number, constraint, constraint in waiting)
     yield Done(number)

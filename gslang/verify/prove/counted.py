@@ -7,7 +7,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk
 from gslang.engine.scope import Instance
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.opaque import NotGrown
@@ -15,13 +14,6 @@ from gslang.verify.prove.paths import Impossible, NotProved
 
 INSTANCES = (3, 2)  # the bounds that are tried, as far as time allows
 _MORE = 1  # than the least that a block asks for
-
-
-def check_counts(rule: ir.CheckedRule) -> None:
-    """Raises `NotProved` for rules that count instances while these are made."""
-    for part in walk((rule.nodes, [block.where for block in rule.blocks])):
-        if isinstance(part, (ir.Instances, ir.Length)):
-            raise NotProved("a constraint on all instances")
 
 
 def grown(case: Case, number: int, make: Callable[[], object]) -> list[Instance]:

@@ -10,9 +10,9 @@ from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
-from gslang.verify.prove.counted import INSTANCES, check_counts
+from gslang.verify.prove.counted import INSTANCES
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.families import Family, check_blocks
+from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases

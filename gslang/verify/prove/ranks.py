@@ -129,10 +129,8 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
             read := _numbers_read(left) | _numbers_read(right)
         ) and all(_is_single(sides.rule, node) for node in read):
             sides.count.compared = True
-        case ir.CompareValue(_, ir.NodeAttr(_, a, "value" | "dtype") as left, right) if not _reads_axes(
-            right
-        ):
-            del left, a
+        case ir.CompareValue(_, ir.NodeAttr(_, _, "value" | "dtype"), right) if not _reads_axes(right):
+            pass
         case ir.CompareValue(">=" | "<", ir.NodeAttr(_, _, "axis"), ir.Const(0)):
             pass
         case ir.CompareValue(
