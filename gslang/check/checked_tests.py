@@ -25,6 +25,11 @@ class AnyTest:
         """The tests of the same value of which one is to pass; none where it says itself what it demands."""
         return ()
 
+    @property
+    def equal_to(self) -> Value | None:
+        """The value that passes, where it is a single one; None where it is asked for something else."""
+        return None
+
 
 class AgainstValue(AnyTest):
     """A comparison with `value`."""
@@ -49,6 +54,10 @@ class Equals(AgainstValue):
     """Equal to a value, floats as float32."""
 
     value: Value
+
+    @property
+    def equal_to(self) -> Value | None:
+        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +235,7 @@ class Constraint:
     @property
     def equal_to(self) -> Value | None:
         """The value that the field must have; None where it is asked for something else."""
-        return self.test.value if isinstance(self.test, Equals) else None
+        return self.test.equal_to
 
     @property
     def elements(self) -> Value | None:

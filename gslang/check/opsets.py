@@ -194,10 +194,5 @@ def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:
     return [
         k
         for k, t in enumerate(targets)
-        if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and _optional(rule, t.node))
+        if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and rule.nodes[t.node].optional)
     ]
-
-
-def _optional(rule: ir.CheckedRule, node: int) -> bool:
-    pattern = rule.nodes[node]
-    return isinstance(pattern, ir.LeafNode) and pattern.optional

@@ -138,7 +138,7 @@ def _rewrite(writer: Writer, place: Place, bound: list[int], templates: frozense
     for absent, rule in several:
         here = " and ".join(
             f"v{k} {'<' if k in absent else '>='} 0"
-            for k, node in enumerate(plan.rule.nodes) if isinstance(node, ir.LeafNode) and node.optional
+            for k, node in enumerate(plan.rule.nodes) if node.optional
         )
         writer.line(place, f"if {here}:")
         writer.plan, writer.names = (

@@ -102,7 +102,7 @@ def ways(writer: Writer, node: int, known: frozenset[int]) -> list[tuple[int, tu
 
 def _may_be_left_out(pattern: ir.Pattern) -> bool:
     """An operand that is absent has no users to go to."""
-    return isinstance(pattern, ir.LeafNode) and pattern.optional
+    return pattern.optional
 
 
 # ── what equality constraints fix ───────────────────────────────────────────────────────────────────────────

@@ -26,7 +26,7 @@ def variants(rule: ir.CheckedRule) -> list[tuple[frozenset[int], ir.CheckedRule]
     optional = [
         k
         for k, node in enumerate(rule.nodes)
-        if isinstance(node, ir.LeafNode) and node.optional and node.block is None
+        if node.optional and node.block is None
     ]
     simple = not rule.blocks and not any(isinstance(node, ir.AltNode) for node in rule.nodes)
     if (

@@ -116,7 +116,7 @@ def _ways_back(
         if through_absent:
             queue = [(k, *found) for k, all_found in ways.items() for found in all_found]
         for k, way, choices in queue:
-            if not through_absent and isinstance(leaf := rule.nodes[k], ir.LeafNode) and leaf.optional:
+            if not through_absent and rule.nodes[k].optional:
                 continue
             for other, up in [
                 *((child, _UP) for child in rule.nodes[k].below),

@@ -276,19 +276,17 @@ class Source:
             and self.scope.current is not None and self.scope.current.index == 0
         )
 
-    def known_item(self, item: object, name: str, least: int) -> Number | None:
+    def known_item(self, item: ir.Test, name: str, least: int) -> Number | None:
         """A size that a pattern of a shape fixes; None where it does not, or reads what is not there yet. One
         that it only captures is made here: attributes of calls may read it before the tensor is looked at.
         """
-        match item:
-            case ir.Equals(wanted):
-                value = self.case.try_value(wanted)
-                if isinstance(value, Size) or type(value) is int and value >= 1:
-                    return value
-            case ir.Capture(number_, ir.Anything()):
-                size = self.world.facts.size(name, least)
-                self.scope.bind(number_, size)
-                return size
+        if item.equal_to is not None:
+            value = self.case.try_value(item.equal_to)
+            return value if isinstance(value, Size) or type(value) is int and value >= 1 else None
+        if isinstance(item, ir.Capture) and item.test == ir.Anything():
+            size = self.world.facts.size(name, least)
+            self.scope.bind(item.capture, size)
+            return size
         return None
 
     # ── calls ──
