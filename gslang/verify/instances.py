@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
-from functools import partial
+from functools import lru_cache, partial
 from itertools import islice
 from time import thread_time
 from typing import Any
@@ -13,7 +13,7 @@ from typing import Any
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
-from gslang.check.walks import within_captures
+from gslang.check.walks import against_constant, conjuncts, within_captures
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
@@ -367,10 +367,12 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
 
 
 def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, str]]:
-    """(operator, attribute, value) of all calls in the source, but for attributes that constraints fix."""
+    """(operator, attribute, value) of all calls in the source, but for attributes that constraints or
+    conditions fix."""
     found = set()
+    demanded = _demanded(scope.rule)
     for number, node in scope.rule.calls.items():
-        fixed = {c.field for c in node.tests if not _is_open(c.test)}
+        fixed = {c.field for c in node.tests if not _is_open(c.test)} | demanded.get(number, set())
         copied = [c.without for c in node.copies]
         slots = (
             [scope.slots[number]] if node.block is None
@@ -387,6 +389,17 @@ def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, st
                 ):
                     found.add((graph.op[slot], name, repr(value)))
     return frozenset(found)
+
+
+@lru_cache(maxsize=4)
+def _demanded(rule: ir.CheckedRule) -> dict[int, set[str]]:
+    """Call → attributes that must equal a constant wherever the rule is applied."""
+    found: dict[int, set[str]] = {}
+    for condition in conjuncts(rule.where, rule.lets):
+        match against_constant(condition):
+            case ir.NodeAttr(ir.OWN, node, name), "==", _:
+                found.setdefault(node, set()).add(name)
+    return found
 
 
 def _is_open(test: ir.Test) -> bool:

@@ -236,10 +236,12 @@ class Making(CallAttributes):
     def operator_of(self, call: ir.CallNode, rng: Random) -> str:
         """The operator of a call: the one of its variable if that is bound, else any."""
         operator = self.scope.variables.get(call.variable) if call.variable else None
+        if operator is None and self.stressed is not None and self.stressed[0] in call.operators:
+            operator = self.stressed[0]
         if operator is None:
             operator = rng.choice(sorted(call.operators))
-            if call.variable:
-                self.scope.variables[call.variable] = operator
+        if call.variable:
+            self.scope.variables[call.variable] = operator
         if len(call.operators) > 1:
             self.branches[f"operator {operator}"] = 1
         return operator

@@ -10,6 +10,8 @@ from random import Random
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes
 
+_REPEATED = 0.2  # share of convolutions with an attribute that repeats what is known without it
+
 
 def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
     return tuple(sizes.get(letter, 1) for letter in layout)
@@ -69,6 +71,10 @@ def _convolution(rank: int) -> Sampler:
         attrs.setdefault(
             "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
         )
+        out = dict(zip(kernel, shapes[1])).get("O")
+        for name, value in (("channels", out), ("kernel_size", window), ("out_layout", layout)):
+            if rng.random() < _REPEATED:
+                attrs.setdefault(name, value)
         return shapes, attrs
 
     return sample

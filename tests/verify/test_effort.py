@@ -123,3 +123,24 @@ def test_inequalities_with_a_solution_do_not_contradict_each_other() -> None:
         assert not contradictory(bounds)
         term, strict = bounds[-1]
         assert contradictory([*bounds, (-term, not strict)])
+
+
+def test_an_attribute_that_a_condition_fixes_is_not_open() -> None:
+    text = "rule t(x) {{ y = nn.softmax(x); y where y.axis {sign} -1 => nn.softmax(x, axis = -1) }}"
+    (fixed,) = api.parse_rules(text.format(sign="==")).own.values()
+    (open_,) = api.parse_rules(text.format(sign="<=")).own.values()
+    names = [
+        {name for i in instances(rule, Search(), 0, 9, 20) for _, name, _ in i.attributes}
+        for rule in (fixed, open_)
+    ]
+    assert names == [set(), {"axis"}]
+
+
+def test_attributes_of_a_convolution_may_repeat_what_is_known() -> None:
+    (rule,) = api.parse_rules("rule t(x, w): negative(nn.conv2d(x, w)) => x;").own.values()
+    shown = {
+        (name, value != "None" and value != "''")
+        for i in instances(rule, Search(), 0, 9, 60) for _, name, value in i.attributes
+    }
+    for name in ("channels", "kernel_size", "out_layout"):
+        assert {(name, True), (name, False)} <= shown
