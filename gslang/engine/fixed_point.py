@@ -151,6 +151,15 @@ def run_to_fixed_point(
         graph.additions.clear()  # nobody watches any more
 
 
+def nothing_matches(rules: Iterable[CheckedRule], limits: Limits, progress: Progress) -> None:
+    """Note of rules none of which can ever match what `run_to_fixed_point` would note."""
+    progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
+    for rule in rules:
+        if not rule.disconnected:
+            progress.counts.setdefault(rule.name, RuleCount())
+    progress.sweeps += 1
+
+
 def _sweeps(
     run: _Run, todo: list[int], next_starts: Callable[[list[int]], list[int]], limits: Limits
 ) -> Progress:

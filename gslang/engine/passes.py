@@ -4,7 +4,7 @@ operators).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field
 from typing import Final
 
@@ -12,7 +12,15 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule, Step
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
-from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason, run_to_fixed_point
+from gslang.engine.dispatch import can_ever_match
+from gslang.engine.fixed_point import (
+    Limits,
+    Observer,
+    Progress,
+    StopReason,
+    nothing_matches,
+    run_to_fixed_point,
+)
 from gslang.graph.graph import Graph
 from gslang.graph.outline import SMALL, write_out
 
@@ -40,8 +48,16 @@ class _Run:
     progress: Progress
     observe: Observer | None
     outlining: bool
+    every: Sequence[CheckedRule]  # of all steps
+    able: frozenset[str] | None = None  # those that can ever match; None if that has to be found out
     changes: int = 0  # applications, folded calls, refined types, merged calls
     settled: dict[object, int] = field(default_factory=dict)
+
+    def can_match(self, names: Iterable[str]) -> bool:
+        """True if one of these rules can ever match, unless a built-in step brings new operators."""
+        if self.able is None:
+            self.able = frozenset([rule.name for rule in can_ever_match(self.every, self.graph.op)])
+        return not self.able.isdisjoint(names)
 
     def is_stopped(self) -> bool:
         return self.progress.stop_reason in (StopReason.APPLICATION_LIMIT, StopReason.STOPPED)
@@ -64,7 +80,8 @@ def run_steps(
     """
     progress = progress or Progress()
     outlining = observe is None and limits.stop_after is None and (fold_limit is None or fold_limit >= SMALL)
-    run = _Run(graph, dialect, rules, fold, limits, progress, observe, outlining)
+    every = [rules[name] for name in dict.fromkeys(_names(steps)) if name in rules]
+    run = _Run(graph, dialect, rules, fold, limits, progress, observe, outlining, every)
     for step, following in zip(steps, [*steps[1:], None]):
         if limits.stop_after is not None and progress.applications >= limits.stop_after:
             progress.stop_reason = StopReason.STOPPED
@@ -73,6 +90,12 @@ def run_steps(
         if run.is_stopped():
             break
     return progress
+
+
+def _names(steps: Iterable[Step]) -> Iterator[str]:
+    for step in steps:
+        yield from step.rules
+        yield from _names(step.nested)
 
 
 def _run_step(run: _Run, step: Step, following: Step | None) -> int:
@@ -93,6 +116,8 @@ def _run_step(run: _Run, step: Step, following: Step | None) -> int:
             run, step, run.outlining and following is not None and following.builtin == "fold"
         )
     run.changes += changed
+    if changed and step.builtin:
+        run.able = None
     # rules have been tried until nothing matched, built-ins once
     if run.progress.stop_reason is StopReason.FIXED_POINT and not (changed and step.builtin):
         run.settled[key] = run.changes
@@ -119,6 +144,10 @@ def _run_rules(run: _Run, step: Step, outlining: bool) -> int:
     """Outlines are left to folding only: if it is not to be, calls take their places."""
     before, folding = run.progress.applications, False
     chosen = [run.rules[name] for name in step.rules if name in run.rules]
+    is_one_of_several = len(chosen) < len(run.every) and run.limits.stop_after is None
+    if is_one_of_several and not run.can_match(step.rules):
+        nothing_matches(chosen, run.limits, run.progress)
+        return 0
     try:
         run_to_fixed_point(run.graph, chosen, run.limits, run.progress, run.observe, outlining)
         folding = not run.is_stopped()

@@ -4,7 +4,7 @@ number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,13 @@ import gslang
 from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.function_size import LocalFunctions
-from gslang.engine import fixed_point
+from gslang.engine import fixed_point, passes
 from gslang.engine.dispatch import can_ever_match
+from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.formats.onnx import bodies, outside
+from gslang.graph.graph import Graph
 from tests.onnx.models import value
 
 OPSETS = [helper.make_opsetid("", 18), helper.make_opsetid("l", 1)]
@@ -78,6 +80,25 @@ def test_a_call_is_computed_with_the_functions_that_it_needs() -> None:
         evaluate(gslang.from_onnx(chained(250)), load_dialect("onnx"), {"x": x})
 
 
+def test_steps_without_a_rule_that_can_match_are_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    ran: list[int] = []
+
+    def noted(graph: Graph, rules: Sequence[CheckedRule], *args: Any) -> Any:
+        ran.append(len(rules))
+        return run_to_fixed_point(graph, rules, *args)
+
+    monkeypatch.setattr(passes, "run_to_fixed_point", noted)
+    rules = gslang.parse_rules(
+        "dialect onnx; rule neg(x): Neg(Neg(x)) => x; rule abs(x): Abs(Abs(x)) => Abs(x);"
+        "rule exp(x): Relu(Exp(x)) => Exp(x); rule relu(x): Relu(x) => Exp(Exp(x)); "
+        "rule last(x): Exp(x) => x;"
+        "pass all { neg; abs; repeat { exp; neg; cse; } relu; last; }"
+    )
+    result = rules.apply(gslang.from_onnx(chained(1)), pass_name="all")
+    assert ran == [1, 1, 1]  # `exp`, `relu` and `last` in the function
+    assert result.applications == 3 and set(result.progress.counts) == {"neg", "abs", "exp", "relu", "last"}
+
+
 def test_all_rules_are_looked_at_once_for_a_graph(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
 
@@ -92,4 +113,4 @@ def test_all_rules_are_looked_at_once_for_a_graph(monkeypatch: pytest.MonkeyPatc
         + "rule relu(x): Relu(Relu(x)) => Relu(x);"
     )
     rules.apply(gslang.from_onnx(chained(1)))
-    assert asked == [21, 0, 21, 1]  # the model's graph; the function
+    assert asked == [21, 0, 21, 1]  # all, then those that can: in the model's graph, and in the function
