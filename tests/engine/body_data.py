@@ -191,7 +191,7 @@ class _Making:
             case "_":
                 return 0
             case ("outer", k):
-                slot = self.place[k]
+                slot = self.place[k if random.random() < 0.92 else random.choice(outer)]
                 if slot not in self.shown:
                     self.shown[slot] = self.add("outer", (), {"of": slot})
                 return self.shown[slot]
@@ -211,7 +211,9 @@ class _Making:
                 base = self._new(call, outer)
                 return self.add("proj", (base,), {"index": number if random.random() < 0.95 else 1 - number})
             case ("call", operator, operands, axes):
-                slots = [-1 if o is None else self.node(o, outer) for o in operands]
+                slots = [
+                    self.node(o, outer) if o is not None else random.choice((0, *[-1] * 6)) for o in operands
+                ]
                 if operator in COMMUTATIVE and random.random() < 0.5:
                     slots.reverse()
                 if operator == "my.pick" and random.random() < 0.3:

@@ -33,8 +33,8 @@ class _Entry(NamedTuple):
     """A question with its answer, or the error that it ended with. `taken`: the choices that it made."""
 
     name: str
-    arguments: tuple[Any, ...]
-    answer: Any
+    arguments: tuple[object, ...]
+    answer: object
     error: Exception | None
     taken: tuple[tuple[int, int], ...]
 
@@ -108,13 +108,13 @@ class Journal:
         return entry.answer
 
 
-def _alike(a: Any, b: Any) -> bool:
+def _alike(a: object, b: object) -> bool:
     """True if the arguments of two questions are the same."""
     if a is b:
         return True
     if isinstance(a, Size) or isinstance(b, Size):
         return isinstance(a, Size) and isinstance(b, Size) and a.terms == b.terms
-    if isinstance(a, (tuple, list)):
+    if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
     if isinstance(a, Mapping):
         return isinstance(b, Mapping) and a.keys() == b.keys() and all(_alike(v, b[k]) for k, v in a.items())
