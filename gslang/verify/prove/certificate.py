@@ -13,6 +13,7 @@ The terms are those of `recheck.terms`, so that prover and checker need not shar
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from fractions import Fraction
@@ -149,7 +150,7 @@ def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
     def change(atom: plain.Atom) -> plain.Term:
         match atom:
             case ("total", kind, variables, body):
-                if factorial(len(variables)) > _MOST_ORDERS:
+                if factorial(len(variables)) > _MOST_ORDERS or _is_hidden(variables, body):
                     return plain.of_atom(atom)
                 numbered = []
                 for order in permutations(variables):
@@ -162,6 +163,14 @@ def canonical(term: plain.Term, depth: int = 0) -> plain.Term:
         return plain.inside(atom, lambda inner: canonical(inner, depth))
 
     return plain.rebuilt(term, change)
+
+
+def _is_hidden(variables: Iterable[tuple[str, object]], body: plain.Term) -> bool:
+    """True if the name of a quantity (`within(1*@3, …)`) has the name of a position in it, which no other
+    name can stand for there.
+    """
+    text = repr(body)
+    return any(re.search(rf"\([^']*\*{re.escape(name)}(?![\w.])", text) for name, _ in variables)
 
 
 # ── steps ──
@@ -301,6 +310,7 @@ def _sizes(facts: Facts) -> dict[str, object]:
         "products": [[list(names), as_json(plain_size(value))] for names, value in facts.products.items()],
         "at_least_0": [as_json(plain_size(value)) for value in facts.known],
         "one_or": [_sizes_of(pair) for pair in facts.fitting],  # the first is 1 or the second
+        "broadcast": [_sizes_of(pair) for pair in facts.fitting_sizes],  # equal, or one of them is 1
         "not_0": [as_json(plain_size(value)) for value in facts.different],
     }
 

@@ -212,6 +212,7 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
     positions = [(name, size_from(size)) for name, size in sizes["positions"]]
     products = [(names, size_from(value)) for names, value in sizes["products"]]
     broadcast = [(size_from(small), size_from(big)) for small, big in sizes["one_or"]]
+    pairs = [(size_from(one), size_from(other)) for one, other in sizes["broadcast"]]
     positive, different = ([size_from(value) for value in sizes[kind]] for kind in ("at_least_0", "not_0"))
     found = 0
     for attempt in range(_ATTEMPTS):
@@ -232,6 +233,9 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
                 point.size(value) for value in different
             )
             fits = fits and all(point.size(small) in (1, point.size(big)) for small, big in broadcast)
+            fits = fits and all(
+                1 in (one := point.size(a), other := point.size(b)) or one == other for a, b in pairs
+            )
             fits = fits and all(product_of(point, names) == point.size(value) for names, value in products)
         except (Undefined, ValueError):  # an empty range
             continue
