@@ -243,6 +243,27 @@ def _types() -> Iterator[tuple[str, Any]]:
     size = _info("x", None)
     size.type.tensor_type.shape.dim.add(dim_value=-(2**63))
     yield "size_least", _model([_node("Relu", ["x"])], inputs=[size])
+    yield from _negative_sizes()
+
+
+def _negative_sizes() -> Iterator[tuple[str, Any]]:
+    """Slices of what has sizes below zero: of inputs, constants, attributes, and in bodies."""
+    from onnx import TensorProto, helper
+
+    far = [helper.make_tensor(name, 7, [1], [k]) for name, k in
+           (("a", -(2**63)), ("b", 2**63 - 1), ("c", 0), ("d", -(2**63)))]
+    unknown = TensorProto(name="w", data_type=1, dims=[-1], float_data=[1.0] * 4)
+    wide = _info("x", (-1, 3))
+    yield "sliced_input", _model([_node("Slice", [*"xabcd"])], far, inputs=[wide])
+    yield "sliced_constant", _model([_node("Slice", [*"wabcd"])], [*far, unknown])
+    held = _node("Constant", [], ["w"], value=unknown)
+    yield "sliced_attribute", _model([held, _node("Slice", [*"wabcd"])], far)
+    slices = [_node("Identity", ["x"], ["k"]), _node("Slice", [*"kabcd"], ["z"])]
+    within = _graph(slices, [], [_info("z", None)])
+    within.value_info.append(_info("k", (-5, 3)))
+    chosen = _node("If", ["t"], ["y"], then_branch=within, else_branch=within)
+    truth = helper.make_tensor("t", 9, [], [True])
+    yield "sliced_in_body", _model([chosen], [*far, truth], inputs=[wide])
 
 
 def _many() -> Iterator[tuple[str, Any]]:

@@ -24,7 +24,7 @@ _SMALL: Final = 64
 
 class OnnxTensor:
     """A `TensorProto`: `shape`, `dtype` (NumPy's, None where it has none), `load()`. Equal if the messages
-    are.
+    are. Raises `InputError` for sizes below zero.
     """
 
     __slots__ = ("_key", "_small", "element", "folder", "is_held", "message", "path", "shape")
@@ -34,6 +34,9 @@ class OnnxTensor:
         self.folder = folder
         self.path = path  # of the model, for messages
         self.shape = tuple(message.dims)
+        if any(size < 0 for size in self.shape):
+            shape = list(self.shape)
+            raise InputError(f"a size of the tensor `{message.name}` is below zero: {shape}", path=path)
         self.element = dtype_name(message.data_type)
         # NumPy has numbers for its elements
         self.is_held = bool(self.element) and numpy_dtype_exists(self.element or "")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.onnx.harmful import FRAGILE, GUARDED, harmful_nodes, last_sizes, why_size
 from gslang.dialect.onnx.messages import compiled, messages
+from gslang.formats.onnx.negative_sizes import forget_negative_sizes, negative_tensor
 
 if TYPE_CHECKING:
     from onnx import FunctionProto, GraphProto, ModelProto, NodeProto
@@ -78,6 +79,9 @@ def _guarded(model: ModelProto) -> Any:
     if why := next(harmful_nodes(copy, inlined=True), None):
         raise Harmful(why)
     for part in (copy.graph, *copy.functions):
+        if (name := negative_tensor(part)) is not None:
+            raise Harmful(f"a size of the constant `{name}` is below zero")
+        forget_negative_sizes(part)
         for node in nodes_in(part):
             if node.op_type in FRAGILE:
                 node.op_type = f"gslang.{node.op_type}"
