@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -206,6 +206,12 @@ def _plain(value: object) -> Any:
     return None
 
 
+_KINDS: Final = {  # of the attributes of `Constant` that a rule can state
+    "value": "TENSOR", "value_float": "FLOAT", "value_floats": "FLOATS", "value_int": "INT",
+    "value_ints": "INTS",
+}  # fmt: skip
+
+
 def constant_text(node: NodeProto, is_source: bool) -> str:
     """A constant as an operand.
 
@@ -217,15 +223,15 @@ def constant_text(node: NodeProto, is_source: bool) -> str:
     if len(attribute) != 1:
         raise NotSayable("a `Constant` without one value")
     (name, given), = attribute.items()
+    if onnx.AttributeProto.AttributeType.Name(given.type) != _KINDS.get(name):
+        raise NotSayable(f"a `Constant` with `{name}`" + " of another kind" * (name in _KINDS))
     value = onnx.helper.get_attribute_value(given)
     if name == "value":
         array = _array(value, "a `Constant`")
     elif name in ("value_float", "value_floats"):
         array = np.asarray(value, np.float32)
-    elif name in ("value_int", "value_ints"):
-        array = np.asarray(value, np.int64)
     else:
-        raise NotSayable(f"a `Constant` with `{name}`")
+        array = np.asarray(value, np.int64)
     if array.dtype.kind not in "biuf" or array.size > _MOST_NUMBERS or array.ndim > 1 and array.size > 1:
         raise NotSayable(f"a constant of {array.dtype.name}, of shape {list(array.shape)}")
     if array.ndim == 0 and (is_source or array.dtype.kind == "f"):
