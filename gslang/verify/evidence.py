@@ -107,8 +107,8 @@ class Evidence:
 
     @property
     def differs(self) -> bool:
-        """True if the sides differ for integers."""
-        return any(finding is not None for _, finding, _ in self.excused)
+        """True if the sides differ for integers, or the target does not fit for them."""
+        return bool(self.excused)
 
 
 def gather(
