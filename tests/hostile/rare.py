@@ -351,7 +351,7 @@ def rare_weights() -> Iterator[tuple[str, bytes]]:
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in ("x.npy", "../x.npy", "x", "x.npy/"):
-            archive.writestr(name, b"\x93NUMPY\x01\x00\x76\x00" + array)
+            archive.writestr(zipfile.ZipInfo(name), b"\x93NUMPY\x01\x00\x76\x00" + array)
     yield "rare_names.npz", file.getvalue()
 
 

@@ -242,10 +242,8 @@ def test_loops(tmp_path: Path) -> None:
     after = rewritten("rule r(x): Identity(x) => x;", found)
     assert ops(after) == ["Loop"] and list(after.graph.node[0].attribute[0].g.node[0].input) == ["s", "x"]
     feeds = {"x": np.ones((2, 3), np.float32)}
-    for a, b in zip(
-        evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds),
-        ReferenceEvaluator(found).run(None, feeds), strict=True,
-    ):
+    expected = [4 * feeds["x"], np.stack([-k * feeds["x"] for k in (2, 3, 4)])]
+    for a, b in zip(evaluate(gslang.from_onnx(found), load_dialect("onnx"), feeds), expected, strict=True):
         np.testing.assert_array_equal(a, b)
 
 

@@ -94,9 +94,10 @@ _WITHOUT_MASKS = {
 }
 
 
-@pytest.mark.parametrize("operator", ONNX_SAMPLERS)
+@pytest.mark.parametrize("operator", [name for name in ONNX_SAMPLERS if name not in ("If", "Loop")])
 def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
-    """Of thirty proposals, at least one in five is a call that ONNX types and computes."""
+    """Of thirty proposals, at least one in five is a call that ONNX types and computes; `test_bodies` tries
+    what needs a body."""
     dialect = load_dialect("onnx")
     signature = dialect.operators[operator]
     computed = 0
