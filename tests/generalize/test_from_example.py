@@ -39,7 +39,7 @@ def test_a_difference_inside(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_the_rule_applies_to_its_example(tmp_path: Path) -> None:
     out, after = tmp_path / "rule.gsl", tmp_path / "again.relay"
     before, wanted = "exp(subtract(%x, subtract(%x, %y)))", "exp(%y)"
-    assert example(tmp_path, before, wanted, "-o", str(out)) == 0
+    assert example(tmp_path, before, wanted, "-o", str(out), "--seconds", "600") == 0
     assert main([str(out), str(tmp_path / "before.relay"), "-o", str(after)]) == 0
     assert main(["diff", str(after), str(tmp_path / "after.relay")]) == 0
 
