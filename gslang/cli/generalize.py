@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
-from gslang.cli.usable_rules import add_extern_option, usable_rules
+from gslang.cli.shared import load_rules
+from gslang.cli.usable_rules import add_extern_option, usable
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -40,24 +41,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _completed(
-    file: str, options: argparse.Namespace
+    rules: RuleSet, options: argparse.Namespace
 ) -> tuple[RuleSet | None, Mapping[str, tuple[str, ...]]]:
     """The rules of a file whose targets leave out required attributes, which their sources have, and what was
     copied; None for others, and where there are other errors.
     """
     from gslang.api import RuleError, parse_rules
-    from gslang.base.source import Source
     from gslang.generalize.complete import completed
 
-    if not Path(file).is_file():
+    if not Path(options.rules).is_file():
         return None, {}
     try:
-        source, copied = completed(Source(file, Path(file).read_text(encoding="utf-8")))
-        rules = parse_rules(source.text, file, allow_extern=options.allow_extern) if copied else None
-    except (OSError, ValueError, RuleError):
+        source, copied = completed(rules.diagnostics)
+        new = None if source is None else parse_rules(
+            source.text, source.name, allow_extern=options.allow_extern
+        )
+    except RuleError:
         return None, {}
-    known = () if rules is None else rules.known
-    return (rules if set(options.rule or ()) <= set(known) else None), copied
+    return (new if new is not None and set(options.rule or ()) <= set(new.known) else None), copied
 
 
 def run(options: argparse.Namespace) -> int:
@@ -69,20 +70,21 @@ def run(options: argparse.Namespace) -> int:
     ):
         sys.stderr.write(f"gslc generalize: {wrong}")
         return ExitCode.USAGE
-    options.rules, names, options.rule = [options.rules], options.rule, options.rule or None
-    rules, copied = _completed(options.rules[0], options)
+    names, options.rule = options.rule, options.rule or None
+    loaded = load_rules([options.rules])
+    rules, copied = _completed(loaded, options)
     if rules is None:
-        usable = usable_rules(options.rules, options)
-        if isinstance(usable, ExitCode):
-            return usable
-        rules = usable
+        found_usable = usable(loaded, options)
+        if isinstance(found_usable, ExitCode):
+            return found_usable
+        rules = found_usable
     from gslang.base.diagnostics import InputError
     from gslang.generalize.draft import NoDraft
     from gslang.generalize.refine import Settings, generalize, no_time
     from gslang.generalize.report import FORMATS, rule_file
 
     if not rules.own and not names:
-        raise InputError("there is no rule in this file", path=options.rules[0])
+        raise InputError("there is no rule in this file", path=options.rules)
     names = names or list(rules.own)
     allowance = allowance_of(options, len(names))
     found: list[Generalized] = []
@@ -97,7 +99,7 @@ def run(options: argparse.Namespace) -> int:
             try:
                 one = allowance.spend(general, lambda found: found.answers) or no_time(rules.known[name])
             except NoDraft as problem:
-                raise InputError(f"rule `{name}`: {problem}", path=options.rules[0]) from None
+                raise InputError(f"rule `{name}`: {problem}", path=options.rules) from None
             found.append(replace(one, lifted=(*copied.get(name, ()), *one.lifted)))
             if sys.stderr.isatty():
                 sys.stderr.write(f"{len(found)} of {len(names)}: {name}\n")

@@ -40,7 +40,11 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet |
 
     Raises `InputError` for files that cannot be read.
     """
-    rules = load_rules(files, defines=defines_of(options))
+    return usable(load_rules(files, defines=defines_of(options)), options)
+
+
+def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet | ExitCode:
+    """The same of rules that are loaded. Raises `InputError` for `@extern` functions that there are not."""
     if show_findings(rules, options):
         return ExitCode.FINDINGS
     rules = runnable(rules, options.allow_extern)

@@ -4,10 +4,10 @@ means the shape of one of the two.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from gslang.base.diagnostics import Diagnostic
 from gslang.base.source import Source
-from gslang.check.check import check_source
 from gslang.generalize.drafting import draft_of, walk
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
@@ -15,16 +15,15 @@ from gslang.syntax.parser import parse
 _MISSING = "E0604"  # an operator needs an attribute
 
 
-def completed(source: Source) -> tuple[Source, Mapping[str, tuple[str, ...]]]:
-    """The file in which each such call of a target has the attributes of the outermost call of its operator
-    in the source, if there is one; and by rule what was copied, in words.
+def completed(findings: Iterable[Diagnostic]) -> tuple[Source | None, Mapping[str, tuple[str, ...]]]:
+    """The file that these findings are about, in which each such call of a target has the attributes of the
+    outermost call of its operator in the source, if there is one; and by rule what was copied, in words. None
+    where nothing is to be copied.
     """
-    program = check_source(source)
-    missing = {
-        (d.primary.span.start, d.primary.span.end) for d in program.diagnostics if d.code == _MISSING
-    }
-    if not missing:
-        return source, {}
+    spans = [d.primary.span for d in findings if d.code == _MISSING]
+    if not spans:
+        return None, {}
+    source, missing = spans[0].source, {(span.start, span.end) for span in spans}
     text = source.text
     notes: dict[str, tuple[str, ...]] = {}
     for item in reversed(parse(source).program.items):
@@ -51,4 +50,4 @@ def completed(source: Source) -> tuple[Source, Mapping[str, tuple[str, ...]]]:
         if edits:
             new = draft_of(source, item.name.id, edits).text().rstrip("\n")
             text = text[: item.span.start] + new + text[item.span.end :]
-    return Source(source.name, text), notes
+    return (Source(source.name, text) if notes else None), notes

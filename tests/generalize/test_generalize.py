@@ -215,6 +215,23 @@ def test_missing_attributes_come_from_the_source(
     assert "needs `a_min`" in capsys.readouterr().err
 
 
+def test_what_a_file_uses_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from gslang.check import imports
+
+    read: list[str] = []
+
+    def counted(path: str | Path) -> object:
+        read.append(Path(path).name)
+        return read_source(path)
+
+    read_source = imports.read_source
+    monkeypatch.setattr(imports, "read_source", counted)
+    (tmp_path / "other.gsl").write_text("dialect relay;\nrule twice(x): nn.relu(nn.relu(x)) => nn.relu(x);\n")
+    (tmp_path / "rules.gsl").write_text('dialect relay;\nuse "./other.gsl";\n')
+    assert main(["generalize", str(tmp_path / "rules.gsl")]) == 3
+    assert read == ["other.gsl"]
+
+
 def test_functions_of_the_file_are_no_operators() -> None:
     text = (
         "dialect relay;\nfn twice(x, y) = nn.matmul(x, y, transpose_a = false);\n"
