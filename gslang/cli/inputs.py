@@ -29,7 +29,7 @@ def inputs_for(
     Raises `InputError` for a file that does not fit the graph, `EvaluationError` if the graph runs with no
     size that is tried.
     """
-    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooMuchMemoryError
     from gslang.evaluate.random_inputs import random_inputs
 
     given = {} if options.inputs is None else dict(fitting_inputs(graph, options.inputs))
@@ -46,6 +46,8 @@ def inputs_for(
         except NoEvaluatorError:
             raise
         except EvaluationError as error:
+            if not k and isinstance(error, TooMuchMemoryError):  # larger sizes take more
+                raise
             reason = reason or error
     raise EvaluationError(
         f"{reason} (where sizes are not known, {_SIZES[0]} to {_SIZES[-1]} were tried: give some with --dim "

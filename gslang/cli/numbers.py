@@ -78,7 +78,7 @@ def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], bac
 
     `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`.
     """
-    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.errors import EvaluationError, TooMuchMemoryError
     from gslang.evaluate.run import evaluate
 
     if _with_runtime(graph, backend):
@@ -86,8 +86,8 @@ def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], bac
 
         try:
             return run_graph(graph, inputs)
-        except (EvaluationError, InputError):
-            if backend == "onnxruntime":
+        except (EvaluationError, InputError) as error:
+            if backend == "onnxruntime" or isinstance(error, TooMuchMemoryError):
                 raise
     return evaluate(graph, dialect, inputs)
 
@@ -131,7 +131,7 @@ def compare_graphs(
     are left out. Raises `EvaluationError`, also where that are all outputs.
     """
     from gslang.evaluate.agree import compare_values
-    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.errors import EvaluationError, TooMuchMemoryError
     from gslang.evaluate.run import evaluate
 
     random = random_outputs(before, after)
@@ -147,8 +147,8 @@ def compare_graphs(
             agreement = compared(lambda graph: run_graph(graph, inputs))
             found = _with_first(agreement, "onnxruntime", before, after, dialect, inputs, copied)
             return replace(found, random=random)
-        except (EvaluationError, InputError):
-            if backend == "onnxruntime":
+        except (EvaluationError, InputError) as error:
+            if backend == "onnxruntime" or isinstance(error, TooMuchMemoryError):
                 raise
     agreement = compared(lambda graph: evaluate(graph, dialect, inputs))
     found = _with_first(agreement, "reference", before, after, dialect, inputs, copied)

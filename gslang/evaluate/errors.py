@@ -9,6 +9,10 @@ class EvaluationError(Exception):
     """A node cannot be computed. The message names the node, its operator and what is missing."""
 
 
+class TooMuchMemoryError(EvaluationError):
+    """Values take more memory than the limit: larger inputs do, too, and so does another evaluator."""
+
+
 class NoEvaluatorError(EvaluationError):
     """Nobody says what an operator computes: a graph with it cannot be computed at all, on any values."""
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 from gslang.base.diagnostics import InputError
-from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.errors import TooMuchMemoryError
 from gslang.evaluate.growth import bytes_of, nbytes_of
 from gslang.graph.graph import LEAVES, PROJ, TUPLE, Graph
 
@@ -20,14 +22,27 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 class Memory:
-    """Bytes of values that are there at one time, next to those of inputs and weights."""
+    """Bytes of values that are there at one time, next to those of inputs and weights, `given` in all.
 
-    def __init__(self, graph: Graph) -> None:
-        self.most = _most(graph)
+    `inputs`: values, where types do not tell how large they are.
+    """
+
+    def __init__(self, graph: Graph, inputs: Mapping[str, object] = MappingProxyType({})) -> None:
+        leaves = [node for node in graph.nodes() if graph.op[node] in LEAVES]
+        self.given = sum([_given_bytes(graph, node, inputs) for node in leaves])
+        self.most = _most(self.given)
         self.held = 0
 
+    @property
+    def limit(self) -> str:
+        """The words for a run that is beyond it."""
+        return (
+            f"values take more than {self.most / (1 << 30):.3g} GiB (the environment variable GSLANG_MEMORY "
+            "sets the limit)"
+        )
+
     def check_types(self, graph: Graph) -> None:
-        """Raises `EvaluationError` if one value alone is too much by its type."""
+        """Raises `TooMuchMemoryError` if one value alone is too much by its type."""
         for type_ in {id(t): t for t in graph.types}.values():
             if (bytes_of(type_) or 0) > self.most:
                 node = next((n for n in graph.reverse_post_order() if graph.types[n] is type_), None)
@@ -35,7 +50,7 @@ class Memory:
                     raise self._too_much(graph, node)
 
     def keep(self, graph: Graph, node: int, value: object) -> None:
-        """Raises `EvaluationError` if a value is too much beside the others."""
+        """Raises `TooMuchMemoryError` if a value is too much beside the others."""
         self.held += _own_bytes(graph, node, value)
         if self.held > self.most:
             raise self._too_much(graph, node)
@@ -44,11 +59,20 @@ class Memory:
         """A value is no longer kept."""
         self.held -= _own_bytes(graph, node, value)
 
-    def _too_much(self, graph: Graph, node: int) -> EvaluationError:
-        return EvaluationError(
-            f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: values take more than "
-            f"{self.most / (1 << 30):.3g} GiB (the environment variable GSLANG_MEMORY sets the limit)"
+    def _too_much(self, graph: Graph, node: int) -> TooMuchMemoryError:
+        return TooMuchMemoryError(
+            f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {self.limit}"
         )
+
+
+def _given_bytes(graph: Graph, node: int, inputs: Mapping[str, object]) -> int:
+    """Bytes of an input, a parameter or a constant."""
+    by_type = bytes_of(graph.types[node])
+    if by_type is not None:
+        return by_type
+    value = inputs.get(graph.names[node] or "")
+    parts = value if isinstance(value, (tuple, list)) else [value]
+    return sum([getattr(part, "nbytes", 0) for part in parts])
 
 
 def _own_bytes(graph: Graph, node: int, value: object) -> int:
@@ -62,14 +86,13 @@ def _owned(value: object) -> int:
     return 0 if value is None or getattr(value, "base", None) is not None else nbytes_of(value)
 
 
-def _most(graph: Graph) -> int:
+def _most(given: int) -> int:
     """The limit for a graph: what the user says, or a multiple of what its inputs and weights take. Raises
     `InputError`.
     """
     text = os.environ.get("GSLANG_MEMORY", "")
     if not text:
-        leaves = [bytes_of(graph.types[node]) or 0 for node in graph.nodes() if graph.op[node] in LEAVES]
-        return _LEAST + _TIMES * sum(leaves)
+        return _LEAST + _TIMES * given
     found = re.fullmatch(r"([0-9]{1,12})([KMG]?)", text.upper())
     if found is None:
         raise InputError(f"GSLANG_MEMORY is `{text}`", help="a number of bytes, such as 8G or 500M")

@@ -153,7 +153,7 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> li
     for node in graph.outputs:
         waiting[node] += 1
     values: dict[int, object] = {}
-    memory = Memory(graph)
+    memory = Memory(graph, inputs)
     memory.check_types(graph)
     compute = node_evaluator(graph, dialect)
     with np.errstate(all="ignore"):

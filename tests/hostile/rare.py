@@ -298,6 +298,11 @@ def _many() -> Iterator[tuple[str, Any]]:
             _node("SequenceConstruct", [f"c{k}", f"c{k}"], [f"s{k + 1}"]),
         ]
     yield "sequences_double", _model([*double, _node("ConcatFromSequence", ["s40"], axis=0)])
+    places = [_node("NonZero", ["x"], ["v0"])]
+    places += [_node("Concat", [f"v{k}", f"v{k}"], [f"v{k + 1}"], axis=0) for k in range(40)]
+    total = _node("ReduceSum", ["v40"], keepdims=0)
+    of_places = [_info("y", None, 7)]
+    yield "places_double", _model([*places, total], inputs=[_info("x", ["n", 3])], outputs=of_places)
 
 
 def rare_relay() -> Iterator[tuple[str, str]]:

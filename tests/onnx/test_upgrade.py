@@ -15,6 +15,7 @@ from onnx import TensorProto, helper
 import gslang
 from benchmarks.exports import feeds
 from gslang.cli.main import main
+from gslang.evaluate.memory import Memory
 from gslang.formats.onnx.runtime import run_model
 from tests.onnx import backend_suite
 from tests.onnx.models import branching, model, value
@@ -37,7 +38,9 @@ def check(before: onnx.ModelProto, opset: int, feeds: dict[str, np.ndarray]) -> 
     after: onnx.ModelProto = gslang.to_onnx(gslang.from_onnx(before, opset=opset))
     assert [e.version for e in after.opset_import if e.domain == ""] == [opset]
     onnx.checker.check_model(after)
-    for a, b in zip(run_model(before, "", feeds), run_model(after, "", feeds), strict=True):
+    memory = Memory(gslang.from_onnx(before), feeds)
+    results = (run_model(model, "", feeds, memory) for model in (before, after))
+    for a, b in zip(*results, strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-6, atol=1e-6)
     return after
 
@@ -128,7 +131,7 @@ def test_the_backend_suite_in_a_newer_operator_set(opset: int) -> None:
 def test_exported_models_in_a_newer_operator_set(path: Path) -> None:
     before, after = onnx.load(path), gslang.to_onnx(gslang.from_onnx(path, opset=23))
     for said, given in feeds(path.parent, path.stem):
-        for a, b in zip(
-            run_model(before, str(path.parent), given), run_model(after, str(path.parent), given), strict=True
-        ):
+        memory = Memory(gslang.from_onnx(path), given)
+        results = (run_model(model, str(path.parent), given, memory) for model in (before, after))
+        for a, b in zip(*results, strict=True):
             np.testing.assert_allclose(a, b, rtol=1e-3, atol=1e-4, err_msg=said)

@@ -15,6 +15,7 @@ from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.times import Change, Times, change
 from gslang.formats.onnx.runtime import model_folder, refuse_to_load
+from gslang.formats.onnx.sessions import error_of, session_of
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -96,10 +97,10 @@ def measure_latency(
     """Times of runs on the same inputs. Raises `InputError`, `EvaluationError`."""
     import onnxruntime
 
-    sessions = [_session(before, inputs, setting)]
-    if after is not None:
-        sessions += [_session(before, inputs, setting), _session(after, inputs, setting)]
-    runs = [_run(session, inputs) for session in sessions]
+    memory = Memory(before, inputs)
+    graphs = [before] if after is None else [before, before, after]
+    sessions = [_session(graph, inputs, setting, memory) for graph in graphs]
+    runs = [_run(session, inputs, memory) for session in sessions]
     times = _take_turns(runs, setting, clock)
     if after is None:
         return Latency(onnxruntime.__version__, setting, times[0])
@@ -110,28 +111,25 @@ def _take_turns(
     runs: list[Callable[[], object]], setting: Setting, clock: Callable[[], float]
 ) -> list[Times]:
     """Times of each of the runs; every round has all of them, each time beginning with another."""
-    try:
-        for _ in range(setting.warm_up):
-            for run in runs:
-                run()
-        seconds: list[list[float]] = [[] for _ in runs]
-        end, number = clock() + setting.seconds, 0
-        while (
-            number < setting.rounds if setting.rounds is not None
-            else number < LEAST_ROUNDS or clock() < end and number < MOST_ROUNDS
-        ):
-            for k in range(len(runs)):
-                turn = (number + k) % len(runs)
-                began = clock()
-                runs[turn]()
-                seconds[turn].append(clock() - began)
-            number += 1
-    except Exception as error:  # onnxruntime has an exception class for each of its status codes
-        raise EvaluationError(_said(error)) from error
+    for _ in range(setting.warm_up):
+        for run in runs:
+            run()
+    seconds: list[list[float]] = [[] for _ in runs]
+    end, number = clock() + setting.seconds, 0
+    while (
+        number < setting.rounds if setting.rounds is not None
+        else number < LEAST_ROUNDS or clock() < end and number < MOST_ROUNDS
+    ):
+        for k in range(len(runs)):
+            turn = (number + k) % len(runs)
+            began = clock()
+            runs[turn]()
+            seconds[turn].append(clock() - began)
+        number += 1
     return [Times(tuple(found)) for found in seconds]
 
 
-def _run(session: Any, inputs: Mapping[str, object]) -> Callable[[], object]:
+def _run(session: Any, inputs: Mapping[str, object], memory: Memory) -> Callable[[], object]:
     import numpy
 
     wanted = [value.name for value in session.get_inputs()]
@@ -139,10 +137,17 @@ def _run(session: Any, inputs: Mapping[str, object]) -> Callable[[], object]:
     if missing:
         raise EvaluationError(f"input `{missing[0]}` has no value")
     feeds = {name: numpy.asarray(inputs[name]) for name in wanted}
-    return lambda: session.run(None, feeds)
+
+    def run() -> object:
+        try:
+            return session.run(None, feeds)
+        except Exception as error:  # onnxruntime has an exception class for each of its status codes
+            raise error_of(error, memory) from error
+
+    return run
 
 
-def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> object:
+def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting, memory: Memory) -> Any:
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -152,14 +157,14 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> ob
     if folder := model_folder(graph):
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     model = onnx_model(graph)
-    Memory(graph).check_types(graph)
+    memory.check_types(graph)
     refuse_to_load(model)
     refuse(model, inputs)
     providers = list(dict.fromkeys([setting.provider, "CPUExecutionProvider"]))
     try:
-        session = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=providers)
+        session = session_of(model.SerializeToString(), options, memory, providers)
     except Exception as error:  # as above, and protobuf has its own
-        raise EvaluationError(_said(error)) from error
+        raise error_of(error, memory) from error
     if session.get_providers()[0] != setting.provider:
         raise InputError(
             f"onnxruntime cannot run this model with {setting.provider}",
@@ -167,7 +172,3 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting) -> ob
         )
     return session
 
-
-def _said(error: Exception) -> str:
-    reason = str(error).strip().splitlines()
-    return f"onnxruntime: {reason[0] if reason else type(error).__name__}"

@@ -13,6 +13,7 @@ from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.fatal import why_fatal
 from gslang.formats.onnx.records import model_record
+from gslang.formats.onnx.sessions import error_of, session_of
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -56,8 +57,9 @@ def run_graph(graph: Graph, inputs: Mapping[str, object], more: Sequence[str] = 
 
     Raises `EvaluationError`, `InputError`.
     """
-    Memory(graph).check_types(graph)
-    return run_model(onnx_model(graph), model_folder(graph), inputs, more)
+    memory = Memory(graph, inputs)
+    memory.check_types(graph)
+    return run_model(onnx_model(graph), model_folder(graph), inputs, memory, more)
 
 
 def model_folder(graph: Graph) -> str:
@@ -73,9 +75,11 @@ def refuse_to_load(model: ModelProto) -> None:
 
 
 def run_model(
-    model: ModelProto, folder: str, inputs: Mapping[str, object], more: Iterable[str] = ()
+    model: ModelProto, folder: str, inputs: Mapping[str, object], memory: Memory, more: Iterable[str] = ()
 ) -> list[object]:
-    """The same of a message, whose external data lies in `folder`. Raises `EvaluationError`."""
+    """The same of a message, whose external data lies in `folder`, within the limit of `memory`. Raises
+    `EvaluationError`.
+    """
     import numpy
     import onnxruntime  # type: ignore[import-untyped]
 
@@ -94,8 +98,7 @@ def run_model(
     if folder:
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     try:
-        data = model.SerializeToString()
-        session = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        session = session_of(model.SerializeToString(), options, memory, ["CPUExecutionProvider"])
         feeds = {
             value.name: numpy.asarray(inputs[value.name])
             for value in session.get_inputs() if value.name in inputs
@@ -108,8 +111,7 @@ def run_model(
         raise
     # onnxruntime has an exception class for each of its status codes, and protobuf its own
     except Exception as error:
-        reason = str(error).strip().splitlines()
-        raise EvaluationError(f"onnxruntime: {reason[0] if reason else type(error).__name__}") from error
+        raise error_of(error, memory) from error
 
 
 def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, object]) -> Any:
@@ -121,6 +123,7 @@ def _until_a_signal(session: Any, wanted: Sequence[str], feeds: Mapping[str, obj
     import onnxruntime
 
     options = onnxruntime.RunOptions()
+    options.add_run_config_entry("memory.enable_memory_arena_shrinkage", "cpu:0")  # for what runs next
     with ThreadPoolExecutor(1) as pool:
         running = pool.submit(session.run, wanted, feeds, options)
         try:

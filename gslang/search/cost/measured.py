@@ -25,9 +25,11 @@ from gslang.base.cache import cache_folder
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
+from gslang.evaluate.memory import Memory
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.formats.onnx.latency import LEVELS
 from gslang.formats.onnx.runtime import newest_opset, refuse_to_load
+from gslang.formats.onnx.sessions import session_of
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 from gslang.search.cost.relay_in_onnx import NotInOnnx, relay_in_onnx
@@ -176,11 +178,11 @@ def seconds_of(graph: Graph, level: str = "none", least: float = _LEAST_SECONDS)
     options.graph_optimization_level = getattr(onnxruntime.GraphOptimizationLevel, LEVELS[level])
     options.intra_op_num_threads = 1
     options.log_severity_level = 4
-    session = onnxruntime.InferenceSession(
-        model.SerializeToString(), options, providers=["CPUExecutionProvider"]
-    )
-    binding = session.io_binding()
     feeds = random_inputs(graph)
+    memory = Memory(graph, feeds)
+    memory.check_types(graph)
+    session = session_of(model.SerializeToString(), options, memory, ["CPUExecutionProvider"])
+    binding = session.io_binding()
     for value in session.get_inputs():
         binding.bind_cpu_input(value.name, feeds[value.name])
     for value in session.get_outputs():
