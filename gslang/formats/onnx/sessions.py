@@ -42,7 +42,7 @@ def _arena(most: int) -> bool:
 
 
 def error_of(error: Exception, memory: Memory) -> EvaluationError:
-    """What onnxruntime raised, in one line."""
+    """An error with what onnxruntime raised in one line."""
     reason = str(error).strip().splitlines()
     if _FULL in str(error):
         return TooMuchMemoryError(f"onnxruntime: {memory.limit}")
