@@ -41,6 +41,13 @@ _TRUTH = (TRUTH,)
 NAMES = {
     "QuickGelu": "com.microsoft.QuickGelu",
     **{f"whole_{name}": f"whole {name}" for name in ("maximum", "minimum", "abs", "relu", "clip")},
+    **{
+        name.replace(" ", "_"): name
+        for name in (
+            "cast int8 int32", "cast int32 uint8", "number int8", "number uint8", "quantized int8",
+            "quantized uint8",
+        )
+    },
 }
 
 
@@ -121,6 +128,15 @@ LAWS: tuple[Law, ...] = (
     # a number of at most −10³⁰: no float tells it from its sum with another one
     Law("very low number", "exp(very_low(y) + x)", "exp(very_low(y))", _REAL, (), False),
     Law("number that is computed", "IsNaN(x)", "0", _REAL),
+    # bytes: a zero point is moved with the numbers that are counted from it
+    Law(
+        "byte without sign", "number_uint8(cast_int32_uint8(cast_int8_int32(x) + 128))",
+        "number_int8(x) + 128", _REAL,
+    ),
+    Law(
+        "quantized without sign", "number_uint8(quantized_uint8(x, number_int8(y) + 128))",
+        "number_int8(quantized_int8(x, number_int8(y))) + 128", _REAL,
+    ),
     # truth values
     Law("comparison that holds", "positive(x)", "1", _ANY, ("x > 0",)),
     Law("comparison that fails", "positive(x)", "0", _ANY, ("0 >= x",)),

@@ -18,9 +18,11 @@ from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
-from gslang.verify.prove.terms import ZERO, Term, inverse, unknown
+from gslang.verify.prove.terms import ZERO, Atom, Term, inverse, number, unknown
+from gslang.verify.prove.uses import is_raw, use
 
 _SMALL = 127  # whole numbers up to this stand for themselves in each type
+_MOVED = number(128)  # by so much numbers of type uint8 are above those of type int8
 
 
 def cast(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Tensor:
@@ -59,7 +61,34 @@ def number_of(value: Term, dtype: str | Dtype) -> Term:
     constant = value.constant
     if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
         return value
+    alone = value.alone
+    if _name_of(dtype) == "uint8" and not is_raw() and alone is not None and alone[1] == 1:
+        signed = _with_sign(alone[0])
+        if signed is not None:
+            return number_of(signed, "int8") + _MOVED
     return unknown(f"number {_name_of(dtype)}", value)
+
+
+def _with_sign(byte: Atom) -> Term | None:
+    """The number of type int8 that is 128 less than a byte; None where no law says one."""
+    match byte.name, byte.args:
+        case "cast int32 uint8", (whole,):
+            if (x := _only(whole - _MOVED, "cast int8 int32")) is not None:
+                use("byte without sign", x=x)
+            return x
+        case "quantized uint8", (ratio, zero):
+            if (y := _only(zero - _MOVED, "number int8")) is not None:
+                use("quantized without sign", x=ratio, y=y)
+                return unknown("quantized int8", ratio, zero - _MOVED)
+    return None
+
+
+def _only(value: Term, name: str) -> Term | None:
+    """The argument of a function that a term is a value of; None for others."""
+    alone = value.alone
+    found = alone is not None and alone[1] == 1 and alone[0].kind == "fn" and alone[0].name == name
+    return alone[0].args[0] if alone is not None and found else None
+
 
 
 def _name_of(dtype: str | Dtype) -> str | int:

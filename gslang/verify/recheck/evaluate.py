@@ -169,8 +169,27 @@ def _raised(x: Number, y: Number) -> Number:
     return math.pow(x, y)
 
 
-_OF_REALS = frozenset({"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal"})
+def _signed(x: Number) -> Number:
+    """A whole number as one of type int8."""
+    return Fraction((math.floor(x) + 128) % 256 - 128)
+
+
+def _unsigned(x: Number) -> Number:
+    """A whole number as one of type uint8."""
+    return Fraction(math.floor(x) % 256)
+
+
+_BYTES: dict[str, Callable[..., Number]] = {
+    **dict.fromkeys(("number int8", "cast int8 int32"), _signed),
+    **dict.fromkeys(("number uint8", "cast int32 uint8"), _unsigned),
+    "quantized int8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), -128), 127)),
+    "quantized uint8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), 0), 255)),
+}
+_OF_REALS = frozenset({
+    "max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal", *_BYTES,
+})
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
+    **_BYTES,
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
     "very_low": lambda x: -(10**30) * (1 + abs(x)), "IsNaN": lambda x: Fraction(0),
     "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "square": lambda x: x * x,
