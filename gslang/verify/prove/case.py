@@ -15,7 +15,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import UNBOUND, evaluate, iterate
 from gslang.engine.values import COMPARE, truth
 from gslang.verify.prove.domains import Written
-from gslang.verify.prove.dtypes import compared
+from gslang.verify.prove.dtypes import Dtype, compared, taken_as
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.sizes import Number, is_number
@@ -128,6 +128,8 @@ class Case:
                 case ">=":
                     self.world.facts.learn(a - b)
             return True
+        if sign == "==" and (isinstance(a, Dtype) or isinstance(b, Dtype)):
+            return taken_as(a, b) if isinstance(a, Dtype) else taken_as(b, a)
         if isinstance(a, ConstantValue) and isinstance(b, tuple) and (found := a.vector()) is not None:
             a = found
         if sign == "==" and isinstance(a, tuple) and isinstance(b, tuple):

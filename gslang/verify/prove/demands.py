@@ -11,7 +11,11 @@ from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.symbolic_graph import Leaf
 
-_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast"})
+_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast", "QuantizeLinear", "DequantizeLinear"})
+# Places of operands that have one rank.
+_ALIKE: dict[str, tuple[int, int]] = {
+    "Conv": (0, 1), "QuantizeLinear": (1, 2), "DequantizeLinear": (1, 2), "GatherElements": (0, 1),
+}  # fmt: skip
 
 
 Place = tuple[int, Union[int, None]]
@@ -46,6 +50,48 @@ def here(case: Case, number: int) -> Place:
 def bound(slots: Any, number: int) -> int:
     """The binding of a pattern node, `UNBOUND` if there is none."""
     return int(slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND))
+
+
+def alike(case: Case, operator: str, call: ir.CallNode) -> tuple[int, int] | None:
+    """The inputs that two operands of a call are computed from by what keeps the rank, where the operator
+    demands one rank of both.
+    """
+    places = _ALIKE.get(operator)
+    if places is None or max(places) >= len(call.operands):
+        return None
+    first, second = (_input_of(case.rule, call.operands[place]) for place in places)
+    return None if first is None or second is None or first == second else (first, second)
+
+
+def link_ranks(case: Case, first: int, second: int) -> None:
+    """Two inputs have one rank: a case that settles it for one of them settles it for both. Nothing where one
+    of them is not made yet.
+    """
+    slots = [case.scope.slots[number] for number in (first, second)]
+    leaves = [case.graph.values[slot] if slot >= 0 else None for slot in slots]
+    one, other = leaves
+    if not isinstance(one, Leaf) or not isinstance(other, Leaf):
+        return
+    for known, open_ in ((one, other), (other, one)):
+        rank = known.rank if known.tensor is None else len(known.tensor.shape)
+        if rank is not None:
+            hold_to_rank(open_, rank)
+            return
+    if one.given is None and other.given is None and one.ranked is None and other.ranked is None:
+        other.ranked = one
+
+
+def _input_of(rule: ir.CheckedRule, number: Any) -> int | None:
+    if not isinstance(number, int):
+        return None
+    match rule.nodes[number]:
+        case ir.LeafNode(block=None):
+            return number
+        case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
+            _keeps_rank(rule.dialect, operator) for operator in operators
+        ):
+            return _input_of(rule, first)
+    return None
 
 
 def _keeps_rank(dialect: Dialect, operator: str) -> bool:

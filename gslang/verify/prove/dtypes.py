@@ -85,8 +85,8 @@ class Names:
         return isinstance(other, Dtype) and _is_among(other.root(), self.names)
 
 
-def _is_among(dtype: Dtype, names: frozenset[str]) -> bool:
-    """True if an open type is one of these: known, or decided for this case."""
+def _is_among(dtype: Dtype, names: frozenset[str], assumed: bool = False) -> bool:
+    """True if an open type is one of these: known, `assumed`, or decided for this case."""
     if dtype.name is not None:
         return dtype.name in names
     if dtype.among is not None and dtype.among <= names:
@@ -94,7 +94,7 @@ def _is_among(dtype: Dtype, names: frozenset[str]) -> bool:
     fitting = frozenset(name for name in names if compared(dtype, name) is None)
     if not fitting:
         return False
-    if dtype.choices.choose(2) == 0:
+    if assumed or dtype.choices.choose(2) == 0:
         dtype.among = fitting
         restrict(dtype, frozenset(map(numbers_named, fitting)))
         if dtype.name is None and len(fitting) == 1:
@@ -104,6 +104,18 @@ def _is_among(dtype: Dtype, names: frozenset[str]) -> bool:
     if dtype.among is not None:
         dtype.among -= fitting
     return False
+
+
+def taken_as(dtype: Dtype, other: object) -> bool:
+    """True if an element type may be another one, or have one of some names: in this case it does."""
+    if isinstance(other, Names):
+        return _is_among(dtype.root(), other.names, assumed=True)
+    if not isinstance(other, (Dtype, str)) or other == "":
+        return False
+    known = compared(dtype, other)
+    if known is None:
+        unify(dtype, other)
+    return known is not False
 
 
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers", "truth values"

@@ -17,7 +17,7 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.counted import grown
-from gslang.verify.prove.demands import bound, demand, here, hold_to_rank
+from gslang.verify.prove.demands import alike, bound, demand, here, hold_to_rank, link_ranks
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
@@ -55,6 +55,7 @@ class Source:
         self.early = list(case.watched.early)  # conditions that were not asked yet
         # (input, its instance) → the rank that a call demands of it, where the call is made first
         self.demanded: dict[tuple[int, int | None], int] = {}
+        self.alike: list[tuple[int, int]] = []  # inputs of which calls demand one rank
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -189,6 +190,9 @@ class Source:
                 case ir.ProjNode(base=base) as projection:
                     slot = self.projection(number_, projection, self.node(base))
             slots[number_] = slot
+            for pair in self.alike:
+                if number_ in pair:
+                    link_ranks(self.case, *pair)
             if isinstance(self.rule.nodes[number_], ir.CallNode):
                 self.cut_off()  # conditions on attributes, before results are computed
         return int(slots[number_])
@@ -303,6 +307,9 @@ class Source:
         for wanted, rank in zip(call.operands, RANKS_OF_OPERANDS.get(operator, ())):
             if rank is not None and isinstance(wanted, int):
                 demand(self.case, self.demanded, wanted, rank)
+        if (pair := alike(self.case, operator, call)) is not None:
+            self.alike.append(pair)
+            link_ranks(self.case, *pair)
         slots: list[int] = []
         for pattern in call.operands:
             slots += self.below(pattern)

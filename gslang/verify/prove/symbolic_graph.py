@@ -29,6 +29,7 @@ class Leaf:
         self.rank: int | None = None  # where the rule fixes it
         self.fewest = 0  # the least rank that operators take
         self.most: int | None = None  # the largest one
+        self.ranked: Leaf | None = None  # another one of the same rank
         self.known: tuple[Number | None, ...] = ()  # sizes that the rule fixes, None for open ones
         self.given: tuple[Number, ...] | None = None
         self.value: Term | None = None  # of all elements
@@ -63,6 +64,8 @@ class Leaf:
             shape = self.given
             if shape is None:
                 rank = self.rank
+                if rank is None and self.ranked is not None:
+                    rank = len(self.ranked.resolved().shape)
                 if rank is None:
                     rank = world.choose_rank(self.fewest, self.most)
                 known = self.known if len(self.known) == rank else (None,) * rank
@@ -311,6 +314,23 @@ class ConstantValue(Opaque):
     __hash__ = unanswered  # type: ignore[assignment]
 
 
+class LeafType(TensorType):
+    """The type of an input; its rank is not settled by a question for its element type."""
+
+    __slots__ = ("leaf",)
+    leaf: Leaf
+
+    @property
+    def dtype(self) -> Any:  # type: ignore[override]
+        """The element type."""
+        return self.leaf.dtype
+
+    @property
+    def shape(self) -> Any:  # type: ignore[override]
+        """The sizes."""
+        return tuple(map(self.leaf.world.facts.normal, self.leaf.resolved().shape))
+
+
 class Types:
     """The types column of a symbolic graph, made when asked for."""
 
@@ -318,6 +338,10 @@ class Types:
         self.graph = graph
 
     def __getitem__(self, node: int) -> Any:
+        if isinstance(leaf := self.graph.values[node], Leaf):
+            of_leaf = object.__new__(LeafType)
+            object.__setattr__(of_leaf, "leaf", leaf)
+            return of_leaf
         value = self.graph.tensor(node)
         if not isinstance(value, Tensor):
             return None
