@@ -23,7 +23,7 @@ from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason
 from gslang.engine.limits import counted_work
 from gslang.engine.meaning import infer_by_meaning
 from gslang.engine.options import Options
-from gslang.engine.passes import run_steps
+from gslang.engine.passes import Plan, run_steps
 from gslang.graph.graph import Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared_copy
 
@@ -136,6 +136,7 @@ class RuleSet:
         steps = self.steps(chosen.pass_name, chosen.rules, chosen.skip)
         if chosen.fold:
             steps = (*steps, Step((), "fold"))
+        plan = Plan(steps, self.known)
         limits = Limits(chosen.limit, 1 if chosen.once else chosen.sweeps, chosen.stop_after)
         folding = folder(self.dialect)(chosen.fold_limit)
 
@@ -143,7 +144,7 @@ class RuleSet:
             part: Graph, limits: Limits, observe: Observer | None, progress: Progress | None = None
         ) -> Progress:
             return run_steps(
-                part, self.dialect, steps, self.known, folding, limits, progress, observe, chosen.fold_limit
+                part, self.dialect, plan, folding, limits, progress, observe, chosen.fold_limit
             )
 
         def observer(path: str, part: Graph, before: int) -> Observer | None:

@@ -14,7 +14,6 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule, CheckedTest
 from gslang.check.walks import walk
-from gslang.graph.graph import PROJ, TUPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,17 +70,23 @@ def counted(rule: CheckedRule) -> frozenset[int]:
 
 def _find(rule: CheckedRule) -> Footprint:
     outputs = rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
-    needs = {frozenset(rule.nodes[k].operators) for k in _always(rule.nodes, outputs)}
+    needs = {_one_of(rule.nodes, k) for k in _always(rule.nodes, outputs)}
     return Footprint(
         tuple(sorted(operators_at(rule.nodes, outputs[0]))),
         frozenset([name for node in rule.nodes for name in node.operators]),
-        frozenset(found for found in needs if found.isdisjoint((TUPLE, PROJ)) and found),
+        frozenset(found for found in needs if found),
         frozenset(
             t.operator
             for t in rule.target.targets if isinstance(t, ir.MakeCall) and isinstance(t.operator, str)
         ),
         bool(counted(rule)),
     )
+
+
+def _one_of(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
+    """The operators one of which a node matches; none if that may be something that is no operator."""
+    found = admitted(nodes, number) or frozenset()
+    return frozenset() if any(name[0] == "%" for name in found) else found
 
 
 def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> set[int]:

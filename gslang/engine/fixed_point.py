@@ -72,7 +72,11 @@ class Progress:
     def include(self, other: Progress) -> None:
         """Add what was done in another graph, a part of this one."""
         for name, count in other.counts.items():
-            own = self.counts.setdefault(name, RuleCount())
+            own = self.counts.get(name)
+            if own is None:
+                own = self.counts[name] = RuleCount()
+            if not count.candidates:
+                continue
             own.candidates, own.matches = own.candidates + count.candidates, own.matches + count.matches
             own.applications, own.seconds = own.applications + count.applications, own.seconds + count.seconds
         self.applications += other.applications
@@ -155,8 +159,8 @@ def nothing_matches(rules: Iterable[CheckedRule], limits: Limits, progress: Prog
     """Note of rules none of which can ever match what `run_to_fixed_point` would note."""
     progress.stop_reason, progress.given_limit = StopReason.FIXED_POINT, limits.applications
     for rule in rules:
-        if not rule.disconnected:
-            progress.counts.setdefault(rule.name, RuleCount())
+        if not rule.disconnected and rule.name not in progress.counts:
+            progress.counts[rule.name] = RuleCount()
     progress.sweeps += 1
 
 

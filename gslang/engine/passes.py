@@ -10,6 +10,7 @@ from typing import Final
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule, Step
+from gslang.check.footprint import footprint
 from gslang.dialect.dialect import Dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
 from gslang.engine.dispatch import can_ever_match
@@ -34,6 +35,28 @@ from."""
 _ROUNDS = 1000  # of a `repeat` that mixes rules and built-ins
 
 
+class Plan:
+    """The steps of a pass, to be run on several graphs; the rules among them by name.
+
+    `every`: those rules, each once. `builtins`: the steps without rules.
+    """
+
+    def __init__(self, steps: Sequence[Step], rules: Mapping[str, CheckedRule]) -> None:
+        self.steps, self.rules = steps, rules
+        self.every = [rules[name] for name in dict.fromkeys(_names(steps)) if name in rules]
+        self.builtins = _builtins(steps)
+        needs = [footprint(rule).needs for rule in self.every]
+        self._asked = frozenset().union(*[group for groups in needs for group in groups])
+        self._able: dict[frozenset[str], frozenset[str]] = {}
+
+    def able(self, present: Iterable[str]) -> frozenset[str]:
+        """The names of rules that can ever match in a graph of these operators."""
+        there = self._asked.intersection(present)
+        if there not in self._able:
+            self._able[there] = frozenset([rule.name for rule in can_ever_match(self.every, there)])
+        return self._able[there]
+
+
 @dataclass(slots=True)
 class _Run:
     """A run of a pass. `settled`: step → how often the graph had changed when that step last found nothing
@@ -42,13 +65,12 @@ class _Run:
 
     graph: Graph
     dialect: Dialect
-    rules: Mapping[str, CheckedRule]
+    plan: Plan
     fold: Fold
     limits: Limits
     progress: Progress
     observe: Observer | None
     outlining: bool
-    every: Sequence[CheckedRule]  # of all steps
     able: frozenset[str] | None = None  # those that can ever match; None if that has to be found out
     changes: int = 0  # applications, folded calls, refined types, merged calls
     settled: dict[object, int] = field(default_factory=dict)
@@ -56,7 +78,7 @@ class _Run:
     def can_match(self, names: Iterable[str]) -> bool:
         """True if one of these rules can ever match, unless a built-in step brings new operators."""
         if self.able is None:
-            self.able = frozenset([rule.name for rule in can_ever_match(self.every, self.graph.op)])
+            self.able = self.plan.able(self.graph.op)
         return not self.able.isdisjoint(names)
 
     def is_stopped(self) -> bool:
@@ -66,8 +88,7 @@ class _Run:
 def run_steps(
     graph: Graph,
     dialect: Dialect,
-    steps: Sequence[Step],
-    rules: Mapping[str, CheckedRule],
+    plan: Plan,
     fold: Fold,
     limits: Limits = Limits(),
     progress: Progress | None = None,
@@ -80,8 +101,11 @@ def run_steps(
     """
     progress = progress or Progress()
     outlining = observe is None and limits.stop_after is None and (fold_limit is None or fold_limit >= SMALL)
-    every = [rules[name] for name in dict.fromkeys(_names(steps)) if name in rules]
-    run = _Run(graph, dialect, rules, fold, limits, progress, observe, outlining, every)
+    run, steps = _Run(graph, dialect, plan, fold, limits, progress, observe, outlining), plan.steps
+    if len(steps) > 1 and plan.every and limits.stop_after is None and not plan.able(graph.op):
+        # nor will they: without rules there are no new operators
+        nothing_matches(plan.every, limits, progress)
+        steps = plan.builtins
     for step, following in zip(steps, [*steps[1:], None]):
         if limits.stop_after is not None and progress.applications >= limits.stop_after:
             progress.stop_reason = StopReason.STOPPED
@@ -90,6 +114,12 @@ def run_steps(
         if run.is_stopped():
             break
     return progress
+
+
+def _builtins(steps: Iterable[Step]) -> tuple[Step, ...]:
+    """The steps without rules, also inside others."""
+    found = [Step((), step.builtin, _builtins(step.nested)) for step in steps]
+    return tuple([step for step in found if step.builtin is not None or step.nested])
 
 
 def _names(steps: Iterable[Step]) -> Iterator[str]:
@@ -143,8 +173,9 @@ def _repeat(run: _Run, steps: Sequence[Step]) -> int:
 def _run_rules(run: _Run, step: Step, outlining: bool) -> int:
     """Outlines are left to folding only: if it is not to be, calls take their places."""
     before, folding = run.progress.applications, False
-    chosen = [run.rules[name] for name in step.rules if name in run.rules]
-    is_one_of_several = len(chosen) < len(run.every) and run.limits.stop_after is None
+    rules = run.plan.rules
+    chosen = [rules[name] for name in step.rules if name in rules]
+    is_one_of_several = len(chosen) < len(run.plan.every) and run.limits.stop_after is None
     if is_one_of_several and not run.can_match(step.rules):
         nothing_matches(chosen, run.limits, run.progress)
         return 0

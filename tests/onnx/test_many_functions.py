@@ -114,3 +114,21 @@ def test_all_rules_are_looked_at_once_for_a_graph(monkeypatch: pytest.MonkeyPatc
     )
     rules.apply(gslang.from_onnx(chained(1)))
     assert asked == [21, 0, 21, 1]  # all, then those that can: in the model's graph, and in the function
+
+
+def test_steps_that_cannot_match_are_not_gone_through(monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[int] = []
+
+    def nothing_matches(rules: Sequence[CheckedRule], *args: Any) -> None:
+        noted.append(len(rules))
+        fixed_point.nothing_matches(rules, *args)
+
+    monkeypatch.setattr(passes, "nothing_matches", nothing_matches)
+    steps = "".join(f"r{k};" for k in range(20))
+    rules = gslang.parse_rules(
+        "dialect onnx;" + "".join(f"rule r{k}(x): (Neg(x) | Abs(x)) => x;" for k in range(20))
+        + f"pass all {{ {steps} }}"
+    )
+    result = rules.apply(gslang.from_onnx(chained(1)), pass_name="all")
+    assert noted == [20, 20]  # in the model's graph, and in the function: each needs one of two operators
+    assert len(result.progress.counts) == 20
