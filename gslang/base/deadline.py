@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable
-from functools import partial
 from threading import current_thread, main_thread
 from time import thread_time
 from typing import Final, TypeVar
@@ -18,11 +17,11 @@ from gslang.base.quick_dataclass import dataclass
 _T = TypeVar("_T")
 SECONDS: Final = 7.0  # for one rule, and for all rules of a run that end without an answer
 NO_TIME: Final = f"no time was left for it: `--seconds {SECONDS:g}` gives each as much"
-_SHARE: Final = 0.5  # of the time that is left for tasks without an answer, for the next one
+_SHARE: Final = 0.75  # of the time that is left for tasks without an answer, for the next one
 _FEW: Final = 100  # tasks; of more, each takes `_EACH` seconds to be read and told
 _EACH: Final = 0.0015
 _LEAST: Final = 0.05  # seconds: with less, no task is begun
-_GRACE: Final = 0.3  # seconds beyond a deadline, for a step that does not ask
+_GRACE: Final = 0.05  # of the seconds of a task, and as many seconds: beyond them what does not ask is ended
 _AGAIN: Final = 0.25  # seconds until it is told again, if it could raise nothing where it was
 
 
@@ -54,38 +53,35 @@ def deadline(seconds: float) -> Deadline:
 class Allowance:
     """The processor time of a run for several tasks, one after the other.
 
-    Tasks that end with an answer take as long as they do. The others together have `seconds`, or half as much
-    as those took, if that is more: a run without answers ends after `seconds`, and of a long one with answers
-    no more than a third was in vain. `fixed`: the user has said how long each task may take,
-    and so each has `seconds`. `tasks`: how many there are, if that is known.
+    What tasks without an answer take is lost. `seconds` may be lost, and as much as tasks with an answer
+    took: a run without answers ends after `seconds`, and of a long one hardly more than half was in vain.
+    `fixed`: each task has `seconds`, since the user has said so. `tasks`: how many there are, if that is
+    known; a single one has `seconds`, too.
     """
 
-    def __init__(self, seconds: float, fixed: bool, tasks: int | None = None) -> None:
-        self.seconds, self.fixed, self._tasks = seconds, fixed, tasks
-        self._answered = 0.0
-        self._unanswered = min(_EACH * max(0, (tasks or 0) - _FEW), seconds / 2)
+    def __init__(self, seconds: float, fixed: bool, tasks: int = 0) -> None:
+        self.seconds, self.fixed = seconds, fixed or tasks == 1
+        self._left = seconds - min(_EACH * max(0, tasks - _FEW), seconds / 2)
 
     @property
     def share(self) -> float:
-        """Seconds for the next task: half of what is left, or all of it for the last one; 0 if that
-        is not worth beginning."""
-        if self.fixed:
-            return self.seconds
-        left = max(self.seconds, self._answered / 2) - self._unanswered
-        share = min(self.seconds, left if self._tasks == 1 else _SHARE * left)
-        return share if share >= _LEAST else 0.0
+        """Seconds for the next task, at most `seconds`; 0 if what is left is not worth beginning."""
+        share = self.seconds if self.fixed else min(self.seconds, _SHARE * self._left)
+        return share if share >= _LEAST or self.fixed else 0.0
 
-    def spend(self, task: Callable[[float], _T], answers: Callable[[_T], bool]) -> _T | None:
-        """The result of the next task, called with its seconds; None if there are none for it, or if it takes
-        a little more. `answers`: tells whether a result is an answer."""
+    def spend(
+        self, task: Callable[[float], _T], answers: Callable[[_T], bool], whole: bool = False
+    ) -> _T | None:
+        """The result of the next task, called with its seconds; None if there are none for it. `answers`:
+        tells whether a result is an answer; `whole`: the task has `seconds` as long as anything is left."""
         share = self.share
+        if not share:
+            return None
+        share = self.seconds if whole else share
         began = thread_time()
-        found = in_time(share, partial(task, share)) if share else None
-        if found is not None and answers(found):
-            self._answered += thread_time() - began
-        else:
-            self._unanswered += thread_time() - began
-        self._tasks = None if self._tasks is None else self._tasks - 1
+        found = task(share)
+        took = thread_time() - began
+        self._left += took if answers(found) else -took
         return found
 
 
@@ -94,7 +90,8 @@ class _TimeIsOver(BaseException):
 
 
 def in_time(seconds: float, task: Callable[[], _T]) -> _T | None:
-    """The result of a task; None if it took so many seconds of processor time and a little more.
+    """The result of a task; None if it was ended, as it took so many seconds of processor time and a little
+    more: what it has found until then it must have put where others see it.
 
     Steps that look at a deadline take less; this is for what they do between two looks. Without effect inside
     another such task, outside the main thread, and on systems without timers of processor time.
@@ -105,13 +102,16 @@ def in_time(seconds: float, task: Callable[[], _T]) -> _T | None:
     ):
         return task()
 
+    until = deadline(seconds)
+
     def end(number: int, frame: object) -> None:
-        raise _TimeIsOver
+        if until.passed:  # the timer counts other threads, too
+            raise _TimeIsOver
 
     before = signal.signal(signal.SIGPROF, end)
     try:
         try:
-            signal.setitimer(signal.ITIMER_PROF, seconds + _GRACE, _AGAIN)
+            signal.setitimer(signal.ITIMER_PROF, seconds + _GRACE * (seconds + 1), _AGAIN)
             return task()
         finally:
             signal.setitimer(signal.ITIMER_PROF, 0)  # where the time may be over, too

@@ -60,7 +60,7 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     )
 
 
-def allowance_of(options: Namespace, tasks: int | None = None) -> Allowance:
+def allowance_of(options: Namespace, tasks: int = 0) -> Allowance:
     """The processor time for so many rules, if their number is known, by `--seconds`."""
     given = options.seconds
     return Allowance(SECONDS if given is None else given, given is not None, tasks)

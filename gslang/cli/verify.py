@@ -11,11 +11,10 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.base.deadline import in_time
 from gslang.base.diagnostics import InputError
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
@@ -157,7 +156,8 @@ def _verdicts(
         raise InputError(
             "rules from standard input cannot go to a cluster", path="-", help="write the rules to a file"
         )
-    from gslang.verify.verdict import holds, no_time_for
+    from gslang.verify.own_tests import has_tests
+    from gslang.verify.verdict import holds, is_settled, no_time_for
 
     if not options.cluster and (options.jobs <= 1 or len(names) < 2) or "-" in options.rules:
         for name in names:
@@ -165,12 +165,9 @@ def _verdicts(
             def judge(seconds: float, name: str = name) -> Verdict:
                 return _judge(rules, name, replace(settings, seconds=seconds), options.certificate)
 
-            share = allowance.share
-            verdict = allowance.spend(judge, holds) or no_time_for(rules.known[name])
-            if share < allowance.seconds and verdict.stopped and holds(verdict):
-                # nothing speaks against it: as much time as a rule alone
-                verdict = in_time(allowance.seconds, partial(judge, allowance.seconds)) or verdict
-            yield verdict
+            rule = rules.known[name]
+            whole = has_tests(rule, rules.programs)
+            yield allowance.spend(judge, holds if whole else is_settled, whole) or no_time_for(rule)
         return
     from gslang.base.processes import workers
 

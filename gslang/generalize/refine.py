@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import field, replace
 from itertools import combinations
 
-from gslang.base.deadline import NO_TIME, SECONDS, Deadline, deadline
+from gslang.base.deadline import NO_TIME, SECONDS, Deadline, deadline, in_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
@@ -133,6 +133,18 @@ def generalize_in(
     written = draft_of(source, name)
     rule = written.checked()
     require_inference(rule.dialect)
+    found = in_time(settings.seconds, lambda: _generalized(source, name, written, rule, settings, places))
+    return no_time(rule) if found is None else found
+
+
+def _generalized(
+    source: Source,
+    name: str,
+    written: Draft,
+    rule: ir.CheckedRule,
+    settings: Settings,
+    places: Sequence[Place],
+) -> Generalized:
     until = deadline(settings.seconds)
     first = until.within(_SHARE_OF_FIRST * settings.seconds)
     before = _plainly(verify(rule, _judging(settings, first)))

@@ -83,8 +83,9 @@ class Evidence:
     were only looked at. `bad`: what refutes, with the reason.
     `excused`: what refutes it for integers alone. `in_floats`: instances without integers agree.
     `drawn`: how many are no tests of
-    the rule's own. `coverage`: feature → how many instances have it. `obstacle`: to drawing more.
-    `stopped`: the time was over before enough was seen. `unvaried`: what no instance showed, as messages name
+    the rule's own. `coverage`: feature → how many instances have it. `search`: of those that are drawn.
+    `stopped`: the time was over before enough was seen; not `complete`: where it is not known what was not
+    varied. `unvaried`: what no instance showed, as messages name
     it. `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
     instances showed that they did not; `masked`: in how many of these the operator's own result changed.
     """
@@ -96,7 +97,8 @@ class Evidence:
     in_floats: bool = False
     drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
-    obstacle: str = ""
+    search: Search = field(default_factory=Search)
+    complete: bool = False
     stopped: bool = False
     unvaried: list[str] = field(default_factory=list)
     seen: set[tuple[int, bool]] = field(default_factory=set)
@@ -115,15 +117,16 @@ def gather(
     rule: CheckedRule,
     settings: Settings,
     programs: Sequence[CheckedProgram],
-    covers: Callable[[Evidence], Covered] = lambda _: "",
-) -> Evidence:
-    """Evidence from the rule's own tests in `programs` and from drawn instances, until enough was seen or the
-    time is over.
+    evidence: Evidence,
+    covers: Callable[[Evidence], Covered],
+) -> None:
+    """Add to the evidence what the rule's own tests in `programs` and drawn instances show, until enough was
+    seen or the time is over. Whoever ends it before has what was seen until then.
 
     `covers`: asked once, after a first look at fewer instances that agree, what a proof was found for; beyond
     them, only whole numbers that it leaves out are looked at then, and what guards against its errors.
     """
-    evidence, search = Evidence(), Search()
+    search = evidence.search
     until = deadline(settings.seconds)
     drawing = until.within(_FOR_DRAWN * settings.seconds)
     own = instances_on(rule, test_graphs(rule, programs), search)
@@ -142,7 +145,8 @@ def gather(
                 _without_ranks(rule, settings, evidence)
                 _look_around(rule, settings, evidence, until)
                 if not evidence.bad:
-                    return evidence
+                    evidence.complete = True
+                    return
         drawing = until.within(_FOR_DRAWN * settings.seconds)
     most = _MOST_ATTEMPTS * settings.wanted
     attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
@@ -170,8 +174,7 @@ def gather(
             if evidence.masked[operator, name] < _MOST_IDLE  # else the source takes back what it does
         ]
         evidence.stopped = evidence.stopped or until.passed
-    evidence.obstacle = search.obstacle
-    return evidence
+    evidence.complete = True
 
 
 def _look_at_whole_numbers(

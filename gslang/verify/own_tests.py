@@ -28,6 +28,11 @@ def test_graphs(rule: CheckedRule, programs: Iterable[CheckedProgram]) -> Iterat
             continue
 
 
+def has_tests(rule: CheckedRule, programs: Iterable[CheckedProgram]) -> bool:
+    """True if a test expects a change by the rule."""
+    return any(True for _ in _changing(rule, programs))
+
+
 def graphs_near(
     rule: CheckedRule, programs: Sequence[CheckedProgram], seed: int, attempts: int
 ) -> Iterator[Graph]:

@@ -18,14 +18,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from textwrap import shorten
-from time import perf_counter
+from time import thread_time
 
 from gslang.base.arrays import Array
 from gslang.base.cache import cached, digest
-from gslang.base.deadline import NO_TIME, deadline
+from gslang.base.deadline import NO_TIME, deadline, in_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
@@ -47,6 +47,8 @@ _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _FOR_PROOF = 0.75  # share of the time
+_OVER = "the time was over"
+_UNSEEN = "what no time was left for"
 _SPECIAL = "; differs on NaN and infinities only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
@@ -67,11 +69,12 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: taken altogether.
+    """`bound`: the chance of error of an exact verdict, 0 for a proof. `seconds`: of processor time.
     `coverage`: feature → instances that have it.
 
-    `laws`: the names of those that a proof used (`laws.LAWS`). `stopped`: the time for instances was over
-    before enough of them were seen. `unproved`: in one line, what stopped a proof that was tried.
+    `laws`: the names of those that a proof used (`laws.LAWS`). `stopped`: the time was over before the proof
+    had ended or enough instances were seen: the verdict rests on what was found until then. `unproved`: in
+    one line, what stopped a proof that was tried.
     """
 
     rule: str
@@ -124,6 +127,11 @@ def holds(verdict: Verdict) -> bool:
     return verdict.verdict not in ("unknown", "refuted")
 
 
+def is_settled(verdict: Verdict) -> bool:
+    """True if it speaks for the rule and more time would tell no more: a proof needs no further instance."""
+    return verdict.verdict == "proved" or holds(verdict) and not verdict.stopped
+
+
 def no_time_for(rule: CheckedRule) -> Verdict:
     """The verdict on a rule that could not be judged in the time that was left for it."""
     return Verdict(rule.name, "unknown", NO_TIME, None, 0, 0.0, stopped=True)
@@ -162,17 +170,17 @@ def verify_now(
     rule: CheckedRule, settings: Settings = Settings(), programs: Sequence[CheckedProgram] = ()
 ) -> Verdict:
     """The same without a look at earlier verdicts."""
-    began = perf_counter()
+    began = thread_time()
     if levels(rule) > DEEPEST:
         return Verdict(
             rule.name, "unknown", f"more than {DEEPEST} levels of operators are not judged", None, 0,
-            perf_counter() - began,
+            thread_time() - began,
         )
     externs = rule.externs
     if any(extern.function is None for extern in externs):
         return Verdict(
             rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,
-            perf_counter() - began,
+            thread_time() - began,
         )
     try:
         found = _judged(rule, replace(settings, proof_steps=0) if externs else settings, programs, began)
@@ -181,7 +189,7 @@ def verify_now(
             found = replace(found, reason=f"{found.reason}; {over}")
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
-        return Verdict(rule.name, "unknown", error.reason, None, 0, perf_counter() - began)
+        return Verdict(rule.name, "unknown", error.reason, None, 0, thread_time() - began)
 
 
 def _resting_on(externs: Sequence[Extern]) -> str:
@@ -192,8 +200,11 @@ def _resting_on(externs: Sequence[Extern]) -> str:
 def _judged(
     rule: CheckedRule, settings: Settings, programs: Sequence[CheckedProgram], began: float
 ) -> Verdict:
-    attempt = _Attempt(rule, settings)
-    evidence = gather(rule, settings, programs, attempt.covers)
+    attempt, evidence = _Attempt(rule, settings), Evidence()
+    in_time(settings.seconds, partial(_look, attempt, evidence, programs))
+    if not evidence.complete:
+        evidence.stopped = True
+        evidence.unvaried.append(_UNSEEN)
     coverage = dict(sorted(evidence.coverage.items()))
     count = len(evidence.good) + len(evidence.bad)
 
@@ -205,8 +216,8 @@ def _judged(
         laws: tuple[str, ...] = (),
     ) -> Verdict:
         return Verdict(
-            rule.name, name, reason, bound, count, perf_counter() - began, coverage, example, laws,
-            evidence.stopped or attempt.over, attempt.why,
+            rule.name, name, reason, bound, count, thread_time() - began, coverage, example, laws,
+            evidence.stopped or attempt.why == _OVER, attempt.why,
         )
 
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
@@ -218,17 +229,16 @@ def _judged(
     if rule.changes is not None and count:
         return verdict("changes", f"{rule.changes}; {_change(evidence)}")
     if not evidence.good:
-        return verdict("unknown", f"no instance was found: {evidence.obstacle}")
+        return verdict("unknown", f"no instance was found: {evidence.search.obstacle}")
     name, reason = _judge(evidence.good)
     if name == "exact" and not evidence.drawn:
         name, reason = (
-            "tested", f"on its own tests alone, since no other instance was found: {evidence.obstacle}",
+            "tested",
+            f"on its own tests alone, since no other instance was found: {evidence.search.obstacle}",
         )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
     whole = _integers(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if not attempt.made:
-        attempt.covers(evidence)
     if (proof := attempt.proof) is not None and not evidence.differs:
         special = _SPECIAL if _SPECIAL in reason else ""
         return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
@@ -238,13 +248,21 @@ def _judged(
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
 
 
+def _look(attempt: _Attempt, evidence: Evidence, programs: Sequence[CheckedProgram]) -> None:
+    """Gather evidence, and seek a proof where that does not refute the rule."""
+    rule = attempt.rule
+    gather(rule, attempt.settings, programs, evidence, attempt.covers)
+    if not attempt.made and evidence.good and not evidence.bad and rule.changes is None:
+        attempt.covers(evidence)
+
+
 class _Attempt:
-    """The attempt to prove a rule, once instances agree. `why`: it failed; `over`: its time was over."""
+    """The attempt to prove a rule, once instances agree. `why`: it failed."""
 
     def __init__(self, rule: CheckedRule, settings: Settings) -> None:
         self.rule, self.settings, self.until = rule, settings, deadline(settings.seconds)
         self.proof: Proof | None = None
-        self.made = self.over = False
+        self.made = False
         self.why = ""
 
     def covers(self, evidence: Evidence) -> Covered:
@@ -258,12 +276,13 @@ class _Attempt:
             or _judge(evidence.good)[0] not in ("exact", "tested")
         ):
             return ""
-        self.made = True
+        self.made, self.why = True, _OVER
         try:
             within = self.until.within(_FOR_PROOF * self.settings.seconds)
             self.proof = prove(self.rule, self.settings.proof_steps, until=within)
+            self.why = ""
         except OutOfTime:
-            self.over, self.why = True, "the time was over"
+            pass
         except NotProved as error:
             self.why = _in_a_line(str(error))
         proof = self.proof

@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gslang.base.deadline import Deadline, deadline, in_time
+from gslang.base.deadline import Deadline, deadline
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
@@ -83,7 +83,7 @@ def _verdict(program: CheckedProgram, rule: CheckedRule, until: Deadline) -> Ver
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         try:
-            return in_time(seconds, lambda: verify(rule, Settings(seconds), (program,)))
+            return verify(rule, Settings(seconds), (program,))
         except InputError:
             return None
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import NoReturn
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from gslang.base.deadline import Deadline
 from gslang.cli.main import main
 from gslang.verify.field.relay import _bilinear
 from gslang.verify.field.residues import PRIME, inverse, mixed, residue
-from gslang.verify.prove.paths import OutOfTime
+from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
@@ -215,6 +217,46 @@ def test_a_proof_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
     verdict = verify_now(rule, settings)
     assert verdict.verdict in ("exact", "tested") and verdict.stopped
     assert verdict.reason.endswith("; stopped after 5 s (--seconds)")
+
+
+@pytest.mark.parametrize(
+    ("ended", "found", "why"),
+    [
+        ("evidence.instances", 1, ""), ("verdict.prove", 13, "the time was over"),
+        ("evidence._seek_decisions", 24, "it has no steps"),
+    ],
+)
+def test_what_was_found_before_the_time_was_over_counts(
+    ended: str, found: int, why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wherever it is ended; what is not known to have been varied caps the verdict."""
+
+    class Over(BaseException):
+        pass
+
+    def in_time(seconds: float, task: Callable[[], object]) -> object:
+        try:
+            return task()
+        except Over:
+            return None
+
+    def no_proof(*_: object, **__: object) -> NoReturn:
+        raise NotProved("it has no steps")
+
+    def over(*_: object, **__: object) -> NoReturn:
+        raise Over
+
+    rules = api.parse_rules(
+        "rule twice(x, y): nn.relu(nn.relu(x + y)) => nn.relu(y + x);"
+        'test "t" for twice { x: input float32[2]; y: input float32[2]; nn.relu(nn.relu(x + y)) '
+        "=> nn.relu(y + x) }"
+    )
+    monkeypatch.setattr("gslang.verify.verdict.in_time", in_time)
+    monkeypatch.setattr("gslang.verify.verdict.prove", no_proof)
+    monkeypatch.setattr(f"gslang.verify.{ended}", over)
+    verdict = verify_now(rules.own["twice"], Settings(), rules.programs)
+    assert (verdict.verdict, verdict.instances, verdict.unproved) == ("tested", found, why)
+    assert verdict.stopped and verdict.reason.endswith("; stopped after 7 s (--seconds)")
 
 
 @pytest.mark.parametrize("name", ["two_conv_add", "split_concat", "lower_group_norm"])
