@@ -20,9 +20,10 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.footprint import admitted, counted, footprint
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import DEAD, Graph
+from gslang.graph.graph import DEAD, TUPLE, Graph
 
 _UP, _DOWN = True, False
+_TUPLES = frozenset({TUPLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,8 +169,10 @@ def _place(above: ir.Pattern, under: int) -> int | None:
     return places[0] if alone else None
 
 
-Demands = tuple[tuple[int, frozenset[str]], ...]
-"""Operands, and the values of the `op` column that each can have."""
+Demands = tuple[tuple[int, frozenset[str], "Demands"], ...]
+"""Operands, the values of the `op` column that each can have, and what the fields of one that must be a tuple
+must be, since a tuple by itself tells little apart.
+"""
 
 
 def demands_of(plans: Sequence[MatchProgram]) -> dict[str, list[Demands]] | None:
@@ -197,12 +200,12 @@ def _places(plan: MatchProgram) -> tuple[tuple[str, Demands], ...] | None:
     ])
 
 
-def _demands(rule: ir.CheckedRule, node: ir.Pattern) -> Iterable[tuple[int, frozenset[str]]]:
+def _demands(rule: ir.CheckedRule, node: ir.Pattern) -> Iterable[tuple[int, frozenset[str], Demands]]:
     for part in node.parts:
         if isinstance(part, int) and (place := _place(node, part)) is not None:
             wanted = admitted(rule.nodes, part)
             if wanted is not None:
-                yield place, wanted
+                yield place, wanted, tuple(_demands(rule, rule.nodes[part])) if wanted == _TUPLES else ()
 
 
 def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | None) -> list[int]:
@@ -217,13 +220,19 @@ def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | No
     for node in [node for node in seeds if op[node] in table]:
         below = operands[node]
         for demands in table[op[node]]:
-            for k, wanted in demands:
-                if k >= len(below) or op[below[k]] not in wanted:
-                    break
-            else:
+            if _met(op, operands, below, demands):
                 found.append(node)
                 break
     return found
+
+
+def _met(op: list[str], operands: list[tuple[int, ...]], below: tuple[int, ...], demands: Demands) -> bool:
+    for k, wanted, fields in demands:
+        if k >= len(below) or op[below[k]] not in wanted:
+            return False
+        if fields and not _met(op, operands, operands[below[k]], fields):
+            return False
+    return True
 
 
 def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[int]) -> list[int]:

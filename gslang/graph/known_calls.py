@@ -8,7 +8,9 @@ nothing computes it, its type is what the file states. Written, it has its true 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from sys import intern
+from itertools import compress
+from operator import gt
+from sys import intern, maxsize
 from typing import Any, Final
 
 from gslang.base.open_types import Attrs
@@ -115,22 +117,22 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     as such.
     """
     known = {op: _allowed(signature) for op in set(graph.op) if (signature := dialect.operators.get(op))}
-    for op, number in set(zip(graph.op, map(len, graph.operands))):
-        if op in known and (most := known[op][1]) is not None and number > most:
-            return False
+    most = {op: known[op][1] if op in known else maxsize for op in set(graph.op)}
+    if any(map(gt, map(len, graph.operands), map(most.__getitem__, graph.op))):
+        return False
     fitting: dict[str, Attrs] = {}  # operator → attributes that were looked at: most calls share theirs
-    for op, attrs in zip(graph.op, graph.attrs):
-        if attrs and fitting.get(op) is not attrs and op in known:
+    for op, attrs in compress(zip(graph.op, graph.attrs), graph.attrs):
+        if fitting.get(op) is not attrs and op in known:
             if not attrs.keys() <= known[op][0]:
                 return False
             fitting[op] = attrs
     return True
 
 
-def _allowed(signature: Signature) -> tuple[frozenset[str], int | None]:
-    """The names of an operator's attributes, and its number of operands at most (None: any)."""
+def _allowed(signature: Signature) -> tuple[frozenset[str], int]:
+    """The names of an operator's attributes, and its number of operands at most."""
     variadic = any(spec.variadic for spec in signature.operands)
-    return frozenset(signature.attributes), None if variadic else len(signature.operands)
+    return frozenset(signature.attributes), maxsize if variadic else len(signature.operands)
 
 
 def prepared(graph: Graph, dialect: Dialect) -> Graph:

@@ -38,7 +38,8 @@ class Order:
 
     def __iter__(self) -> Iterator[int]:
         label = self.label
-        return iter(sorted([node for node, at in enumerate(label) if at >= 0], key=label.__getitem__))
+        in_order = sorted(range(len(label)), key=label.__getitem__)  # what is outside comes first
+        return iter(in_order[label.count(OUTSIDE) :])
 
     def remove(self, node: int) -> None:
         """Take a node out."""

@@ -245,3 +245,21 @@ def test_a_path_that_is_cut_far_away_makes_a_match_possible() -> None:
     graph = build.finish(a, build.call("subtract", x, z))
     result = rules.apply(graph, sweeps=3)
     assert [name for name, count in result.progress.counts.items() if count.applications] == ["pair", "zero"]
+
+
+def test_a_new_tuple_of_what_no_pattern_has_is_not_tried_again() -> None:
+    """A second sweep has no candidates: the new `concatenate` reads weights, not products."""
+    rules = gslang.parse_rules(
+        """dialect relay;
+        rule joined(x, w0: var, w1: var) {
+            a = nn.matmul(x, w0);
+            concatenate((a, nn.matmul(x, w1)), axis = 1)
+          => nn.matmul(x, concatenate((w0, w1), axis = 1), a.*, units = none)
+        }"""
+    )
+    builder = Builder(rules.dialect)
+    x = builder.input("x", (4, 4))
+    products = [builder.call("nn.matmul", x, builder.input(name, (4, 2))) for name in ("w0", "w1")]
+    result = rules.apply(builder.finish(builder.call("concatenate", builder.pack(*products), axis=1)))
+    assert result.applications == 1
+    assert result.progress.counts["joined"].candidates == 1
