@@ -1,5 +1,5 @@
-"""The work of computing calls, estimated from types: multiply-adds of products and windows, else elements
-read and written.
+"""The work of computing calls, estimated from types: multiply-adds of products and windows, steps of
+recurrent operators, else elements read and written.
 
 Folding computes what stays within `MOST_WORK` altogether. Not here: how large results are (`growth`).
 """
@@ -16,6 +16,10 @@ MOST_WORK: Final = 100_000_000_000  # some seconds of products; loops over windo
 # times as long as a multiply-add takes a window of a pooling operator, which NumPy has no function for
 _LOOPS: Final = 1000
 
+# times as long takes a step of a recurrent operator, which NumPy has no function for either
+_STEP: Final = 4_000_000
+
+_RECURRENT: Final = frozenset({"LSTM", "GRU", "RNN"})
 _PRODUCTS: Final = frozenset(
     {"MatMul", "MatMulInteger", "QLinearMatMul", "nn.matmul", "nn.dense", "nn.batch_matmul"}
 )
@@ -65,6 +69,9 @@ def work_of(graph: Graph, node: int) -> int:
         weight = _shape(given[3 if op == "QLinearConv" and len(given) > 3 else 1] if len(given) > 1 else None)
         results = _elements(given[0]) if op in _TRANSPOSED else made
         return moved + results * math.prod([_number(d) for d in weight[1:]])
+    if op in _RECURRENT:
+        steps = _number(shape[1 if attrs.get("layout") else 0]) if (shape := _shape(given[0])) else 0
+        return moved + steps * (2 if attrs.get("direction") == "bidirectional" else 1) * _STEP
     window = attrs.get("kernel_shape") or attrs.get("pool_size")
     if isinstance(window, tuple):
         return moved + made * _LOOPS + made * math.prod([d for d in window if isinstance(d, int)])

@@ -58,21 +58,25 @@ def rules_between(
 ) -> Found:
     """The rules of all differences between two graphs; `name` is that of the only one, or their beginning.
 
-    `allowance`: the time for each reading of a difference, in the place of that in `settings`. `tell` hears
-    about progress. Raises `InputError` if the graphs do not differ, or in nothing that can be
-    written as a rule.
+    `allowance`: the time for each reading of a difference, and for evaluating the graphs, in the place of
+    that in `settings`. `tell` hears about progress. Raises `InputError` if the graphs do not differ, or in
+    nothing that can be written as a rule.
     """
     allowance = allowance or Allowance(settings.seconds, True)
+    tried = readings(before, after)
+    first = next(tried)  # there is none of graphs that are equal, which need not be evaluated
     left, right = before.copy(), after.copy()
     for graph in (left, right):
         fold(graph, dialect)
-    classes = _classes(left, right, dialect, settings.seed)
+    classes = allowance.spend(
+        lambda seconds: _classes(left, right, dialect, settings.seed), lambda found: found is not None
+    )
     if classes is not None and len(left.outputs) == len(right.outputs):
         walk = _Walk(left, right, dialect, settings, tell, allowance)
         regions(left, right, dialect, classes, walk.choose)
         if walk.groups or walk.failed:
             return walk.found(name)
-    rule = best_rule(before, after, list(readings(before, after)), dialect, name, settings, allowance)
+    rule = best_rule(before, after, [first, *tried], dialect, name, settings, allowance)
     return Found(((rule, 1),), ()) if rule.text is not None else Found((), ((rule.reason, 1),))
 
 

@@ -219,6 +219,15 @@ def test_the_work_of_a_call(
     assert work_of(build.finish(node), node) == work
 
 
+@pytest.mark.parametrize(("attrs", "times"), [({}, 100), ({"direction": "bidirectional"}, 200)])
+def test_the_work_of_steps(attrs: dict[str, Any], times: int) -> None:
+    build = Builder(load_dialect("onnx"))
+    shapes = [(100, 1, 3), (1, 16, 3), (1, 16, 4)]
+    operands = [build.input(f"x{k}", shape) for k, shape in enumerate(shapes)]
+    node = build.call("LSTM", *operands, hidden_size=4, **attrs)
+    assert 10**6 < work_of(build.finish(node), node) // times < 10**7  # 10**5 steps are too many
+
+
 def test_what_would_take_too_long_is_left_and_named() -> None:
     build = Builder(RELAY)
     ones = [build.call("zeros", shape=(7_000, 7_000), dtype="float32") for _ in range(2)]

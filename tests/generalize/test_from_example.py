@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from gslang.cli.main import main
+from gslang.generalize import regions
 
 HEAD = '#[version = "0.0.5"]\ndef @main(%x: Tensor[(2, 3), float32], %y: Tensor[(2, 3), float32]) {\n  '
 
@@ -57,6 +58,22 @@ def test_no_rule(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["from-example", graph(tmp_path, "a", "tanh(%x)")]) == 2
     assert example(tmp_path, "tanh(%x)", "tanh(%x)", "--name", "1x") == 2
     assert main(["from-example", str(tmp_path / "none.relay"), str(tmp_path / "a.relay")]) == 3
+
+
+def test_equal_graphs_are_not_evaluated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr(regions, "evaluate", lambda *args: asked.append(args))
+    assert example(tmp_path, "tanh(%x)", "tanh(%x)") == 3
+    assert not asked
+
+
+def test_evaluation_has_a_limit_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def endless(*args: object) -> None:
+        while True:
+            pass
+
+    monkeypatch.setattr(regions, "evaluate", endless)
+    assert example(tmp_path, "nn.relu(nn.relu(%x))", "nn.relu(%x)", "--seconds", "0.1") in (0, 1)
 
 
 def test_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -277,6 +277,11 @@ def _many() -> Iterator[tuple[str, Any]]:
     )
     recurrent = [_info("x", [100_000, 1, 3]), _info("w", [1, 16, 3]), _info("r", [1, 16, 4])]
     yield "steps", _model([_node("LSTM", ["x", "w", "r"], hidden_size=4)], inputs=recurrent)
+    sizes = [_node("ConstantOfShape", [name], [name[0]]) for name in ("as", "bs", "cs")]
+    shapes = zip(("as", "bs", "cs"), ((100_000, 1, 3), (1, 16, 3), (1, 16, 4)))
+    constant = [helper.make_tensor(name, 7, [3], shape) for name, shape in shapes]
+    steps = _node("LSTM", [*"abc"], hidden_size=4)
+    yield "steps_constant", _model([*sizes, steps], constant)
     functions = [
         _function("a", f"F{k}", [_node(f"F{k - 1}", ["x"], domain="a") if k else _node("Relu", ["x"])])
         for k in range(3000)
