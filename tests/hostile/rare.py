@@ -280,8 +280,8 @@ def _many() -> Iterator[tuple[str, Any]]:
     sizes = [_node("ConstantOfShape", [name], [name[0]]) for name in ("as", "bs", "cs")]
     shapes = zip(("as", "bs", "cs"), ((100_000, 1, 3), (1, 16, 3), (1, 16, 4)))
     constant = [helper.make_tensor(name, 7, [3], shape) for name, shape in shapes]
-    steps = _node("LSTM", [*"abc"], hidden_size=4)
-    yield "steps_constant", _model([*sizes, steps], constant)
+    steps = [_node("LSTM", [*"abc"], ["h"], hidden_size=4), _node("ReduceSum", ["h"], ["s"], keepdims=0)]
+    yield "steps_constant", _model([*sizes, *steps, _node("Add", ["s", "x"])], constant)
     functions = [
         _function("a", f"F{k}", [_node(f"F{k - 1}", ["x"], domain="a") if k else _node("Relu", ["x"])])
         for k in range(3000)
