@@ -25,6 +25,7 @@ from gslang.search.match_classes import class_matches, match_key
 
 _MATCHES = 2000  # of one rule in one round, doubled each time that the rule is left out
 _BAN = 2  # rounds, doubled likewise
+_DEEP = 20  # levels of a pattern, from which on it is worth knowing how deep each class is
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class _Rule:
     program: MatchProgram
     several: bool
     depth: int
+    least: int  # levels that a class has where it matches, or 0
     mirrored: bool  # its two outputs have the same pattern: a match and its mirror image lead to the same
     proposes: bool  # its target is equal to nothing yet
     banned_until: int = 0
@@ -78,9 +80,11 @@ def saturate(
     most = egraph.original + limits.nodes
     changed = set(egraph.members)
     distance = dict.fromkeys(changed, 0)
+    most_levels = max((rule.least for rule in queue), default=0)
     for number in range(limits.rounds):
         progress.rounds, progress.nodes = number + 1, len(egraph)
         made = waiting = False
+        levels = _levels(egraph) if most_levels else {}
         for rule in queue:
             if rule.several and number >= limits.multi:
                 continue
@@ -89,7 +93,7 @@ def saturate(
                 continue
             name = rule.program.rule.name
             near = None if rule.several or rule.times else distance
-            for scope in _matches(rule, egraph, near, number):
+            for scope in _matches(rule, egraph, near, levels, number):
                 if name not in allowed:
                     allowed[name] = accept(rule.program.rule)
                 if not allowed[name]:
@@ -112,11 +116,15 @@ def saturate(
     return progress
 
 
-def _matches(rule: _Rule, egraph: EGraph, near: dict[int, int] | None, number: int) -> Iterable[Scope]:
+def _matches(
+    rule: _Rule, egraph: EGraph, near: dict[int, int] | None, levels: dict[int, int], number: int
+) -> Iterable[Scope]:
     """Matches that were not seen before; with `near` only at classes near enough to a change."""
     limit, count = _MATCHES << rule.times, 0
     for of in egraph.classes_with(rule.program.starts):
         if near is not None and near.get(of, rule.depth + 1) > rule.depth:
+            continue
+        if rule.least and levels.get(of, rule.least) < rule.least:
             continue
         for scope in class_matches(rule.program, egraph, of, rule.seen):
             rule.seen.add(match_key(scope, egraph))
@@ -162,6 +170,37 @@ def _distances(egraph: EGraph, changed: set[int], most: int) -> dict[int, int]:
     return found
 
 
+def _levels(egraph: EGraph) -> dict[int, int]:
+    """The steps from each class down to its furthest leaf; without those of classes in circles or above."""
+    operands = egraph.store.operands
+    below = {
+        of: {egraph.find(o) for node in members for o in operands[node] if o >= 0}
+        for of, members in egraph.members.items()
+    }
+    above: dict[int, list[int]] = {}
+    for of, classes in below.items():
+        for other in classes:
+            above.setdefault(other, []).append(of)
+    waiting = {of: len(classes) for of, classes in below.items()}
+    found = {of: 0 for of, count in waiting.items() if not count}
+    ready = list(found)
+    for of in ready:
+        for user in above.get(of, ()):
+            found[user] = max(found.get(user, 0), found[of] + 1)
+            waiting[user] -= 1
+            if not waiting[user]:
+                ready.append(user)
+    return {of: level for of, level in found.items() if not waiting[of]}
+
+
+def _least_levels(rule: CheckedRule, depth: int) -> int:
+    """The levels that every match has below its first output, if they are many and each pattern node is one
+    level; an operand that is an attribute in the graph makes one less.
+    """
+    is_fixed = not rule.blocks and not any(node.stands_for for node in rule.nodes)
+    return depth - 1 if is_fixed and depth > _DEEP and not _is_several(rule) else 0
+
+
 def _has_chain(rule: CheckedRule) -> bool:
     """A run has no end in a graph whose classes may hold themselves (`x + 0`)."""
     return any(isinstance(node, ir.ChainNode) for node in rule.nodes)
@@ -169,7 +208,9 @@ def _has_chain(rule: CheckedRule) -> bool:
 
 def _prepared(rule: CheckedRule, proposes: bool = False) -> _Rule:
     mirrored = len(rule.outputs) == 2 and _form(rule, rule.outputs[0]) == _form(rule, rule.outputs[1])
-    return _Rule(program_of(rule), _is_several(rule), _depth(rule), mirrored, proposes)
+    depth = _depth(rule)
+    least = _least_levels(rule, depth)
+    return _Rule(program_of(rule), _is_several(rule), depth, least, mirrored, proposes)
 
 
 def _form(rule: CheckedRule, number: int, deep: int = 8) -> object:
