@@ -51,6 +51,9 @@ class Prev(AnotherInstance):
 
 Place = Union[Own, First, At, Prev]
 OWN = Own()
+Source = tuple[str, Place, int]
+"""A shared object that decides a value: the type, the attributes or the operator of what a pattern node
+matched, a capture, the instances of a block, the graph's operator set."""
 
 
 class NodeReference:
@@ -136,14 +139,28 @@ class Expression:
         """True if it is surely no sequence, or one that is there already."""
         return False
 
+    def meant(self, lets: Sequence[Value]) -> Value:
+        """What it is another name for, among `lets` of the rule; itself where it is none."""
+        return self  # type: ignore[return-value]
+
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
         """The conditions that settle if it comes out as `wanted`; None where it is not made of conditions.
         `lets`: of the rule; without them a let is not made of any."""
         return None
 
     @property
+    def local(self) -> int | None:
+        """The variable of a loop that it is."""
+        return None
+
+    @property
     def all_of(self) -> int | None:
         """The template that it is the sequence of all instances of."""
+        return None
+
+    @property
+    def length_of(self) -> Value | None:
+        """The value whose length it is."""
         return None
 
     @property
@@ -157,11 +174,21 @@ class Given(Expression):
 
     __slots__ = ()
 
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        """What alone decides what it is, its parts aside; None where its form does not say that."""
+        return None
+
 
 class Reading(Given):
     """A value that the match tells, whatever its parts are."""
 
     __slots__ = ()
+
+    @property
+    def across(self) -> bool:
+        """True if it looks, from outside, at the instances of a template or at how many there are."""
+        return False
 
 
 class InPlace(Reading):
@@ -169,6 +196,25 @@ class InPlace(Reading):
 
     __slots__ = ()
     place: Place
+
+    @property
+    def across(self) -> bool:
+        return self.place != OWN
+
+
+class AllInstances(Reading):
+    """About the instances of `block` as a whole."""
+
+    __slots__ = ()
+    block: int
+
+    @property
+    def across(self) -> bool:
+        return True
+
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        return (("instances", OWN, self.block),)
 
 
 class Count(Reading):

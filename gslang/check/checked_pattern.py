@@ -66,6 +66,11 @@ class PatternNode:
         return False
 
     @property
+    def branches(self) -> tuple[int, ...]:
+        """The alternatives, where it is one of several."""
+        return ()
+
+    @property
     def stands_for(self) -> tuple[int, ...]:
         """The pattern nodes of which one has the same slot: branches, the root of a chain's last instance."""
         return ()

@@ -6,13 +6,14 @@ it reads, for walks over all of them. Building them: `engine.build`, and as code
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_kinds import Branching, Loop, NodeReference, Place, Selection
+from gslang.check.checked_pattern import PatternNode
 from gslang.check.checked_tests import SameAttributes
 from gslang.check.checked_values import Value
 from gslang.graph.graph import PROJ, TUPLE
@@ -37,6 +38,10 @@ class TargetPart:
     def optional(self) -> bool:
         """True if it may stand for an absent operand, as far as it says itself."""
         return False
+
+    def is_given(self, nodes: Sequence[PatternNode]) -> bool:
+        """True if it is there as an operand, as far as it and the nodes of the source say."""
+        return True
 
     @property
     def reads(self) -> object:
@@ -73,6 +78,9 @@ class MatchedNodes(TargetPart):
     __slots__ = ()
     node: int
 
+    def is_given(self, nodes: Sequence[PatternNode]) -> bool:
+        return not nodes[self.node].optional
+
 
 class ChosenTarget(TargetPart):
     """One of its parts, by what was matched."""
@@ -95,6 +103,9 @@ class SourceNode(NodeReference, MatchedNodes):
 @dataclass(frozen=True, slots=True)
 class Absent(TargetPart):
     """`none` as an operand."""
+
+    def is_given(self, nodes: Sequence[PatternNode]) -> bool:
+        return False
 
 
 @dataclass(frozen=True, slots=True)

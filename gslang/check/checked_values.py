@@ -14,6 +14,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked_kinds import (
     OWN,
+    AllInstances,
     Branching,
     Connective,
     Count,
@@ -26,6 +27,7 @@ from gslang.check.checked_kinds import (
     Place,
     Reading,
     Selection,
+    Source,
     TruthValue,
 )
 
@@ -110,6 +112,10 @@ class Captured(InPlace):
     place: Place
     capture: int
 
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        return (("capture", self.place, self.capture),)
+
 
 @dataclass(frozen=True, slots=True)
 class Let(InPlace):
@@ -121,8 +127,15 @@ class Let(InPlace):
     place: Place
     let: int
 
+    def meant(self, lets: Sequence[Value]) -> Value:
+        return lets[self.let].meant(lets) if lets and self.place == OWN else self
+
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
         return Decision((lets[self.let],), wanted) if lets and self.place == OWN else None
+
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        return () if self.place == OWN else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +144,10 @@ class Local(Reading):
 
     needs_name: ClassVar[bool] = False
     local: int
+
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,16 +161,20 @@ class InstanceIndex(Count):
 class Opset(Given):
     """`opset`: the version of ONNX's own operators that the graph's model imports."""
 
+    @property
+    def told_by(self) -> tuple[Source, ...] | None:
+        return (("opset", OWN, 0),)
+
 
 @dataclass(frozen=True, slots=True)
-class Length(Count):
+class Length(AllInstances, Count):
     """`len(NAME)` of a block: how many instances there are."""
 
     block: int
 
 
 @dataclass(frozen=True, slots=True)
-class Instances(Reading):
+class Instances(AllInstances):
     """A sequence of instance numbers of a block: `for b in NAME` runs over it; `b.w` is then
     `NodeAttr(At(block, Local), w)`.
     """
@@ -303,6 +324,10 @@ class Builtin(Expression):
     @property
     def is_single(self) -> bool:
         return self.name in ("len", "numel", "normalize_axis", "abs")
+
+    @property
+    def length_of(self) -> Value | None:
+        return self.arguments[0] if self.name == "len" else None
 
     @property
     def each(self) -> Comprehension | None:

@@ -191,8 +191,4 @@ def _given(rule: ir.CheckedRule, operands: Sequence[int]) -> list[int]:
     targets = [rule.target.targets[k] for k in operands]
     if any(isinstance(t, ir.SeveralNodes) for t in targets):
         return []
-    return [
-        k
-        for k, t in enumerate(targets)
-        if not isinstance(t, ir.Absent) and not (isinstance(t, ir.SourceNode) and rule.nodes[t.node].optional)
-    ]
+    return [k for k, t in enumerate(targets) if t.is_given(rule.nodes)]

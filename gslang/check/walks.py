@@ -68,9 +68,7 @@ def conjuncts(conditions: Iterable[ir.Value], lets: Sequence[ir.Value] = ()) -> 
     out anywhere. With `lets` also those that are named.
     """
     for condition in conditions:
-        whole = condition
-        if lets and isinstance(condition, ir.Let) and condition.place == ir.OWN:
-            whole = lets[condition.let]
+        whole = condition.meant(lets)
         if isinstance(whole, ir.AllOf):
             yield from conjuncts(whole.items, lets)
         else:

@@ -242,15 +242,12 @@ class Attempt(Machine):
         """
         if self._quiet:
             return FAILED
-        if isinstance(step, mp.NodeStep):
-            slot = self._release(step.register)
-        else:
-            slot = ABSENT
+        slot = self._release(step.register) if isinstance(step, mp.NodeStep) else ABSENT
         if isinstance(step, mp.Bounds) and step.count is None:
             self._note(self._too_few(step))
             return FAILED
         miss = self._note(words_for(self, step, slot))
-        if not self.lenient or self.passed_over is not None or isinstance(step, (mp.Valid, mp.Start)):
+        if not self.lenient or self.passed_over is not None:
             return FAILED
         return self._behind(step, rest, slot, miss)
 
@@ -288,6 +285,8 @@ class Attempt(Machine):
                 self._pass_over(miss)
                 self.set(self, "_is_complete", True)
                 yield rest
+            case mp.Start() | mp.Valid():
+                pass  # nothing is there to go on from
             case _:
                 self._pass_over(miss)
                 yield rest

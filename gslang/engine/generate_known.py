@@ -19,9 +19,6 @@ from gslang.engine.constraint_code import constraint_code
 from gslang.engine.value_code import Namespace, truth_code
 
 _MOST: Final = 4096  # kinds of matches that are remembered: each holds some objects
-Read = tuple[str, ir.Place, int]
-"""A shared object: the type, the attributes or the operator of what a pattern node matched, a capture, the
-instances of a block, the graph's operator set."""
 _CHEAP: Final = frozenset(("len",))  # built-ins that take less time than a look-up
 
 
@@ -75,9 +72,9 @@ def _emit_look_up(writer: Writer, place: Place, conditions: list[str], objects: 
     writer.check(place, "not known[0]")
 
 
-def objects_read(value: object, names: Namespace) -> dict[Read, None] | None:
+def objects_read(value: object, names: Namespace) -> dict[ir.Source, None] | None:
     """The shared objects that decide what a value is; None if something else does, too."""
-    found: dict[Read, None] = {}
+    found: dict[ir.Source, None] = {}
     for part in walk(value, names.rule.lets):
         if isinstance(part, ir.Given):
             read = _objects_of(part, names)
@@ -87,28 +84,22 @@ def objects_read(value: object, names: Namespace) -> dict[Read, None] | None:
     return found
 
 
-def _objects_of(part: ir.Given, names: Namespace) -> tuple[Read, ...] | None:
-    match part:
-        case ir.Local() | ir.Let(ir.Own()):
-            return ()
-        case ir.Opset():
-            return (("opset", ir.OWN, 0),)
-        case ir.Length(block) | ir.Instances(block):
-            return (("instances", ir.OWN, block),)
-        case ir.Captured(place, number):
-            return (("capture", place, number),)
-        case ir.NodeAttr(place, node, name) if names.is_there(node):
-            if name in ("shape", "dtype", "ndim"):
-                return (("types", place, node),)
-            pattern = names.rule.nodes[node]
-            signatures = [names.rule.dialect.get(operator) for operator in pattern.operators]
-            if signatures and all(s is not None and _is_attribute(s, name) for s in signatures):
-                # defaults differ from operator to operator
-                return (("attrs", place, node), *[("op", place, node)] * (len(signatures) > 1))
-    return None
+def _objects_of(part: ir.Given, names: Namespace) -> tuple[ir.Source, ...] | None:
+    if not isinstance(part, ir.NodeAttr):
+        return part.told_by
+    place, node, name = part.place, part.node, part.name
+    if not names.is_there(node):
+        return None
+    if name in ("shape", "dtype", "ndim"):
+        return (("types", place, node),)
+    signatures = [names.rule.dialect.get(operator) for operator in names.rule.nodes[node].operators]
+    if not signatures or not all(s is not None and _is_attribute(s, name) for s in signatures):
+        return None
+    # defaults differ from operator to operator
+    return (("attrs", place, node), *[("op", place, node)] * (len(signatures) > 1))
 
 
-def _as_code(read: Read, names: Namespace) -> str | None:
+def _as_code(read: ir.Source, names: Namespace) -> str | None:
     """A shared object of one match, outside of templates; empty for what is the same in all of a run."""
     what, place, number = read
     if what == "opset":

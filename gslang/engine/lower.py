@@ -107,13 +107,12 @@ def _steps_of(
         yield IsOp(number, node.operators, node.variable)
     if distinct:
         yield Distinct(number)
-    match node:
-        case ir.LeafNode(kind=kind, optional=optional):
-            yield IsKind(number, kind, optional)
-        case ir.AltNode(branches=branches):
-            yield Choice(number, branches)
-        case ir.ChainNode():
-            yield _run_step(rule, number, node)
+    if isinstance(node, ir.LeafNode):
+        yield IsKind(number, node.kind, node.optional)
+    if node.branches:
+        yield Choice(number, node.branches)
+    if isinstance(node, ir.ChainNode):
+        yield _run_step(rule, number, node)
     if node.operators:
         yield from _operand_steps(rule, number, node.parts, node.swappable)
     for constraint in node.constraints:

@@ -29,6 +29,13 @@ class NodeStep:
     register: int
 
 
+class Demand:
+    """Asks what the graph node in a register is, and finds nothing further."""
+
+    __slots__ = ()
+    register: int
+
+
 class OperandStep:
     """About the operands of what a register holds."""
 
@@ -51,7 +58,7 @@ class PlaceStep:
 
 
 @dataclass(frozen=True, slots=True)
-class IsKind(NodeStep):
+class IsKind(NodeStep, Demand):
     """A leaf: a node of this kind ("any" "var" "input" "param" "const" "fixed"), or, if `optional`, an
     operand that is left out.
     """
@@ -69,7 +76,7 @@ class Distinct(NodeStep):
 
 
 @dataclass(frozen=True, slots=True)
-class IsOp(NodeStep):
+class IsOp(NodeStep, Demand):
     """A node with one of these operators; all registers with the same operator `variable` have the same one.
     """
 
@@ -157,7 +164,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Attr:
+class Attr(Demand):
     """A test of an attribute, of the type or of the value, or (`SameAttributes`) of all attributes; an absent
     operand passes.
 

@@ -21,7 +21,7 @@ from gslang.engine.uses import NO_GRAPH
 from gslang.graph.graph import ABSENT
 from gslang.search.egraph import EGraph
 
-Test = Union[mp.IsKind, mp.IsOp, mp.Attr, mp.Guard]
+Test = Union[mp.Demand, mp.Guard]
 _SIMPLE = (mp.Distinct, mp.IsKind, mp.IsOp, mp.Operands, mp.Operand, mp.Absent, mp.Attr, mp.Done)
 
 
@@ -61,6 +61,16 @@ def constant_tests(program: MatchProgram, register: int) -> dict[mp.Step, ir.Con
         if isinstance(step, mp.Attr) and not step.waits and isinstance(step.constraint, ir.Constraint)
         and step.constraint.literal is not None
     }
+
+
+def left_to_test(program: MatchProgram, register: int) -> list[mp.Step]:
+    """A register's steps without those that an e-node alone tells of: its operator, constant attributes."""
+    constant = constant_tests(program, register)
+    return [
+        step
+        for step in program.registers[register].steps
+        if step not in constant and not (isinstance(step, mp.IsOp) and step.variable is None)
+    ]
 
 
 @lru_cache(maxsize=4096)
@@ -114,21 +124,17 @@ def _tests(program: MatchProgram, output: int) -> Iterator[Test]:
     """The steps from the output down that an assignment may fail, as the match machine would come to them.
     """
 
-    def from_here(register: int) -> Iterator[tuple[mp.Step, set[mp.Step]]]:
-        constant = set(constant_tests(program, register))
-        return iter([(step, constant) for step in program.registers[register].steps])
+    def from_here(register: int) -> Iterator[mp.Step]:
+        return iter(left_to_test(program, register))
 
     done, waiting = {output}, [from_here(output)]
     while waiting:
-        for step, constant in waiting[-1]:
+        for step in waiting[-1]:
             if isinstance(step, mp.Operand) and step.register not in done:
                 done.add(step.register)
                 waiting.append(from_here(step.register))
                 break
-            if (
-                isinstance(step, mp.IsKind) or isinstance(step, mp.IsOp) and step.variable is not None
-                or isinstance(step, mp.Attr) and step not in constant
-            ):
+            if isinstance(step, mp.Demand):
                 yield step
         else:
             waiting.pop()

@@ -19,7 +19,7 @@ from gslang.engine.own_steps import At
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT
-from gslang.search.assignments import Plan, assignments, constant_tests, new_scope, plan_of
+from gslang.search.assignments import Plan, assignments, constant_tests, left_to_test, new_scope, plan_of
 from gslang.search.egraph import EGraph
 
 
@@ -93,11 +93,7 @@ def _parts(
     steps = program.registers[register].steps
     operators = next((step.operators for step in steps if isinstance(step, mp.IsOp)), None)
     tests = constant_tests(program, register)
-    rest = tuple([
-        step
-        for step in steps if step not in tests and not (isinstance(step, mp.IsOp) and step.variable is None)
-    ])
-    return operators, tuple(tests.values()), rest
+    return operators, tuple(tests.values()), tuple(left_to_test(program, register))
 
 
 class ClassMachine(Machine):

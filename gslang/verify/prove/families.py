@@ -106,18 +106,17 @@ def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
 def check_counts(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules that count instances while these are made."""
     for part in walk((rule.nodes, [block.where for block in rule.blocks])):
-        if isinstance(part, (ir.Instances, ir.Length)):
+        if isinstance(part, ir.AllInstances):
             raise NotProved("a constraint on all instances")
 
 
 def check_blocks(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules whose blocks say more than is looked at here."""
     for part in walk((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
-        match part:
-            case ir.InstanceIndex():
-                raise NotProved("the number of an instance is read")
-            case ir.At(_, index) if not isinstance(index, ir.Local) and ir.written_number(index) != 0:
-                raise NotProved("an instance of a certain number is read")
+        if isinstance(part, ir.InstanceIndex):
+            raise NotProved("the number of an instance is read")
+        if isinstance(part, ir.At) and part.index.local is None and ir.written_number(part.index) != 0:
+            raise NotProved("an instance of a certain number is read")
     if any(node.count is None for node in rule.nodes):
         raise NotProved("the instances of a block are operands in the source")
     check_counts(rule)

@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import conjuncts
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
@@ -39,23 +40,16 @@ class Unread(Exception):
 
 def learn(case: Case, condition: ir.Value) -> None:
     """Take from a condition what it says of all numbers of constants."""
-    match condition:
-        case ir.Let(ir.Own(), number):
-            learn(case, case.rule.lets[number])
-        case ir.AllOf(items):
-            for item in items:
-                learn(case, item)
-        case ir.Builtin("all", (ir.Comprehension(element, names, source, None),)):
-            try:
-                with _round(case, names, source):
-                    learn(case, element)
-            except Unread:
-                return
-        case ir.CompareValue("==", left, right) if case.ranges:
-            try:
-                _relate(case, _value(case, left), _value(case, right))
-            except Unread:
-                return
+    for asked in conjuncts((condition,), case.rule.lets):
+        part = asked.meant(case.rule.lets)
+        try:
+            if (each := part.each) is not None and each.condition is None:
+                with _round(case, each.locals, each.source):
+                    learn(case, each.element)
+            elif isinstance(part, ir.CompareValue) and part.operator == "==" and case.ranges:
+                _relate(case, _value(case, part.left), _value(case, part.right))
+        except Unread:
+            continue
 
 
 @contextmanager
@@ -103,9 +97,11 @@ def _any_item(case: Case, source: ir.Value) -> tuple[Any, Size, Number]:
 
 def _value(case: Case, value: ir.Value) -> Any:
     """A number, or a part of a constant."""
+    if (counted := value.length_of) is not None:
+        whole = _value(case, counted)
+        if isinstance(whole, Part) and whole.shape:
+            return whole.shape[0]
     match value:
-        case ir.Local(number):
-            return case.scope.locals[number]
         case ir.ItemValue(base, index):
             whole = _value(case, base)
             if isinstance(whole, Part) and whole.shape:
@@ -113,10 +109,6 @@ def _value(case: Case, value: ir.Value) -> Any:
             if isinstance(whole, tuple) and type(place := _value(case, index)) is int:
                 return whole[place]
             raise Unread
-        case ir.Builtin("len", (inner,)):
-            whole = _value(case, inner)
-            if isinstance(whole, Part) and whole.shape:
-                return whole.shape[0]
         case ir.BinaryValue("+" | "-" | "*" | "//" as sign, left, right):
             a, b = _number(case, left), _number(case, right)
             return a + b if sign == "+" else a - b if sign == "-" else a * b if sign == "*" else a // b

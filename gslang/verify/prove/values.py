@@ -39,7 +39,7 @@ class FamilyValues:
                 return tuple(result)
             case ir.Local(number) if number in self.over_instances:
                 raise NotProved("the number of an instance is read")
-            case ir.Length() | ir.Instances():
+            case ir.AllInstances():
                 raise NotProved("the number of instances is read")
             case ir.Let(place, number):
                 return self.let(place, number)
@@ -103,7 +103,7 @@ class FamilyValues:
 
     def number_of(self, index: ir.Value) -> int:
         """The one of the two instances that an index denotes."""
-        if isinstance(index, ir.Local) and index.local in self.over_instances:
+        if index.local is not None and index.local in self.over_instances:
             return int(self.scope.locals[index.local])
         if isinstance(index, ir.Const) and index.value == 0:
             return 0

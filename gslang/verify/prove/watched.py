@@ -223,9 +223,7 @@ def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
 def _asks_for_instances(rule: ir.CheckedRule, condition: ir.Value) -> bool:
     """True if a condition looks at instances of a block, or at how many there are."""
     return any(
-        isinstance(part, (ir.Length, ir.Instances))
-        or isinstance(part, ir.InPlace) and part.place != ir.OWN
-        or isinstance(part, ir.NodeAttr) and rule.nodes[part.node].block is not None
+        part.across or isinstance(part, ir.NodeAttr) and rule.nodes[part.node].block is not None
         for part in readings(condition, rule.lets)
     )
 
