@@ -140,7 +140,7 @@ class Expression:
         return False
 
     def meant(self, lets: Sequence[Value]) -> Value:
-        """What it is another name for, among `lets` of the rule; itself where it is none."""
+        """The value that it is a name for, one of `lets` of the rule; itself where it is no name."""
         return self  # type: ignore[return-value]
 
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
@@ -176,7 +176,7 @@ class Given(Expression):
 
     @property
     def told_by(self) -> tuple[Source, ...] | None:
-        """What alone decides what it is, its parts aside; None where its form does not say that."""
+        """All that decides what it is, its parts aside; None where its form does not say that."""
         return None
 
 

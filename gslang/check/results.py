@@ -4,13 +4,14 @@ fields, and the element type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
+from gslang.check.target_reading import TargetReading
 from gslang.dialect.signature import Signature
 from gslang.graph.graph import TUPLE
 
@@ -52,20 +53,39 @@ def told_of(lowering: Lowering, node: int) -> Told:
 
 def told_of_target(lowering: Lowering, target: int) -> Told:
     """The part that is known of a target."""
-    match lowering.targets[target]:
-        case ir.SourceNode(_, node):
-            return told_of(lowering, node)
-        case ir.MakeConst(as_tuple=as_tuple, dtype=dtype):
-            return Told("tuple" if as_tuple else "tensor", text_of(dtype))
-        case ir.MakeCall(operator=str(name), attributes=attributes):
-            stated = {attribute: text for attribute, value in attributes if (text := text_of(value))}
-            return Told(_declared(lowering.dialect.operators[name]), _stated(lowering, name, stated))
-        case ir.MakeTuple(fields):
-            several = any(isinstance(lowering.targets[f], ir.SeveralNodes) for f in fields)
-            return Told("tuple" if several else len(fields))
-        case ir.ChosenTarget() as choice:
-            return _agreed([told_of_target(lowering, part) for part in choice.parts])
-    return Told()
+    return _OfTargets(lowering).of_target(target)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfTargets(TargetReading[Told]):
+    lowering: Lowering
+
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.lowering.targets
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> Told:
+        return told_of(self.lowering, target.node)
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> Told:
+        return Told("tuple" if target.as_tuple else "tensor", text_of(target.dtype))
+
+    def of_call(self, number: int, target: ir.MakeCall) -> Told:
+        name = target.operator
+        if not isinstance(name, str):
+            return Told()
+        stated = {attribute: text for attribute, value in target.attributes if (text := text_of(value))}
+        return Told(_declared(self.lowering.dialect.operators[name]), _stated(self.lowering, name, stated))
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> Told:
+        several = any(isinstance(self.targets[field], ir.SeveralNodes) for field in target.fields)
+        return Told("tuple" if several else len(target.fields))
+
+    def of_choice(self, number: int, target: ir.ChosenTarget) -> Told:
+        return _agreed([self.of_target(part) for part in target.parts])
+
+    def of_other(self, number: int, target: ir.Target) -> Told:
+        return Told()
 
 
 def _agreed(found: list[Told]) -> Told:

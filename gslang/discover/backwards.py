@@ -7,11 +7,13 @@ guessed here, and a wrong guess does no harm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gslang.check import checked as ir
+from gslang.check.target_reading import TargetReading
 from gslang.check.walks import readings
+from gslang.graph.graph import PROJ, TUPLE
 
 
 class _OneWay(Exception):
@@ -33,19 +35,19 @@ def backwards(rule: ir.CheckedRule) -> ir.CheckedRule | None:
         return None
 
 
-class _Mirror:
-    """`nodes`: the new pattern; inputs keep their numbers.
+class _Mirror(TargetReading[int]):
+    """`nodes`: the new pattern, `mirrored` the new target; inputs keep their numbers.
 
-    `read`: attribute of an old node → where the new pattern shows it.
+    `shown`: attribute of an old node → where the new pattern shows it.
     """
 
     def __init__(self, rule: ir.CheckedRule) -> None:
         self.rule = rule
         self.nodes: list[ir.Pattern] = []
-        self.matched: dict[int, int] = {}
-        self.read: dict[tuple[int, str], ir.NodeAttr] = {}
+        self.patterns: dict[int, int] = {}
+        self.shown: dict[tuple[int, str], ir.NodeAttr] = {}
         self.calls: dict[str, int] = {}
-        self.targets: list[ir.Target] = []
+        self.mirrored: list[ir.Target] = []
         self.built: dict[int, int] = {}
 
     def run(self) -> ir.CheckedRule:
@@ -58,8 +60,8 @@ class _Mirror:
             raise _OneWay
         used = {part for node in self.nodes for part in node.below}
         output = self.target(rule.outputs[0], used)
-        spans = tuple([rule.span] * len(self.targets))
-        made = ir.TargetGraph(tuple(self.targets), (None,) * len(self.targets), spans, (output,))
+        spans = tuple([rule.span] * len(self.mirrored))
+        made = ir.TargetGraph(tuple(self.mirrored), (None,) * len(self.mirrored), spans, (output,))
         return replace(
             rule, nodes=tuple(self.nodes), inputs=tuple(sorted(used & set(rule.inputs))), outputs=(root,),
             lets=(), captures=(), where=(), where_spans=(), interior=frozenset(), target=made, once=False,
@@ -70,33 +72,41 @@ class _Mirror:
 
     def pattern(self, number: int) -> int:
         """The pattern node for a part of the target."""
-        if number in self.matched:
-            return self.matched[number]
-        match self.rule.target.targets[number]:
-            case ir.SourceNode(place=ir.Own(), node=node) if node in self.rule.inputs:
-                return node
-            case ir.MakeCall(operator=str() as operator, operands=parts, attributes=attributes, spreads=()):
-                made = self.call(operator, parts, attributes)
-            case ir.MakeTuple(parts):
-                made = self.add(
-                    ir.TupleNode(name=None, span=self.rule.span, fields=tuple(map(self.pattern, parts)))
-                )
-            case ir.MakeProj(base, ir.Const() as index):
-                constraint = ir.Constraint("index", ir.Equals(index), self.rule.span)
-                made = self.add(ir.ProjNode(
-                    name=None, span=self.rule.span, base=self.pattern(base), constraints=(constraint,)
-                ))
-            case _:
-                raise _OneWay
-        self.matched[number] = made
+        if number in self.patterns:
+            return self.patterns[number]
+        self.patterns[number] = made = self.of_target(number)
         return made
 
-    def call(
-        self, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]
-    ) -> int:
-        absent = ir.Absent()
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> int:
+        if target.place != ir.OWN or target.node not in self.rule.inputs:
+            raise _OneWay
+        return target.node
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> int:
+        fields = tuple(map(self.pattern, target.fields))
+        return self.add(ir.TupleNode(name=None, span=self.rule.span, fields=fields))
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> int:
+        if not isinstance(target.index, ir.Const):
+            raise _OneWay
+        constraint = ir.Constraint("index", ir.Equals(target.index), self.rule.span)
+        return self.add(ir.ProjNode(
+            name=None, span=self.rule.span, base=self.pattern(target.base), constraints=(constraint,)
+        ))
+
+    def of_other(self, number: int, target: ir.Target) -> int:
+        raise _OneWay
+
+    def of_call(self, number: int, target: ir.MakeCall) -> int:
+        operator, attributes, absent = target.operator, target.attributes, ir.Absent()
+        if not isinstance(operator, str) or target.spreads:
+            raise _OneWay
         operands = tuple(
-            [None if self.rule.target.targets[part] == absent else self.pattern(part) for part in parts]
+            [None if self.targets[part] == absent else self.pattern(part) for part in target.operands]
         )
         signature = self.rule.dialect.operators[operator]
         swappable = frozenset({operator} if "commutative" in signature.traits and len(operands) == 2 else ())
@@ -111,7 +121,7 @@ class _Mirror:
         self.calls.setdefault(operator, made)
         for name, value in attributes:
             if isinstance(value, ir.NodeAttr) and value.place == ir.OWN:
-                self.read.setdefault((value.node, value.name), ir.NodeAttr(ir.OWN, made, name))
+                self.shown.setdefault((value.node, value.name), ir.NodeAttr(ir.OWN, made, name))
         return made
 
     def add(self, node: ir.Pattern) -> int:
@@ -124,27 +134,36 @@ class _Mirror:
         """The target for a node of the source; the inputs in `bound` have been matched."""
         if number in self.built:
             return self.built[number]
-        match self.rule.nodes[number]:
-            case ir.LeafNode(is_input=True):
-                if number not in bound:
-                    raise _OneWay
-                made: ir.Target = ir.SourceNode(ir.OWN, number)
-            case ir.CallNode(operators=(operator,), operands=parts) as node:
-                below = tuple(
-                    [self.absent() if part is None else self.operand(part, bound) for part in parts]
-                )
-                made = ir.MakeCall(operator, below, tuple(self.attributes(number, node, operator, bound)))
-            case ir.TupleNode(fields=parts):
-                made = ir.MakeTuple(tuple([self.operand(part, bound) for part in parts]))
-            case ir.ProjNode(
-                base=base, constraints=(ir.Constraint(field="index", test=ir.Equals(ir.Const() as index)),)
-            ):
-                made = ir.MakeProj(self.target(base, bound), index)
-            case _:
+        made: ir.Target
+        node = self.rule.nodes[number]
+        if isinstance(node, ir.LeafNode):
+            if number not in bound or not node.is_input:
                 raise _OneWay
-        self.targets.append(made)
-        self.built[number] = len(self.targets) - 1
+            made = ir.SourceNode(ir.OWN, number)
+        elif len(node.operators) != 1:
+            raise _OneWay
+        else:
+            below = tuple(
+                [self.absent() if part is None else self.operand(part, bound) for part in node.parts]
+            )
+            made = self.built_again(number, node, below, bound)
+        self.mirrored.append(made)
+        self.built[number] = len(self.mirrored) - 1
         return self.built[number]
+
+    def built_again(
+        self, number: int, node: ir.Pattern, below: tuple[int, ...], bound: set[int]
+    ) -> ir.Target:
+        """A call, a tuple or a projection of the source, of targets for its operands."""
+        (operator,) = node.operators
+        if operator == TUPLE:
+            return ir.MakeTuple(below)
+        if operator != PROJ:
+            return ir.MakeCall(operator, below, tuple(self.attributes(number, operator, bound)))
+        index = node.tests[0].literal if len(node.constraints) == 1 and node.tests else None
+        if index is None:
+            raise _OneWay
+        return ir.MakeProj(below[0], index)
 
     def operand(self, part: int | ir.Splice, bound: set[int]) -> int:
         if not isinstance(part, int):
@@ -152,11 +171,11 @@ class _Mirror:
         return self.target(part, bound)
 
     def absent(self) -> int:
-        self.targets.append(ir.Absent())
-        return len(self.targets) - 1
+        self.mirrored.append(ir.Absent())
+        return len(self.mirrored) - 1
 
     def attributes(
-        self, number: int, node: ir.CallNode, operator: str, bound: set[int]
+        self, number: int, operator: str, bound: set[int]
     ) -> Iterator[tuple[str, ir.Value]]:
         for name in self.rule.dialect.operators[operator].attributes:
             value = self.value(number, name, bound, 0)
@@ -169,8 +188,8 @@ class _Mirror:
         """The value of an attribute of a node of the source: the target that reads it, or what the source
         asks of it.
         """
-        if (number, name) in self.read:
-            return self.read[number, name]
+        if (number, name) in self.shown:
+            return self.shown[number, name]
         for constraint in self.rule.nodes[number].tests:
             value = constraint.equal_to
             if constraint.field != name or value is None:

@@ -7,33 +7,22 @@ removes.
 from __future__ import annotations
 
 import sys
-from dataclasses import field
 from typing import Any
 
 from gslang.base.arrays import Array
-from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.edits import BuildError, infer_or_fail
-from gslang.engine.scope import UNBOUND, Scope, evaluate, iterate
-from gslang.engine.values import FAILURES, read_attribute, truth
+from gslang.engine.scope import UNBOUND, Scope, evaluate
+from gslang.engine.target_nodes import TargetNodes
+from gslang.engine.values import FAILURES, read_attribute
 from gslang.graph.annotations import attach, attachable
 from gslang.graph.graph import ABSENT, TUPLE, Graph
 from gslang.graph.scalar import as_row
 
 _LONG = 100  # targets
-
-
-@dataclass(slots=True)
-class _Builder:
-    graph: Graph
-    dialect: Dialect
-    target: ir.TargetGraph
-    scope: Scope
-    literal: bool
-    made: dict[int, list[int]] = field(default_factory=dict)  # target → node(s)
 
 
 def build(
@@ -48,8 +37,8 @@ def build(
     known, and `BuildError` if types contradict each other.
     """
     builder = _Builder(graph, dialect, target, scope, literal)
-    scope.new_type = lambda number, name: read_attribute(graph, dialect, _one(builder, number), name)
-    return [node for output in target.outputs for node in _whole(builder, output)]
+    scope.new_type = lambda number, name: read_attribute(graph, dialect, builder.one(number), name)
+    return [node for output in target.outputs for node in builder.whole(output)]
 
 
 def build_or_undo(graph: Graph, scope: Scope) -> list[int] | str | None:
@@ -70,94 +59,80 @@ def build_or_undo(graph: Graph, scope: Scope) -> list[int] | str | None:
         scope.memo = None
 
 
-def _whole(builder: _Builder, number: int) -> list[int]:
-    """The node(s) that a target stands for; in a long target operands are built before users, so that no
-    chain is too long for recursion.
-    """
-    targets = builder.target.targets
-    if len(targets) <= _LONG:
-        return _several(builder, number)
-    order: dict[int, None] = {}
-    stack = [(number, False)]
-    while stack:
-        each, done = stack.pop()
-        target = targets[each]
-        if done:
-            order.setdefault(each)
-        elif isinstance(target, ir.NewNode) and each not in order:
-            stack += [(each, True), *((part, False) for part in reversed(target.parts))]
-    for operand in order:
-        _several(builder, operand)
-    return _several(builder, number)
+class _Builder(TargetNodes[int]):
+    """The new nodes of a target in `graph`."""
 
+    def __init__(
+        self, graph: Graph, dialect: Dialect, target: ir.TargetGraph, scope: Scope, literal: bool
+    ) -> None:
+        super().__init__(target, scope)
+        self.graph, self.dialect, self.literal = graph, dialect, literal
 
-def _one(builder: _Builder, number: int) -> int:
-    nodes = _several(builder, number)
-    if len(nodes) != 1:
-        raise UnknownValue("found a sequence, expected one value")
-    return nodes[0]
+    def whole(self, number: int) -> list[int]:
+        """The node(s) that a target stands for; in a long target operands are built before users, so that no
+        chain is too long for recursion.
+        """
+        if len(self.targets) <= _LONG:
+            return self.several(number)
+        order: dict[int, None] = {}
+        stack = [(number, False)]
+        while stack:
+            each, done = stack.pop()
+            target = self.targets[each]
+            if done:
+                order.setdefault(each)
+            elif isinstance(target, ir.NewNode) and each not in order:
+                stack += [(each, True), *((part, False) for part in reversed(target.parts))]
+        for operand in order:
+            self.several(operand)
+        return self.several(number)
 
+    def several(self, number: int) -> list[int]:
+        found = self.made.get(number)
+        if found is None:
+            found = self.made[number] = self.of_target(number)
+            if self.literal and self.target.names[number] is not None and len(found) == 1 and found[0] >= 0:
+                _name(self.graph, found[0], self.target.names[number])
+        return found
 
-def _several(builder: _Builder, number: int) -> list[int]:
-    """The node(s) that a target stands for, built when first asked for."""
-    if number not in builder.made:
-        builder.made[number] = nodes = _make(builder, number)
-        if builder.literal and builder.target.names[number] is not None and len(nodes) == 1 and nodes[0] >= 0:
-            _name(builder.graph, nodes[0], builder.target.names[number])
-    return builder.made[number]
+    def of_slot(self, slot: int) -> int:
+        if slot == UNBOUND:
+            raise UnknownValue("the node is not part of the match")
+        return slot
+
+    def of_absent(self, number: int, target: ir.Absent) -> list[int]:
+        return [ABSENT]
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> list[int]:
+        return [_constant(self, target, None)]
+
+    def of_call(self, number: int, target: ir.MakeCall) -> list[int]:
+        return [_call(self, target)]
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> list[int]:
+        fields = [node for field in target.fields for node in self.several(field)]
+        return [_typed(self, self.graph.add_tuple(fields))]
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> list[int]:
+        base = self.one(target.base)
+        return [_project(self, base, _integer(evaluate(target.index, self.scope)))]
+
+    def of_projections(self, number: int, target: ir.Projections) -> list[int]:
+        base = self.one(target.base)
+        if self.graph.op[base] is TUPLE:
+            count = len(self.graph.operands[base])
+        else:
+            type_ = self.graph.types[base]
+            if not isinstance(type_, TupleType):
+                raise UnknownValue("the number of parts is unknown")
+            count = len(type_.fields)
+        return [_project(self, base, index) for index in range(count)]
 
 
 def _name(graph: Graph, node: int, name: str | None) -> None:
     """In a graph that is written out, a statement's name is that of its node."""
     if graph.names[node] is None:
         graph.names[node] = name
-
-
-def _make(builder: _Builder, number: int) -> list[int]:
-    scope = builder.scope
-    match builder.target.targets[number]:
-        case ir.SourceNode(place, node):
-            slot = scope.slot(place, node)
-            if slot == UNBOUND:
-                raise UnknownValue("the node is not part of the match")
-            return [slot]
-        case ir.Absent():
-            return [ABSENT]
-        case ir.MakeConst() as constant:
-            return [_constant(builder, constant, None)]
-        case ir.MakeCall() as call:
-            return [_call(builder, call)]
-        case ir.MakeTuple(fields):
-            return [
-                _typed(builder, builder.graph.add_tuple([n for f in fields for n in _several(builder, f)]))
-            ]
-        case ir.MakeProj(base, index):
-            below = _one(builder, base)
-            return [_project(builder, below, _integer(evaluate(index, scope)))]
-        case ir.Repeat() as repeat:
-            result = []
-            for _ in iterate(repeat, scope):
-                for inner in repeat.inner:
-                    builder.made.pop(inner, None)
-                result.extend(_whole(builder, repeat.element))
-            return result
-        case ir.SpliceInstances(block, node):
-            return [instance.slots[node] for instance in scope.instances[block]]
-        case ir.Projections(base):
-            below = _one(builder, base)
-            if builder.graph.op[below] is TUPLE:
-                count = len(builder.graph.operands[below])
-            else:
-                type_ = builder.graph.types[below]
-                if not isinstance(type_, TupleType):
-                    raise UnknownValue("the number of parts is unknown")
-                count = len(type_.fields)
-            return [_project(builder, below, index) for index in range(count)]
-        case ir.ChooseTarget(condition, then, otherwise):
-            return _whole(builder, then if truth(evaluate(condition, scope)) else otherwise)
-        case ir.SelectTarget() as choice:
-            return _whole(builder, scope.arm(choice))
-    raise AssertionError("unknown target: this is a bug in gslang")
 
 
 def _integer(value: object) -> int:
@@ -183,7 +158,7 @@ def _typed(builder: _Builder, node: int) -> int:
 def _call(builder: _Builder, call: ir.MakeCall) -> int:
     graph, scope = builder.graph, builder.scope
     operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
-    targets = builder.target.targets
+    targets = builder.targets
     operands: list[int] = []
     waiting: list[tuple[int, ir.MakeConst]] = []  # constants whose dtype follows from the other operands
     for part in call.operands:
@@ -192,7 +167,7 @@ def _call(builder: _Builder, call: ir.MakeCall) -> int:
             waiting.append((len(operands), target))
             operands.append(ABSENT)
         else:
-            operands.extend(_several(builder, part))
+            operands.extend(builder.several(part))
     if waiting:
         dtypes = [_dtype(graph, node) for node in operands]
         for position, constant in waiting:

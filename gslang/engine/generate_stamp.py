@@ -8,11 +8,13 @@ of `generate_target` makes.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.target_reading import TargetReading
 from gslang.dialect.tensor_type import Type
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.edits import Edits
@@ -80,13 +82,56 @@ class _NotFixed(Exception):
 
 
 @dataclass(slots=True)
-class _Laying:
+class _Laying(TargetReading[str]):
+    """The variable of each target's node; it and what it reads are noted, in the order of `generate_target`.
+    """
+
     rule: ir.CheckedRule
     names: Namespace
     operators: list[str] = field(default_factory=list)
     operands: list[tuple[str, ...]] = field(default_factory=list)
     made: dict[int, str] = field(default_factory=dict)
     key: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
+
+    def node(self, number: int) -> str:
+        """The variable of a target's node, laid out when first asked for."""
+        if number not in self.made:
+            self.made[number] = self.of_target(number)
+        return self.made[number]
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> str:
+        if target.place != ir.OWN or not self.names.is_there(target.node):
+            raise _NotFixed
+        self.key[f"types[v{target.node}]"] = None
+        return f"v{target.node}"
+
+    def of_absent(self, number: int, target: ir.Absent) -> str:
+        return "-1"
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> str:
+        return _constant(self, target)
+
+    def of_call(self, number: int, target: ir.MakeCall) -> str:
+        return _call(self, target)
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> str:
+        return self.add("TUPLE", [_field(self, part) for part in target.fields])
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> str:
+        index = ir.written_number(target.index)
+        if (
+            not isinstance(self.targets[target.base], ir.MakeCall)
+            or index is None or not 0 <= index < len(INDEX_ATTRS)
+        ):
+            raise _NotFixed
+        return self.add("PROJ", [self.node(target.base)])
+
+    def of_other(self, number: int, target: ir.Target) -> str:
+        raise _NotFixed
 
     def add(self, operator: str, operands: list[str]) -> str:
         self.operators.append(operator)
@@ -102,7 +147,7 @@ def layout_of(writer: Writer) -> Layout | None:
     outputs: tuple[str, ...] = ()
     try:
         if not rule.blocks:
-            outputs = tuple([_node(laying, number) for number in rule.target.outputs])
+            outputs = tuple([laying.node(number) for number in rule.target.outputs])
         elif len(rule.blocks) == 1 and rule.output_block == 0:
             laying.key["len(I0)"] = None
             several = _fields_of(laying, rule.target.outputs)
@@ -119,19 +164,19 @@ def layout_of(writer: Writer) -> Layout | None:
 
 def _fields_of(laying: _Laying, outputs: tuple[int, ...]) -> str:
     """The call whose fields are the target's outputs."""
-    targets = laying.rule.target.targets
+    targets = laying.targets
     match [targets[number] for number in outputs]:
         case [ir.Projections(base)] if isinstance(targets[base], ir.MakeCall):
-            return _node(laying, base)
+            return laying.node(base)
     raise _NotFixed
 
 
 def _field(laying: _Laying, number: int) -> str:
     """An operand of a tuple: a node, or those of all instances."""
-    targets = laying.rule.target.targets
+    targets = laying.targets
     several = targets[number]
     if not isinstance(several, ir.SpliceInstances):
-        return _node(laying, number)
+        return laying.node(number)
     if not laying.names.is_there(several.node):
         raise _NotFixed
     laying.key[_of_instances(f"types[i[{several.node}]]", several.block)] = None
@@ -142,35 +187,8 @@ def _of_instances(code: str, block: int) -> str:
     return f"*[{code} for i in I{block}]"
 
 
-def _node(laying: _Laying, number: int) -> str:
-    """The variable of a target's node; it and what it reads are noted, in the order of `generate_target`."""
-    if number in laying.made:
-        return laying.made[number]
-    targets = laying.rule.target.targets
-    match targets[number]:
-        case ir.SourceNode(ir.Own(), node) if laying.names.is_there(node):
-            laying.key[f"types[v{node}]"] = None
-            return f"v{node}"
-        case ir.Absent():
-            return "-1"
-        case ir.MakeConst() as constant:
-            result = _constant(laying, constant)
-        case ir.MakeCall() as call:
-            result = _call(laying, call)
-        case ir.MakeTuple(fields):
-            result = laying.add("TUPLE", [_field(laying, part) for part in fields])
-        case ir.MakeProj(base, ir.Const(int() as index)) if isinstance(
-            targets[base], ir.MakeCall
-        ) and 0 <= index < len(INDEX_ATTRS):
-            result = laying.add("PROJ", [_node(laying, base)])
-        case _:
-            raise _NotFixed
-    laying.made[number] = result
-    return result
-
-
 def _call(laying: _Laying, call: ir.MakeCall) -> str:
-    targets = laying.rule.target.targets
+    targets = laying.targets
     if call.attached:
         raise _NotFixed
     items: list[str] = []
@@ -181,7 +199,7 @@ def _call(laying: _Laying, call: ir.MakeCall) -> str:
             waiting.append((len(items), what))
             items.append("")
         else:
-            items.append(_node(laying, part))
+            items.append(laying.node(part))
     for position, what in waiting:
         items[position] = _constant(laying, what)
     while items and items[-1] == "-1":

@@ -9,11 +9,13 @@ some condition reaches, and that stands in several places, is built where it is 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import field
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
+from gslang.check.target_reading import TargetReading
 from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
 from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
@@ -145,48 +147,79 @@ def _typed(state: _State, place: Place, values: object, made: dict[int, str], al
 def _make(
     state: _State, place: Place, number: int, what: ir.Target, made: dict[int, str], always: bool
 ) -> None:
-    writer, names, result = state.writer, state.writer.names, f"t{number}"
     if not isinstance(what, ir.MakeCall):  # whose operands come first
         _typed(state, place, what, made, always)
-    match what:
-        case ir.MakeConst():
-            writer.line(place, f"{result} = {_constant(state, what, 'None')}")
-        case ir.MakeCall():
-            _call(state, place, result, what, made, always)
-        case ir.MakeTuple(fields):
-            items = [_spliced(state, place, part, made, always) for part in fields]
-            _add(writer, place, result, "TUPLE", items, "NO_ATTRS", names.constant(TypeTable()))
-        case ir.MakeProj(base, index):
-            below = _one(state, place, base, made, always)
-            field_number = index.value if isinstance(index, ir.Const) else None
-            if (
-                type(field_number) is int and 0 <= field_number < len(INDEX_ATTRS)
-                and isinstance(state.target.targets[base], ir.MakeCall)
-            ):
-                _add(
-                    writer, place, result, "PROJ", [below], names.constant(INDEX_ATTRS[field_number]),
-                    names.constant(TypeTable()),
-                )
-            else:
-                writer.line(place, f"{result} = project(E, {below}, {code_of(index, names)})")
-        case ir.ChooseTarget(condition, then, otherwise):
-            writer.line(place, f"if {truth_code(condition, names)}:")
-            writer.line(place.deeper(), f"{result} = {_one(state, place.deeper(), then, dict(made), False)}")
-            writer.line(place, "else:")
-            writer.line(
-                place.deeper(), f"{result} = {_one(state, place.deeper(), otherwise, dict(made), False)}"
-            )
-        case ir.SelectTarget(ir.Own(), node, arms):
-            for choice, arm in enumerate(arms):
-                if arm is not None:
-                    writer.line(place, f"if b{node} == {choice}:")
-                    writer.line(
-                        place.deeper(), f"{result} = {_one(state, place.deeper(), arm, dict(made), False)}"
-                    )
-            chosen = [choice for choice, arm in enumerate(arms) if arm is not None]
-            writer.line(place, f"if b{node} not in {tuple(chosen)!r}: unknown('no arm for this alternative')")
-        case _:
-            raise NotCompiled(f"one {type(what).__name__}")
+    _Statements(state, place, made, always).of_target(number)
+
+
+@dataclass(slots=True)
+class _Statements(TargetReading[None]):
+    """Statements that make the one node that a target stands for, at a place in the code."""
+
+    state: _State
+    place: Place
+    made: dict[int, str]
+    always: bool
+
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.state.target.targets
+
+    def line(self, text: str) -> None:
+        """Add a line at the place."""
+        self.state.writer.line(self.place, text)
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> None:
+        self.line(f"t{number} = {_constant(self.state, target, 'None')}")
+
+    def of_call(self, number: int, target: ir.MakeCall) -> None:
+        _call(self.state, self.place, f"t{number}", target, self.made, self.always)
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> None:
+        items = [_spliced(self.state, self.place, part, self.made, self.always) for part in target.fields]
+        self.add(number, "TUPLE", items, "NO_ATTRS")
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> None:
+        names = self.state.writer.names
+        below = _one(self.state, self.place, target.base, self.made, self.always)
+        index = ir.written_number(target.index)
+        if (
+            index is not None and 0 <= index < len(INDEX_ATTRS)
+            and isinstance(self.targets[target.base], ir.MakeCall)
+        ):
+            self.add(number, "PROJ", [below], names.constant(INDEX_ATTRS[index]))
+        else:
+            self.line(f"t{number} = project(E, {below}, {code_of(target.index, names)})")
+
+    def add(self, number: int, operator: str, items: list[str], attrs: str) -> None:
+        """Make a node of these operands."""
+        types = self.state.writer.names.constant(TypeTable())
+        _add(self.state.writer, self.place, f"t{number}", operator, items, attrs, types)
+
+    def of_either(self, number: int, target: ir.ChooseTarget) -> None:
+        self.line(f"if {truth_code(target.condition, self.state.writer.names)}:")
+        self.take(number, target.then)
+        self.line("else:")
+        self.take(number, target.otherwise)
+
+    def of_selected(self, number: int, target: ir.SelectTarget) -> None:
+        if target.place != ir.OWN:
+            self.of_other(number, target)
+        chosen = [choice for choice, arm in enumerate(target.arms) if arm is not None]
+        for choice, arm in enumerate(target.arms):
+            if arm is not None:
+                self.line(f"if b{target.node} == {choice}:")
+                self.take(number, arm)
+        self.line(f"if b{target.node} not in {tuple(chosen)!r}: unknown('no arm for this alternative')")
+
+    def take(self, number: int, part: int) -> None:
+        """Let it be the node of a part, under the condition above."""
+        inner = self.place.deeper()
+        code = _one(self.state, inner, part, dict(self.made), False)
+        self.state.writer.line(inner, f"t{number} = {code}")
+
+    def of_other(self, number: int, target: ir.Target) -> None:
+        raise NotCompiled(f"one {type(target).__name__}")
 
 
 def _many(state: _State, place: Place, number: int, made: dict[int, str], always: bool) -> str:

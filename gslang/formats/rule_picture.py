@@ -6,14 +6,14 @@ The tip of a box is its text in the rule file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Sequence
 
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.levels import levels
+from gslang.check.target_reading import TargetReading
 from gslang.formats.picture import MARKER, drawn_inside, layout
-from gslang.graph.graph import ABSENT, CONST, INPUT, Graph
+from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE, Graph
 
 _LONGEST = 28  # characters in a box
 _ARROW = 60  # pixels between the sides
@@ -88,48 +88,27 @@ class _Source(_Sketch):
         return self._made[number]
 
     def _draw(self, node: ir.Pattern) -> int:
-        match node:
-            case ir.LeafNode():
-                if node.is_input:
-                    kind = "" if node.kind == "any" else f": {node.kind}"
-                    return self.add(
-                        f"{node.name or '_'}{kind}{'?' if node.optional else ''}", (), node.span, INPUT
-                    )
-                return self.add(node.span.text, (), node.span, CONST)
-            case ir.CallNode():
-                return self.add(_operators(node), [self.node(o) for o in node.operands], node.span)
-            case ir.TupleNode():
-                return self.add("( , )", [self.node(f) for f in node.fields], node.span)
-            case ir.ProjNode():
-                return self.add(f".{_index(node)}", [self.node(node.base)], node.span)
-            case ir.AltNode(branches=(first, second)) if self._is_optional(first, second):
-                call = self.rule.nodes[first]
-                assert isinstance(call, ir.CallNode)
-                return self.add(f"{_operators(call)}?", [self.node(o) for o in call.operands], node.span)
-            case ir.AltNode():
-                return self.add("one of", [self.node(b) for b in node.branches], node.span)
-            case ir.PreviousNode():
-                return self.add(node.span.text, (), node.span, INPUT)
-            case ir.ChainNode():
-                block = self.rule.blocks[node.chain]
-                return self.add(
-                    f"chain {block.name}", [self.node(node.root), self.node(node.start)], block.span
-                )
+        if isinstance(node, ir.LeafNode) and node.is_input:
+            kind = "" if node.kind == "any" else f": {node.kind}"
+            return self.add(f"{node.name or '_'}{kind}{'?' * node.optional}", (), node.span, INPUT)
+        if isinstance(node, ir.ChainNode):
+            block = self.rule.blocks[node.chain]
+            return self.add(f"chain {block.name}", map(self.node, node.below), block.span)
+        if len(node.branches) == 2 and self._is_optional(*node.branches):
+            call = self.rule.nodes[node.branches[0]]
+            return self.add(f"{_operators(call)}?", map(self.node, call.parts), node.span)
+        if node.branches:
+            return self.add("one of", map(self.node, node.branches), node.span)
+        if node.operators:
+            return self.add(_operators(node), map(self.node, node.parts), node.span)
+        return self.add(node.span.text, (), node.span, CONST if isinstance(node, ir.LeafNode) else INPUT)
 
     def _is_optional(self, first: int, second: int) -> bool:
         call = self.rule.nodes[first]
         return isinstance(call, ir.CallNode) and second in call.operands
 
 
-_TITLES: Final[dict[type, str]] = {
-    ir.Repeat: "for each", ir.Projections: "all fields", ir.ChooseTarget: "if … else …",
-    ir.SelectTarget: "match", ir.MakeTuple: "( , )",
-}
-"""Boxes of targets that are not titled by what is written."""
-_LEAVES: Final[dict[type, str]] = {ir.MakeConst: CONST, ir.SpliceInstances: INPUT}
-
-
-class _Target(_Sketch):
+class _Target(_Sketch, TargetReading[int]):
     """The target of a rule."""
 
     def graph(self) -> tuple[Graph, dict[int, tuple[int, int]]]:
@@ -142,31 +121,66 @@ class _Target(_Sketch):
         target = self.rule.target.targets[number]
         key: object = ("source", target.node, target.place) if isinstance(target, ir.SourceNode) else number
         if key not in self._made:
-            self._made[key] = self._draw(target, self.rule.target.spans[number])
+            self._made[key] = self.of_target(number)
         return self._made[key]
 
-    def _draw(self, target: ir.Target, span: Span) -> int:
-        if isinstance(target, ir.SourceNode):
-            node = self.rule.nodes[target.node]
-            kind = CONST if isinstance(node, ir.LeafNode) and not node.is_input else INPUT
-            return self.add(node.name or (span.text if kind is CONST else node.span.text), (), span, kind)
-        if isinstance(target, ir.Absent):
-            return ABSENT
-        text = _TITLES.get(type(target), span.text)
-        if isinstance(target, ir.MakeCall):
-            text = target.operator if isinstance(target.operator, str) else target.operator[1]
-        elif isinstance(target, ir.MakeProj):
-            text = f".{target.index.value if isinstance(target.index, ir.Const) else '…'}"
-        return self.add(text, [self.node(part) for part in target.parts], span, _LEAVES.get(type(target)))
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> int:
+        node, span = self.rule.nodes[target.node], self.rule.target.spans[number]
+        kind = CONST if isinstance(node, ir.LeafNode) and not node.is_input else INPUT
+        return self.add(node.name or (span.text if kind is CONST else node.span.text), (), span, kind)
+
+    def of_absent(self, number: int, target: ir.Absent) -> int:
+        return ABSENT
+
+    def of_call(self, number: int, target: ir.MakeCall) -> int:
+        return self.box(number, target.operator if isinstance(target.operator, str) else target.operator[1])
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> int:
+        return self.box(number, None, CONST)
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> int:
+        return self.box(number, "( , )")
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> int:
+        return self.box(number, f".{target.index.value if isinstance(target.index, ir.Const) else '…'}")
+
+    def of_either(self, number: int, target: ir.ChooseTarget) -> int:
+        return self.box(number, "if … else …")
+
+    def of_selected(self, number: int, target: ir.SelectTarget) -> int:
+        return self.box(number, "match")
+
+    def of_repeat(self, number: int, target: ir.Repeat) -> int:
+        return self.box(number, "for each")
+
+    def of_instances(self, number: int, target: ir.SpliceInstances) -> int:
+        return self.box(number, None, INPUT)
+
+    def of_projections(self, number: int, target: ir.Projections) -> int:
+        return self.box(number, "all fields")
+
+    def box(self, number: int, text: str | None, kind: str | None = None) -> int:
+        """A box below those of its parts; without a text it is titled by what is written."""
+        span = self.rule.target.spans[number]
+        below = [self.node(part) for part in self.targets[number].parts]
+        return self.add(span.text if text is None else text, below, span, kind)
 
 
-def _operators(node: ir.CallNode) -> str:
+def _operators(node: ir.Pattern) -> str:
     if node.variable is not None:
         return node.variable
+    if node.operators == (TUPLE,):
+        return "( , )"
+    if node.operators == (PROJ,):
+        return f".{_index(node)}"
     return " | ".join(node.operators[:3]) + (" | …" if len(node.operators) > 3 else "")
 
 
-def _index(node: ir.ProjNode) -> str:
+def _index(node: ir.Pattern) -> str:
     found = node.span.text.rsplit(".", 1)[-1]
     return found if found.isdigit() else "…"
 

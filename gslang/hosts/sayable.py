@@ -8,6 +8,7 @@ wrong: it is refused, with the reason.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from typing import Any, Union
 
@@ -15,6 +16,7 @@ import numpy as np
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.target_reading import TargetReading
 from gslang.graph.graph import TUPLE
 
 
@@ -87,7 +89,7 @@ def plain(rule: ir.CheckedRule) -> Plain:
 
 
 @dataclass(slots=True)
-class _Writer:
+class _Writer(TargetReading[Operand]):
     rule: ir.CheckedRule
     names: dict[int, str] = field(default_factory=dict)
     made: dict[int, Operand] = field(default_factory=dict)
@@ -102,10 +104,10 @@ class _Writer:
         outputs = [self.pattern(number) for number in rule.outputs]
         results = []
         for number in rule.target.outputs:
-            made = self.build(number)
+            made = self.of_target(number)
             # hosts rename values: an input or a constant needs a node
             if not isinstance(made, str) or made in self.names.values():
-                made = self.call("Identity", (made,), (), 1, self.target)[0]
+                made = self.add("Identity", (made,), (), 1, self.target)[0]
             results.append(made)
         inputs = tuple([self.names[number] for number in sorted(self.names)])
         doc = " ".join((rule.doc or "").split())
@@ -179,7 +181,7 @@ class _Writer:
         if isinstance(node, ir.LeafNode):
             return self.leaf(number, node) if node.is_input else Number(self.number(node))
         if isinstance(node, ir.ProjNode):
-            return self.projection(self.pattern(node.base), node)
+            return self.field(self.pattern(node.base), node)
         if len(node.operators) != 1:
             raise Refused("it has alternatives" + (" for an operator" if node.operators else ""))
         (operator,) = node.operators
@@ -189,7 +191,7 @@ class _Writer:
             raise Refused(f"`keep {operator}` keeps a call that others use")
         operands = tuple([None if part is None else self.operand(part) for part in node.parts])
         stated = tuple(self.stated(number, node))
-        return self.call(operator, operands, stated, self.results(operator), self.source, node.name)[0]
+        return self.add(operator, operands, stated, self.results(operator), self.source, node.name)[0]
 
     def results(self, operator: str) -> int:
         """The number of an operator's results."""
@@ -203,7 +205,7 @@ class _Writer:
             raise Refused("it has an `each` template")
         return self.pattern(part)
 
-    def projection(self, base: Operand, node: ir.ProjNode) -> Operand:
+    def field(self, base: Operand, node: ir.ProjNode) -> Operand:
         for constraint in node.tests:
             if constraint.literal is not None:
                 call = next(c for c in self.source if base in c.outputs)
@@ -237,38 +239,42 @@ class _Writer:
 
     # ── the target ──
 
-    def build(self, number: int) -> Operand:
-        match self.rule.target.targets[number]:
-            case ir.SourceNode(node=node) if node in self.names:
-                return self.names[node]
-            case ir.SourceNode(node=node):
-                raise Refused(
-                    f"its target reads {self.rule.nodes[node].name or 'a call'} of the source, which goes "
-                    "away"
-                )
-            case ir.Absent():
-                return None
-            case ir.MakeConst(value=ir.Const(value=value), dtype=dtype, splat_shape=None, as_tuple=False):
-                if dtype is not None and not isinstance(dtype, ir.Const):
-                    raise Refused("the element type of a constant is computed")
-                return Number(array_of(value, dtype.value if isinstance(dtype, ir.Const) else None))
-            case ir.MakeCall(operator=str() as operator, operands=parts, attributes=attributes, spreads=()):
-                return self.building(number, operator, parts, attributes)
-            case ir.MakeProj(base=base, index=ir.Const(value=index)):
-                made = self.build(base)
-                call = next((c for c in self.target if made in c.outputs), None)
-                if call is not None:
-                    return call.outputs[int(index)]
-        raise Refused("its target computes what it is made of")
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
 
-    def building(
-        self, number: int, operator: str, parts: tuple[int, ...], attributes: tuple[tuple[str, ir.Value], ...]
-    ) -> Operand:
-        key = -1 - number
+    def of_matched(self, number: int, target: ir.SourceNode) -> Operand:
+        if target.node not in self.names:
+            read = self.rule.nodes[target.node].name or "a call"
+            raise Refused(f"its target reads {read} of the source, which goes away")
+        return self.names[target.node]
+
+    def of_absent(self, number: int, target: ir.Absent) -> Operand:
+        return None
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> Operand:
+        value, dtype = target.value, target.dtype
+        if not isinstance(value, ir.Const) or target.splat_shape is not None or target.as_tuple:
+            return self.of_other(number, target)
+        if dtype is not None and not isinstance(dtype, ir.Const):
+            raise Refused("the element type of a constant is computed")
+        return Number(array_of(value.value, None if dtype is None else dtype.value))
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> Operand:
+        made = self.of_target(target.base) if isinstance(target.index, ir.Const) else None
+        call = next((c for c in self.target if made in c.outputs), None)
+        if call is None or not isinstance(target.index, ir.Const):
+            return self.of_other(number, target)
+        return call.outputs[int(target.index.value)]
+
+    def of_call(self, number: int, target: ir.MakeCall) -> Operand:
+        operator, key = target.operator, -1 - number
+        if not isinstance(operator, str) or target.spreads:
+            return self.of_other(number, target)
         if key not in self.made:
-            operands = tuple([self.build(part) for part in parts])
+            operands = tuple([self.of_target(part) for part in target.operands])
             stated: list[tuple[str, object]] = []
-            for name, value in attributes:
+            for name, value in target.attributes:
                 match value:
                     case ir.Const(value=known):
                         stated += [(name, known)] if known is not None else []
@@ -277,10 +283,13 @@ class _Writer:
                     case _:
                         raise Refused(f"`{name}` of `{operator}` is computed")
             count = self.results(operator)
-            self.made[key] = self.call(operator, operands, tuple(stated), count, self.target)[0]
+            self.made[key] = self.add(operator, operands, tuple(stated), count, self.target)[0]
         return self.made[key]
 
-    def call(
+    def of_other(self, number: int, target: ir.Target) -> Operand:
+        raise Refused("its target computes what it is made of")
+
+    def add(
         self,
         operator: str,
         operands: tuple[Operand, ...],

@@ -19,7 +19,7 @@ from gslang.engine.values import FAILURES
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
-from gslang.graph.graph import ABSENT, Graph
+from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_attributes import CallAttributes
 from gslang.verify.operand_types import declared_type, operand_type, operand_types
@@ -75,27 +75,26 @@ class Making(CallAttributes):
             self.scope.current = within
 
     def made(self, number: int, shape: Shape | None) -> int:
-        match self.rule.nodes[number]:
-            case ir.LeafNode() as leaf:
-                return self.bind(number, self.leaf_after_what_it_reads(number, leaf, shape))
-            case ir.AltNode(branches=branches, block=block):
-                choice = self.dice(number).randrange(len(branches))
-                chosen = self.scope.chosen if block is None else self.scope.current.chosen  # type: ignore[union-attr]
-                chosen[number] = choice
-                self.branches[
-                    f"alternative {choice + 1} of {len(branches)} at {self.rule.nodes[number].name or number}"
-                ] = 1
-                return self.bind(number, self.node(branches[choice], shape))
-            case ir.CallNode() as call:
-                return self.bind(number, self.call(number, call))
-            case ir.TupleNode(fields=fields):
-                slots = self.fields(number, fields)
-                return self.bind(number, self.typed(self.graph.add_tuple(slots)))
-            case ir.ChainNode() as end:
-                return self.bind(number, self.run_of(end))
-            case ir.ProjNode(base=base):
-                return self.bind(number, self.projection(number, self.node(base)))
-        raise AssertionError("a pattern node of no known kind: this is a bug in gslang")
+        node = self.rule.nodes[number]
+        if isinstance(node, ir.LeafNode):
+            return self.bind(number, self.leaf_after_what_it_reads(number, node, shape))
+        if isinstance(node, ir.ChainNode):
+            return self.bind(number, self.run_of(node))
+        if node.branches:
+            return self.bind(number, self.alternative(number, node, shape))
+        if node.operators == (TUPLE,):
+            return self.bind(number, self.typed(self.graph.add_tuple(self.fields(number, node.parts))))
+        if node.operators == (PROJ,):
+            return self.bind(number, self.projection(number, self.node(node.below[0])))
+        return self.bind(number, self.call(number, self.rule.calls[number]))
+
+    def alternative(self, number: int, node: ir.Pattern, shape: Shape | None) -> int:
+        """One of the branches."""
+        choice, count = self.dice(number).randrange(len(node.branches)), len(node.branches)
+        chosen = self.scope.chosen if node.block is None else self.scope.current.chosen  # type: ignore[union-attr]
+        chosen[number] = choice
+        self.branches[f"alternative {choice + 1} of {count} at {node.name or number}"] = 1
+        return self.node(node.branches[choice], shape)
 
     def projection(self, number: int, base: int) -> int:
         """The field of a tuple that constraints ask for, else mostly the one of this instance, else any."""
@@ -131,7 +130,7 @@ class Making(CallAttributes):
             slots.pop()
         return slots
 
-    def fields(self, number: int, patterns: tuple[int | ir.Splice, ...]) -> list[int]:
+    def fields(self, number: int, patterns: tuple[int | None | ir.Splice, ...]) -> list[int]:
         """Fields of a tuple: open ones take the shape of the first, other than it along the axis of a
         concatenation.
         """

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from typing import Any
+from typing import Any, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.target_reading import TargetReading
 from gslang.dialect.signature import Signature
 from gslang.graph.graph import TUPLE
 
@@ -60,7 +61,7 @@ class Count:
     compared: bool = False
 
 
-class AxisHistory:
+class AxisHistory(TargetReading[Union[Label, None]]):
     """Labels of the nodes of both sides of a rule; `labels`: of the nodes of the source.
 
     Raises `Unlike` where axes are not treated alike, as far as is known.
@@ -249,38 +250,45 @@ class AxisHistory:
 
     # ── target ──
 
-    def of_target(self, number: int) -> Label | None:
-        """The label of a node of the target."""
-        match self.rule.target.targets[number]:
-            case ir.SourceNode(_, node):
-                if node not in self.labels:
-                    raise Unlike
-                return self.again(node)
-            case ir.MakeConst(splat_shape=None) as made if not made.as_tuple and not isinstance(
-                made.value, ir.TupleValue
-            ):
-                return None
-            case ir.MakeTuple(fields):
-                return self.alike([self.of_target(f) for f in fields])
-            case ir.MakeCall(operator, operands, attributes, spreads):
-                labels = [self.of_target(o) for o in operands]
-                names = (
-                    [operator] if isinstance(operator, str)
-                    else next(v.operators for v in self.rule.variables if v.name == operator[1])
-                )
-                tests = _copied(spreads)
-                for name, value in attributes:
-                    tests[name] = self.attribute(name, value)
-                for k in names:
-                    for name, spec in self.rule.dialect.operators[k].attributes.items():
-                        if (
-                            name in _ABOUT_AXES and name not in tests
-                            and (spec.default is None or isinstance(spec.default, (int, str)))
-                        ):
-                            tests[name] = ir.Equals(ir.Const(spec.default))
-                if any(name not in tests for k in names for name in _OPEN.get(k, ())):
-                    raise Unlike
-                return self.calls(names, labels, tests, -1 - number)
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> Label | None:
+        if target.node not in self.labels:
+            raise Unlike
+        return self.again(target.node)
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> Label | None:
+        if target.splat_shape is not None or target.as_tuple or isinstance(target.value, ir.TupleValue):
+            raise Unlike
+        return None
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> Label | None:
+        return self.alike([self.of_target(field) for field in target.fields])
+
+    def of_call(self, number: int, target: ir.MakeCall) -> Label | None:
+        operator = target.operator
+        labels = [self.of_target(o) for o in target.operands]
+        names = (
+            [operator] if isinstance(operator, str)
+            else next(v.operators for v in self.rule.variables if v.name == operator[1])
+        )
+        tests = _copied(target.spreads)
+        for name, value in target.attributes:
+            tests[name] = self.attribute(name, value)
+        for k in names:
+            for name, spec in self.rule.dialect.operators[k].attributes.items():
+                if (
+                    name in _ABOUT_AXES and name not in tests
+                    and (spec.default is None or isinstance(spec.default, (int, str)))
+                ):
+                    tests[name] = ir.Equals(ir.Const(spec.default))
+        if any(name not in tests for k in names for name in _OPEN.get(k, ())):
+            raise Unlike
+        return self.calls(names, labels, tests, -1 - number)
+
+    def of_other(self, number: int, target: ir.Target) -> Label | None:
         raise Unlike
 
     def again(self, node: int) -> Label | None:

@@ -170,30 +170,28 @@ class Source:
         scope = self.scope
         slots = scope.slots_of(self.rule.nodes[number_].block)
         if bound(slots, number_) == UNBOUND:
-            match self.rule.nodes[number_]:
-                case ir.AltNode(branches=branches):
-                    k = self.world.facts.choices.choose(len(branches))
-                    place = scope if scope.current is None or slots is scope.slots else scope.current
-                    place.chosen[number_] = k
-                    slot = self.node(branches[k])
-                case ir.LeafNode() as leaf:
-                    slot = self.leaf(number_, leaf)
-                case ir.CallNode() as call:
-                    slot = self.call(number_, call)
-                case ir.TupleNode(fields=fields):
-                    inner = tuple(slot for f in fields for slot in self.below(f))
-                    slot = self.graph.add(
-                        TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner)
-                    )
-                case ir.ChainNode() | ir.PreviousNode():
-                    raise NotProved("a chain")
-                case ir.ProjNode(base=base) as projection:
-                    slot = self.projection(number_, projection, self.node(base))
+            pattern = self.rule.nodes[number_]
+            if pattern.branches:
+                k = self.world.facts.choices.choose(len(pattern.branches))
+                place = scope if scope.current is None or slots is scope.slots else scope.current
+                place.chosen[number_] = k
+                slot = self.node(pattern.branches[k])
+            elif isinstance(pattern, ir.LeafNode):
+                slot = self.leaf(number_, pattern)
+            elif isinstance(pattern, ir.CallNode):
+                slot = self.call(number_, pattern)
+            elif pattern.operators == (TUPLE,):
+                inner = tuple(slot for f in pattern.parts for slot in self.below(f))
+                slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
+            elif pattern.operators == (PROJ,):
+                slot = self.projection(number_, pattern, self.node(*pattern.below))
+            else:
+                raise NotProved("a chain")
             slots[number_] = slot
             for pair in self.alike:
                 if number_ in pair:
                     link_ranks(self.case, *pair)
-            if isinstance(self.rule.nodes[number_], ir.CallNode):
+            if isinstance(pattern, ir.CallNode):
                 self.cut_off()  # conditions on attributes, before results are computed
         return int(slots[number_])
 
@@ -344,7 +342,7 @@ class Source:
 
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
-    def projection(self, number_: int, node: ir.ProjNode, base: int) -> int:
+    def projection(self, number_: int, node: ir.Pattern, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.tensor(base)
         if not isinstance(value, (tuple, OpenParts)):

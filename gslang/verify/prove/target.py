@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +10,8 @@ from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED
-from gslang.engine.scope import UNBOUND, iterate
-from gslang.engine.values import truth
+from gslang.engine.scope import UNBOUND
+from gslang.engine.target_nodes import TargetNodes
 from gslang.graph.graph import ABSENT, INPUT
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes
@@ -40,14 +40,12 @@ def _is_whole(value: object) -> bool:
     )
 
 
-class Target:
+class Target(TargetNodes[Value]):
     """The target of a case whose source was read. `made`: what each of its nodes stands for."""
 
     def __init__(self, case: Case) -> None:
-        self.case, self.rule, self.world, self.graph, self.scope = (
-            case, case.rule, case.world, case.graph, case.scope,
-        )
-        self.made: dict[int, list[Value]] = {}
+        super().__init__(case.rule.target, case.scope)
+        self.case, self.rule, self.world, self.graph = case, case.rule, case.world, case.graph
         self.scope.new_type = self.type_of
 
     def outputs(self) -> list[Value]:
@@ -58,22 +56,22 @@ class Target:
         self.world.reading = False
         return [value for output in self.rule.target.outputs for value in self.several(output)]
 
-    def several(self, number_: int) -> list[Value]:
-        """The values of a target node: as many as it has."""
-        if number_ not in self.made:
-            self.made[number_] = list(self.make(number_))
-        return self.made[number_]
-
-    def one(self, number_: int) -> Value:
+    def one(self, number: int) -> Value:
         """The value of a target node that stands for one."""
-        values = self.several(number_)
+        values = self.several(number)
         if len(values) != 1:
             raise NotProved("found a sequence, expected one value")
         return values[0]
 
-    def type_of(self, number_: int, name: str) -> Any:
+    def value(self, value: ir.Value) -> Any:
+        """The value of an expression; raises `Impossible` where there is none, `NotProved` where that is
+        open.
+        """
+        return self.case.value(value)
+
+    def type_of(self, number: int, name: str) -> Any:
         """The known part of the type of a new node."""
-        value = self.one(number_)
+        value = self.one(number)
         if not isinstance(value, Tensor):
             raise NotProved("the type of something that is no tensor")
         shape = tuple(self.world.facts.normal(d) for d in value.shape)
@@ -86,66 +84,60 @@ class Target:
             self.made.pop(target, None)
         return self.one(repeat.element)
 
-    def make(self, number_: int) -> Iterator[Value]:
-        """The values of a target node, made anew."""
-        # Long on purpose: a flat `match`, a form of target after the other.
-        scope, rule = self.scope, self.rule
-        match rule.target.targets[number_]:
-            case ir.SourceNode(place, node):
-                slot = scope.slot(place, node)
-                if slot == UNBOUND:
-                    raise Impossible
-                yield None if slot == ABSENT else self.graph.tensor(slot)
-            case ir.Absent():
-                yield None
-            case ir.MakeConst() as made:
-                yield self.constant(made, None)
-            case ir.MakeCall() as call:
-                yield self.new_call(call)
-            case ir.MakeTuple(fields):
-                yield tuple(value for f in fields for value in self.several(f))
-            case ir.MakeProj(base, index):
-                whole = self.one(base)
-                if isinstance(whole, Family) and isinstance(self.case.evaluate, FamilyValues):
-                    yield whole.first if self.case.evaluate.number_of(index) == 0 else whole.later
-                    return
-                k = self.case.value(index)
-                if isinstance(whole, OpenParts) and type(k) is int:
-                    yield whole.part(k)
-                    return
-                if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
-                    raise NotProved("a projection that may not be there")
-                yield whole[k]
-            case ir.Projections(base):
-                whole = self.one(base)
-                if isinstance(whole, Family):
-                    yield whole
-                    return
-                if not isinstance(whole, tuple):
-                    raise NotProved("projections of what is no tuple")
-                yield from whole
-            case ir.SpliceInstances(block, node):
-                slots = [instance.slots[node] for instance in scope.instances[block]]
-                found = [None if slot == ABSENT else self.graph.tensor(slot) for slot in slots]
-                yield from found if self.world.counted else [Family(block, *found)]
-            case ir.Repeat(_, (local, *_), _, None) as repeat if repeat.over is not None and isinstance(
-                values := self.case.evaluate, FamilyValues
-            ):
-                values.over_instances.add(local)
-                yield Family(repeat.over, *[self.round(repeat, k) for k in (0, 1)])
-                values.over_instances.discard(local)
-            case ir.Repeat() as repeat:
-                for _ in iterate(repeat, scope):
-                    for inner in repeat.inner:
-                        self.made.pop(inner, None)
-                    yield from self.several(repeat.element)
-            case ir.ChooseTarget(condition, then, otherwise):
-                yield from self.several(then if truth(self.case.value(condition)) else otherwise)
-            case ir.SelectTarget(place, node, arms):
-                arm = arms[scope.branch(place, node)]
-                if arm is None:
-                    raise Impossible
-                yield from self.several(arm)
+    def of_slot(self, slot: int) -> Value:
+        if slot == UNBOUND:
+            raise Impossible
+        return None if slot == ABSENT else self.graph.tensor(slot)
+
+    def of_absent(self, number: int, target: ir.Absent) -> list[Value]:
+        return [None]
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> list[Value]:
+        return [self.constant(target, None)]
+
+    def of_call(self, number: int, target: ir.MakeCall) -> list[Value]:
+        return [self.new_call(target)]
+
+    def of_tuple(self, number: int, target: ir.MakeTuple) -> list[Value]:
+        return [tuple([value for field in target.fields for value in self.several(field)])]
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> list[Value]:
+        whole = self.one(target.base)
+        if isinstance(whole, Family) and isinstance(self.case.evaluate, FamilyValues):
+            return [whole.first if self.case.evaluate.number_of(target.index) == 0 else whole.later]
+        k = self.case.value(target.index)
+        if isinstance(whole, OpenParts) and type(k) is int:
+            return [whole.part(k)]
+        if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
+            raise NotProved("a projection that may not be there")
+        return [whole[k]]
+
+    def of_projections(self, number: int, target: ir.Projections) -> list[Value]:
+        whole = self.one(target.base)
+        if isinstance(whole, Family):
+            return [whole]
+        if not isinstance(whole, tuple):
+            raise NotProved("projections of what is no tuple")
+        return list(whole)
+
+    def of_instances(self, number: int, target: ir.SpliceInstances) -> list[Value]:
+        found = super().of_instances(number, target)
+        return found if self.world.counted else [Family(target.block, *found)]
+
+    def of_repeat(self, number: int, target: ir.Repeat) -> list[Value]:
+        values = self.case.evaluate
+        if target.over is None or target.condition is not None or not isinstance(values, FamilyValues):
+            return super().of_repeat(number, target)
+        values.over_instances.add(target.locals[0])
+        found = [self.round(target, k) for k in (0, 1)]
+        values.over_instances.discard(target.locals[0])
+        return [Family(target.over, *found)]
+
+    def of_selected(self, number: int, target: ir.SelectTarget) -> list[Value]:
+        arm = target.arms[self.scope.branch(target.place, target.node)]
+        if arm is None:
+            raise Impossible
+        return self.several(arm)
 
     def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
         """A constant of the target; `dtype`: that of the operands beside it."""

@@ -1,0 +1,79 @@
+"""The nodes that the targets of a rule stand for in one match: choices are made and loops are run, and each
+node is made when it is first asked for.
+
+What a node is, and how a new one is made, is said by `build` (nodes of a graph) and by proofs (symbolic
+values).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+from gslang.check import checked as ir
+from gslang.check.target_reading import TargetReading
+from gslang.dialect.tensor_type import UnknownValue
+from gslang.engine.scope import Scope, evaluate, iterate
+from gslang.engine.values import truth
+
+Node = TypeVar("Node")
+
+
+class TargetNodes(TargetReading[list[Node]]):
+    """`made`: target → the node(s) that it stands for. Raises what evaluations fail with."""
+
+    def __init__(self, target: ir.TargetGraph, scope: Scope) -> None:
+        self.target, self.scope = target, scope
+        self.made: dict[int, list[Node]] = {}
+
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.target.targets
+
+    def whole(self, number: int) -> list[Node]:
+        """The node(s) that a target stands for, with all that it is made of."""
+        return self.several(number)
+
+    def several(self, number: int) -> list[Node]:
+        """The node(s) that a target stands for, made when first asked for."""
+        found = self.made.get(number)
+        if found is None:
+            found = self.made[number] = self.of_target(number)
+        return found
+
+    def one(self, number: int) -> Node:
+        """The node of a target that stands for one."""
+        nodes = self.several(number)
+        if len(nodes) != 1:
+            raise UnknownValue("found a sequence, expected one value")
+        return nodes[0]
+
+    def value(self, value: ir.Value) -> Any:
+        """The value of an expression in this match."""
+        return evaluate(value, self.scope)
+
+    def of_slot(self, slot: int) -> Node:
+        """What stands for a node of the source."""
+        raise NotImplementedError
+
+    def of_matched(self, number: int, target: ir.SourceNode) -> list[Node]:
+        return [self.of_slot(self.scope.slot(target.place, target.node))]
+
+    def of_instances(self, number: int, target: ir.SpliceInstances) -> list[Node]:
+        return [
+            self.of_slot(instance.slots[target.node]) for instance in self.scope.instances[target.block]
+        ]
+
+    def of_repeat(self, number: int, target: ir.Repeat) -> list[Node]:
+        found: list[Node] = []
+        for _ in iterate(target, self.scope):
+            for inner in target.inner:
+                self.made.pop(inner, None)
+            found += self.whole(target.element)
+        return found
+
+    def of_either(self, number: int, target: ir.ChooseTarget) -> list[Node]:
+        return self.whole(target.then if truth(self.value(target.condition)) else target.otherwise)
+
+    def of_selected(self, number: int, target: ir.SelectTarget) -> list[Node]:
+        return self.whole(self.scope.arm(target))
