@@ -53,7 +53,7 @@ class TargetNodes(TargetReading[list[Node]]):
         return evaluate(value, self.scope)
 
     def of_slot(self, slot: int) -> Node:
-        """What stands for a node of the source."""
+        """The node for a graph node that the source matched."""
         raise NotImplementedError
 
     def of_matched(self, number: int, target: ir.SourceNode) -> list[Node]:
