@@ -18,6 +18,7 @@ from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import Dtype, compared, taken_as
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.reals import Real
 from gslang.verify.prove.sizes import Number, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue, SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
@@ -114,7 +115,7 @@ class Case:
         if each is not None and not isinstance(self.evaluate, FamilyValues):
             return all(self._assumed(each.element) for _ in iterate(each, self.scope))
         match condition:
-            case ir.CompareValue("==" | "<=" | ">=" as sign, left, right):
+            case ir.CompareValue("==" | "<=" | ">=" | "<" | ">" as sign, left, right):
                 return self._compared(sign, self.evaluate(left), self.evaluate(right))
         return truth(self.evaluate(condition))
 
@@ -127,6 +128,10 @@ class Case:
                     self.world.facts.learn(b - a)
                 case ">=":
                     self.world.facts.learn(a - b)
+                case "<":
+                    self.world.facts.learn(b - a - 1)
+                case ">":
+                    self.world.facts.learn(a - b - 1)
             return True
         if sign == "==" and (isinstance(a, Dtype) or isinstance(b, Dtype)):
             return taken_as(a, b) if isinstance(a, Dtype) else taken_as(b, a)
@@ -134,7 +139,12 @@ class Case:
             a = found
         if sign == "==" and isinstance(a, tuple) and isinstance(b, tuple):
             return len(a) == len(b) and all(self._compared(sign, x, y) for x, y in zip(a, b))
-        return truth(COMPARE[sign](a, b))
+        choices = self.world.facts.choices
+        choices.assuming = any(isinstance(x, (Real, ConstantValue)) for x in (a, b))
+        try:
+            return truth(COMPARE[sign](a, b))
+        finally:
+            choices.assuming = False
 
     # ── attributes that are copied ──
 
@@ -162,7 +172,7 @@ class Case:
         if _plain_name(self.graph.op[slot]) != _plain_name(operator):
             return False
         if operator == "QLinearConv":  # scales and zero points stand between
-            operands = operands[0:4:3]
+            own, operands = own[:2], operands[0:4:3]
         if list(map(_rank, own)) != list(map(_rank, operands))[: len(own)]:
             return False
         first, other = (

@@ -7,17 +7,19 @@ in. A condition that is not read is left out: the rule is then taken to be appli
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import conjuncts
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import NotProved, TooMuch
+from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
 from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf
+from gslang.verify.prove.terms import Term
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,22 +36,59 @@ class Part:
         return tuple(map(facts.normal, self.leaf.resolved().shape[len(self.index) :]))
 
 
+# places of symbols → the number that an expression is there
+Formula = Callable[[Mapping[str, Number]], Term]
+
+
 class Unread(Exception):
     """A condition, or a part of one, that is not understood here."""
 
 
 def learn(case: Case, condition: ir.Value) -> None:
     """Take from a condition what it says of all numbers of constants."""
-    for asked in conjuncts((condition,), case.rule.lets):
-        part = asked.meant(case.rule.lets)
+    part = condition.meant(case.rule.lets)
+    try:
+        if (each := part.each) is not None and each.condition is None:
+            with _round(case, each.locals, each.source):
+                learn(case, each.element)
+        elif isinstance(part, ir.AllOf):
+            for item in part.items:
+                _held(case, item)
+        elif isinstance(part, ir.AnyOf) and not case.ranges:
+            _one_of(case, part.items)
+        elif isinstance(part, ir.CompareValue) and part.operator == "==" and case.ranges:
+            _relate(case, part.left, part.right)
+    except Unread:
+        return
+
+
+def _held(case: Case, condition: ir.Value) -> None:
+    """The same of a part of a condition, which may be one that can be read like any other."""
+    if not case.ranges:
         try:
-            if (each := part.each) is not None and each.condition is None:
-                with _round(case, each.locals, each.source):
-                    learn(case, each.element)
-            elif isinstance(part, ir.CompareValue) and part.operator == "==" and case.ranges:
-                _relate(case, _value(case, part.left), _value(case, part.right))
-        except Unread:
-            continue
+            case.assume(condition)
+            return
+        except TooMuch:
+            raise
+        except NotProved:
+            pass
+    learn(case, condition)
+
+
+def _one_of(case: Case, items: Sequence[ir.Value]) -> None:
+    """One of some conditions holds: a case each for those that cannot be read. Raises `Impossible` where none
+    does.
+    """
+    unread = []
+    for item in items:
+        try:
+            if case.holds(item):
+                return
+        except TooMuch:
+            raise
+        except NotProved:
+            unread.append(item)
+    learn(case, unread[case.world.facts.choices.choose(len(unread))])
 
 
 @contextmanager
@@ -128,8 +167,9 @@ def _number(case: Case, value: ir.Value) -> Number:
 
 @dataclass(frozen=True, slots=True)
 class Says:
-    """The element at an index, in which symbols stand for places below `ranges`, is a number, or that at
-    another index of the same constant. `pairs`: the axis along which it holds for 2k and 2k + 1 alike.
+    """The element at an index, in which symbols stand for places below `ranges`, is a number, that at
+    another index of the same constant, or what a `formula` says. `pairs`: the axis along which it holds for
+    2k and 2k + 1 alike.
     """
 
     index: tuple[Number, ...]
@@ -137,10 +177,11 @@ class Says:
     number: Number = 0
     other: tuple[Number, ...] | None = None
     pairs: int | None = None
+    formula: Formula | None = None
 
     def applied(
         self, facts: Facts, index: tuple[Number, ...], shape: tuple[Number, ...]
-    ) -> Number | tuple[Number, ...] | None:
+    ) -> Number | Term | tuple[Number, ...] | None:
         """The number at an index, or another index that holds the same; None where nothing is said of it."""
         places: dict[str, Number] = {}
         everywhere: set[str] = set()  # symbols for any place of an axis
@@ -161,6 +202,8 @@ class Says:
             within = (place, self.ranges[name] - 1 - place)
             if name not in everywhere and not all(_holds(facts, value) for value in within):
                 return None
+        if self.formula is not None:
+            return self.formula(places)
         if self.other is None:
             return facts.normal(facts.replaced(self.number, places))
         return tuple(facts.normal(facts.replaced(part, places)) for part in self.other)
@@ -189,20 +232,44 @@ def _solved(facts: Facts, said: Number, name: str, place: Number, pairs: bool) -
     return facts.normal(rest // 2) if pairs else rest
 
 
-def _relate(case: Case, left: Any, right: Any) -> None:
+def _relate(case: Case, left: ir.Value, right: ir.Value) -> None:
     """Note what an equation says of an element."""
-    for one, other in ((left, right), (right, left)):
+    values = []
+    for side in (left, right):
+        try:
+            values.append(_value(case, side))
+        except Unread:
+            values.append(None)
+    for one, other, written in ((values[0], values[1], right), (values[1], values[0], left)):
         if not isinstance(one, Part) or one.shape:
             continue
         ranges = dict(case.ranges)
         if isinstance(other, Size) or type(other) is int:
             one.leaf.says.append(Says(one.index, ranges, other))
             return
-        if isinstance(other, Part) and other.leaf is one.leaf and not other.shape:
-            found = _later(case.world.facts, one.index, other.index, ranges)
+        if isinstance(other, Part) and other.leaf is one.leaf:
+            found = None if other.shape else _later(case.world.facts, one.index, other.index, ranges)
             if found is not None:
                 one.leaf.says.append(found)
                 return
+        elif case.world.is_real(one.leaf.dtype):  # whole numbers would wrap
+            one.leaf.says.append(Says(one.index, ranges, formula=_formula(case, written, one.leaf)))
+            return
+
+
+def _formula(case: Case, value: ir.Value, leaf: Leaf) -> Formula:
+    """An expression of elements of other constants than `leaf`, for any place. Raises `Unread`."""
+    if isinstance(value, ir.BinaryValue) and value.operator == "*":
+        one, other = _formula(case, value.left, leaf), _formula(case, value.right, leaf)
+        return lambda places: one(places) * other(places)
+    found, facts = _value(case, value), case.world.facts
+    if not isinstance(found, Part):
+        alone = as_term(found)
+        return lambda places: alone
+    if found.shape or found.leaf is leaf or not case.world.is_real(found.leaf.dtype):
+        raise Unread
+    whole = found.leaf.resolved()
+    return lambda places: whole.at(tuple(facts.replaced(k, places) for k in found.index))
 
 
 def _later(

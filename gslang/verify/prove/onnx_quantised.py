@@ -16,6 +16,7 @@ from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, hold
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Atom, Term, inverse, number, unknown
@@ -216,11 +217,48 @@ def _one(x: Tensor) -> Tensor:
 
 def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     bias = operand(operands, 8)
-    if bias is not None:
-        raise NotProved("the bias of QLinearConv")
     x, w = _parts(world, operands[0:3]), _parts(world, operands[3:6], 0)
     y = ARITHMETIC["Conv"](world, [x, w], attrs)
+    if bias is not None:
+        world.need_true(len(bias.shape) == 1, "a bias is a vector")
+        world.need_equal(bias.shape[0], w.shape[0], "a bias of another length")
+        y = _biased(world, y, bias, lambda index: (index[1],), operands[1], operands[4])
     return _result(world, y, operands[6], operands[7], operands[7].dtype)
+
+
+def _biased(
+    world: World, y: Tensor, bias: Tensor, place: Callable[[Index], Index], scale: Tensor, scales: Tensor
+) -> Tensor:
+    """`y` and numbers of 32 bits that are quantized with the product of both scales, around zero; `scales`
+    has one for each place of the second axis, or for all.
+    """
+    world.need_same_dtype(bias.dtype, "int32")
+    for size in scale.shape:
+        world.need_equal(size, 1, "a single scale")
+    one, factor = _one(scale), _along(world, y, scales, 1)
+
+    def at(index: Index) -> Term:
+        return y.at(index) + number_of(bias.at(place(index)), bias.dtype) * one.at(()) * factor(index)
+
+    return Tensor(y.shape, y.dtype, at)
+
+
+def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """A·B, and a bias that the product of the scales belongs to."""
+    c, scale, zero = (operand(operands, k) for k in (6, 7, 8))
+    if as_term(attrs["alpha"]).constant != 1:
+        raise NotProved("a factor of quantized products")
+    if scale is None or zero is None:
+        raise NotProved("a quantized product that stays real")
+    a, b = _whole(world, operands[0:3]), _parts(world, operands[3:6], 0 if attrs["transB"] else 1)
+    y = ARITHMETIC["Gemm"](world, [a, b], {**attrs, "beta": 1.0})
+    if c is not None:
+        world.need_true(len(c.shape) <= 2, "the rank of a bias")
+        for d, e in zip(y.shape, world.broadcast(y.shape, c.shape)):
+            world.need_equal(d, e, "the bias of a quantized product")
+        places = Tensor(y.shape, c.dtype, lambda index: world.element(c, y.shape, index))
+        y = _biased(world, y, places, lambda index: index, operands[1], operands[4])
+    return _result(world, y, scale, zero, zero.dtype)
 
 
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -277,6 +315,7 @@ QUANTISED: dict[str, Meaning] = {
     "QuantizeLinear": _quantize,
     "QLinearConv": _conv,
     "QLinearMatMul": _matmul,
+    "com.microsoft.QGemm": _gemm,
     "com.microsoft.QLinearAdd": _of_two("Add"),
     "com.microsoft.QLinearMul": _of_two("Mul"),
     "com.microsoft.QLinearGlobalAveragePool": _global_average,

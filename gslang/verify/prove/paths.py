@@ -77,13 +77,15 @@ class Memory(Protocol):
 class Choices:
     """The choices of one run: first those that are given, then always the first possibility.
 
-    `memory`: of the runs before, None where each run asks anew.
+    `memory`: of the runs before, None where each run asks anew. `assuming`: a comparison of numbers that is
+    open holds.
     """
 
-    __slots__ = ("bounds", "budget", "fixed", "given", "memory", "taken")
+    __slots__ = ("assuming", "bounds", "budget", "fixed", "given", "memory", "taken")
 
     def __init__(self, given: list[int], budget: Budget, memory: Memory | None = None) -> None:
         self.given, self.budget, self.memory = given, budget, memory
+        self.assuming = False
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
         # what conditions on real numbers said: terms that are at least 0, or above it
         self.bounds: list[tuple[Any, bool]] = []
@@ -97,6 +99,10 @@ class Choices:
     def recalled(self, name: str, argument: object, compute: Callable[[], bool]) -> bool:
         """The answer to a question: that of the run before where it asked the same at this place."""
         return compute() if self.memory is None else bool(self.memory.ask(self, name, (argument,), compute))
+
+    def decide(self) -> bool:
+        """True if what is open holds: a case each, unless it is assumed."""
+        return self.assuming or self.choose(2) == 0
 
     def choose(self, possibilities: int) -> int:
         """A number below `possibilities`."""

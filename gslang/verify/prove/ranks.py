@@ -34,8 +34,26 @@ def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
     """
     match against_constant(condition):
         case ir.NodeAttr(_, node, "ndim"), _, int():
-            return _is_single(rule, node)
+            return _is_single(rule, node) or _is_single_here(rule, node, condition)
     return False
+
+
+def _is_single_here(rule: ir.CheckedRule, node: int, condition: ir.Value) -> bool:
+    """True if a condition stands behind one by which a constant has a single element: `numel(c.shape) == 1
+    and …`.
+    """
+    wanted = _one_element(node)
+    for part in walk((rule.where, rule.lets)):
+        if isinstance(part, ir.AllOf) and wanted in part.items:
+            behind = part.items[part.items.index(wanted) + 1 :]
+            if any(inner is condition for item in behind for inner in walk(item)):
+                return True
+    return False
+
+
+def _one_element(node: int) -> ir.CompareValue:
+    elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
+    return ir.CompareValue("==", elements, ir.Const(1))
 
 
 def _bound(rule: ir.CheckedRule) -> int:
@@ -159,8 +177,7 @@ def _is_single(rule: ir.CheckedRule, node: int) -> bool:
     """
     if node in asked_to_be_single(rule):
         return True
-    elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
-    wanted = ir.CompareValue("==", elements, ir.Const(1))
+    wanted = _one_element(node)
     said = [part for condition in rule.where for part in _conjuncts(condition)]
     return isinstance(rule.nodes[node], ir.LeafNode) and wanted in said
 

@@ -11,7 +11,7 @@ from gslang.verify.prove.cases import contradictory
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
-from gslang.verify.prove.terms import Term, inverse, number, of_size, unknown
+from gslang.verify.prove.terms import Atom, Term, inverse, number, of_size, unknown
 
 LOW = -(10**29)  # numbers of at most this one are told from others (`lows`)
 
@@ -69,6 +69,8 @@ class Real(Opaque):
         return self._with(other, lambda a, b: b * inverse(a))
 
     def __eq__(self, other: object) -> bool:
+        if hasattr(type(other), "real") and not isinstance(other, (int, float)):
+            other = other.real()  # type: ignore[attr-defined]
         if not isinstance(other, (int, float, Real, Size, Near)) or isinstance(other, bool):
             return False
         difference = self.exact - _exact(other)
@@ -76,7 +78,7 @@ class Real(Opaque):
             return difference.constant == 0
         if all(self._follows(-d, True) for d in (difference, -difference)):  # neither above nor below
             return True
-        if self._follows(difference, True) or self._follows(-difference, True) or self.choices.choose(2):
+        if self._follows(difference, True) or self._follows(-difference, True) or not self.choices.decide():
             return False
         self.choices.bounds += [(difference, False), (-difference, False)]
         alone = self.term.alone
@@ -86,10 +88,22 @@ class Real(Opaque):
             twin = other.term.alone
             if twin is not None and twin[1] == 1 and alone[0].kind == twin[0].kind == "read":
                 self.choices.fixed[alone[0].key] = other.term
+            elif self._is_product_for(alone[0], other):  # as a scale is one of two others
+                self.choices.fixed[alone[0].key] = other.term
             return True
         if alone[0].kind == "read" or not alone[0].args:
             self.choices.fixed[alone[0].key] = as_term(other)
         return True
+
+    def _is_product_for(self, atom: Atom, other: Real) -> bool:
+        """True if an element of a constant is a product of elements of others: of real numbers, which do not
+        wrap.
+        """
+        return (
+            atom.kind == "read"
+            and self.exact.key == self.term.key and other.exact.key == other.term.key
+            and len(other.term.parts) == 1 and all(a.kind == "read" and a != atom for a in other.term.atoms())
+        )
 
     def __ne__(self, other: object) -> bool:
         return not self == other
@@ -111,7 +125,7 @@ class Real(Opaque):
             return True
         if self._follows(-value, not strict):
             return False
-        holds = self.choices.choose(2) == 0
+        holds = self.choices.decide()
         self.choices.bounds.append((value, strict) if holds else (-value, not strict))
         if holds:
             self._note_low(value)

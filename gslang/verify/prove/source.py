@@ -96,7 +96,7 @@ class Source:
         except TooMuch:
             raise
         except NotProved:
-            if not any(isinstance(part, ir.Comprehension) for part in walk(condition, self.rule.lets)):
+            if not any(map(_reads_all, walk(condition, self.rule.lets))):
                 raise
             learn(self.case, condition)
 
@@ -389,6 +389,11 @@ class Source:
                 raise NotProved(f"a constraint that cannot be read: {error}") from error
             if not ok:
                 raise Impossible
+
+
+def _reads_all(part: object) -> bool:
+    """True for what reads the numbers of a constant one by one."""
+    return isinstance(part, ir.Comprehension) or isinstance(part, ir.Builtin) and part.name in ("max", "min")
 
 
 def scope_index(scope: Scope) -> str:

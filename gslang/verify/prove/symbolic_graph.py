@@ -91,7 +91,7 @@ class Leaf:
                     if isinstance(found, tuple):
                         index = found
                     elif found is not None:
-                        return of_size(found)
+                        return found if isinstance(found, Term) else of_size(found)
                 element = read(self.name, tuple(world.facts.normal(k) for k in index))
                 if world.facts.choices.fixed:
                     key = next(iter(element.atoms())).key
@@ -190,6 +190,8 @@ class ConstantValue(Opaque):
             return self._is_like(other)
         if isinstance(other, (tuple, list)) and (found := self.vector()) is not None:
             return len(found) == len(other) and all(map(self.leaf.world.facts.equal, found, other))
+        if isinstance(other, Real) and self.taken == len(self.leaf.resolved().shape):
+            return bool(self.real() == other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
             raise NotProved("a constant's value is compared with something that is no number")
         if self.place() is not None or self.leaf.number is not None:
@@ -198,7 +200,7 @@ class ConstantValue(Opaque):
             return False  # an array
         if self.taken or self.leaf.value is not None:
             return bool(self.real() == other)
-        if self.leaf.world.facts.choices.choose(2):
+        if not self.leaf.world.facts.choices.decide():
             return False
         value = self.leaf.value = as_term(other)
         self.leaf.tensor = Tensor((), self.leaf.dtype, lambda index: value, None, value)

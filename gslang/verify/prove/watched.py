@@ -18,6 +18,7 @@ from gslang.verify.decisions import Goal, goals
 from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.opaque import AnyCount
+from gslang.verify.prove.plain_scales import plain_scales
 from gslang.verify.prove.reals import Near
 
 
@@ -114,6 +115,7 @@ def watched(rule: ir.CheckedRule) -> Watched:
     )
     said = _said_of_shapes(result)
     single = frozenset(node for node, what in said.items() if what.single)
+    said.update(dict.fromkeys(plain_scales(rule, single), Said(0, True)))
     vectors = _numbers_of_operators(result)
     readable = (single | asked_to_be_single(result)) - vectors
     early = _early(result, readable)

@@ -1,0 +1,76 @@
+"""Proofs about operators on quantized numbers: scales of a bias, for each column, and none that are wrong."""
+
+from __future__ import annotations
+
+import pytest
+
+import gslang.api as api
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
+
+CONV = """dialect onnx;
+rule conv(
+    x, xs: const(shape = ()), xz: const(shape = ()), w, ws: const(dtype = "float32"), wz: const,
+    b: const(dtype = "int32"), bs: const, ys: const(shape = ()), yz: const(shape = ()),
+) {
+    c = Conv(
+        DequantizeLinear(x, xs, xz), (v := DequantizeLinear(w, ws, wz)),
+        DequantizeLinear(b, bs, const(value = 0)),
+    );
+    QuantizeLinear(c, ys, yz)
+    where x.ndim == 3, x.dtype == "uint8", w.dtype == "int8", yz.dtype == "uint8", xs.dtype == "float32",
+          ys.dtype == "float32", SCALES
+  => QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b, c.*)
+}
+"""
+GEMM = """dialect onnx;
+rule gemm(
+    a, sa: const(shape = ()), za: const(shape = ()), b, sb: const(shape = (_,)), zb: const(shape = (_,)),
+    c: const(shape = (_,), dtype = "int32"), sc: const(shape = (_,)), ys: const(shape = ()),
+    yz: const(shape = ()),
+) {
+    g = Gemm(
+        DequantizeLinear(a, sa, za), (v := DequantizeLinear(b, sb, zb)), DequantizeLinear(c, sc),
+        alpha = 1.0, beta = 1.0, transA = 0, transB = 1,
+    );
+    QuantizeLinear(g, ys, yz)
+    where a.dtype == "uint8", b.dtype == "int8", yz.dtype == "uint8", sa.dtype == "float32",
+          sb.dtype == "float32", ys.dtype == "float32", SCALES
+  => com.microsoft.QGemm(a, sa, za, b, sb, zb, c, ys, yz, transB = 1)
+}
+"""
+ONE = "ws.shape == (), bs.shape == (), "
+EACH = "v.axis == 0, sc.shape == sb.shape, "
+CASES = {
+    "a bias of its own scale": (CONV, ONE + "close(bs.value, ws.value, 1e-3)", False),
+    "a bias of a square": (CONV, ONE + "close(bs.value, ws.value * ws.value, 1e-3)", False),
+    "a bias of both scales": (CONV, ONE + "close(bs.value, xs.value * ws.value, 1e-3)", True),
+    "either scale": (CONV, ONE + "close(bs.value, xs.value * ws.value, 1e-3) or bs.value == 1", False),
+    "the scale of the first column": (
+        GEMM, EACH + "all(close(n, sa.value * sb.value[0], 1e-3) for n in sc.value)", False,
+    ),
+    "scales of columns": (
+        GEMM, EACH + "all(close(n, sa.value * s, 1e-3) for n, s in zip(sc.value, sb.value))", True,
+    ),
+    "scales of columns, or another": (
+        GEMM,
+        EACH + "sc.shape == (1,) or all(close(n, sa.value * s, 1e-3) for n, s in zip(sc.value, sb.value))",
+        False,
+    ),
+    "scales along the other axis": (
+        GEMM,
+        "v.axis == 1, sc.shape == sb.shape, "
+        "all(close(n, sa.value * s, 1e-3) for n, s in zip(sc.value, sb.value))", False,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_bias_has_the_product_of_both_scales(name: str) -> None:
+    text, scales, right = CASES[name]
+    (rule,) = api.parse_rules(text.replace("SCALES", scales)).own.values()
+    if right:
+        assert prove(rule).cases
+    else:
+        with pytest.raises(NotProved, match=" ≠ |scale for each place|length"):
+            prove(rule)
