@@ -76,7 +76,8 @@ def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:
 def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], backend: str) -> list[object]:
     """The values of the outputs.
 
-    `auto` takes the reference where onnxruntime cannot run a graph. Raises `EvaluationError`.
+    `auto` takes the reference where onnxruntime cannot run a graph, unless that would take long. Raises
+    `EvaluationError`.
     """
     from gslang.evaluate.errors import EvaluationError, TooMuchMemoryError
     from gslang.evaluate.run import evaluate
@@ -89,7 +90,24 @@ def outputs_of(graph: Graph, dialect: Dialect, inputs: Mapping[str, object], bac
         except (EvaluationError, InputError) as error:
             if backend == "onnxruntime" or isinstance(error, TooMuchMemoryError):
                 raise
+            _refuse_long(error, graph)
     return evaluate(graph, dialect, inputs)
+
+
+def _refuse_long(error: Exception, *graphs: Graph) -> None:
+    """Raises `EvaluationError` for graphs that onnxruntime cannot run for `error`, and that take the other
+    evaluator more work than folding may do.
+    """
+    from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.work import within_work
+
+    for graph in graphs:
+        nodes = graph.reverse_post_order()
+        _, refused = within_work(graph, nodes)
+        if refused:
+            raise EvaluationError(
+                f"{error}; the reference would take long for {graph.label(refused[0])} (--backend reference)"
+            ) from error
 
 
 def _with_runtime(graph: Graph, backend: str) -> bool:
@@ -150,6 +168,7 @@ def compare_graphs(
         except (EvaluationError, InputError) as error:
             if backend == "onnxruntime" or isinstance(error, TooMuchMemoryError):
                 raise
+            _refuse_long(error, before, after)
     agreement = compared(lambda graph: evaluate(graph, dialect, inputs))
     found = _with_first(agreement, "reference", before, after, dialect, inputs, copied)
     return replace(found, random=random)
@@ -253,12 +272,15 @@ def _shared_nodes(before: Graph, after: Graph, copied: bool) -> list[tuple[int, 
 
 
 def _computed(graph: Graph) -> list[int]:
-    """Calls and their results, but for what depends on random numbers."""
+    """Calls and their results that outputs need, but for what depends on random numbers."""
     from gslang.evaluate.randomness import random_nodes
     from gslang.graph.graph import PROJ
 
-    drawn = random_nodes(graph)
-    return [n for n in graph.in_order() if n not in drawn and (graph.is_call(n) or graph.op[n] is PROJ)]
+    drawn, needed = random_nodes(graph), set(graph.reverse_post_order())
+    return [
+        n for n in graph.in_order()
+        if n in needed and n not in drawn and (graph.is_call(n) or graph.op[n] is PROJ)
+    ]
 
 
 def _values_of(

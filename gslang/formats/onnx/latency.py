@@ -10,12 +10,11 @@ from typing import Any, Final
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
-from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.times import Change, Times, change
 from gslang.formats.onnx.runtime import model_folder, refuse_to_load
-from gslang.formats.onnx.sessions import error_of, session_of
+from gslang.formats.onnx.sessions import error_of, leave_out_unread, session_of
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -132,11 +131,7 @@ def _take_turns(
 def _run(session: Any, inputs: Mapping[str, object], memory: Memory) -> Callable[[], object]:
     import numpy
 
-    wanted = [value.name for value in session.get_inputs()]
-    missing = [name for name in wanted if name not in inputs]
-    if missing:
-        raise EvaluationError(f"input `{missing[0]}` has no value")
-    feeds = {name: numpy.asarray(inputs[name]) for name in wanted}
+    feeds = {value.name: numpy.asarray(inputs[value.name]) for value in session.get_inputs()}
 
     def run() -> object:
         try:
@@ -157,6 +152,7 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting, memor
     if folder := model_folder(graph):
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     model = onnx_model(graph)
+    leave_out_unread(model, inputs)
     memory.check_types(graph)
     refuse_to_load(model)
     refuse(model, inputs)

@@ -13,7 +13,7 @@ from gslang.evaluate.memory import Memory
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.formats.onnx.fatal import why_fatal
 from gslang.formats.onnx.records import model_record
-from gslang.formats.onnx.sessions import error_of, session_of
+from gslang.formats.onnx.sessions import error_of, leave_out_unread, session_of
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import Graph
 
@@ -92,6 +92,7 @@ def run_model(
         if name not in stated:
             stated.add(name)
             model.graph.output.add(name=name)
+    leave_out_unread(model, inputs)
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.log_severity_level = 4
@@ -99,13 +100,7 @@ def run_model(
         options.add_session_config_entry("session.model_external_initializers_file_folder_path", folder)
     try:
         session = session_of(model.SerializeToString(), options, memory, ["CPUExecutionProvider"])
-        feeds = {
-            value.name: numpy.asarray(inputs[value.name])
-            for value in session.get_inputs() if value.name in inputs
-        }
-        missing = [value.name for value in session.get_inputs() if value.name not in inputs]
-        if missing:
-            raise EvaluationError(f"input `{missing[0]}` has no value")
+        feeds = {value.name: numpy.asarray(inputs[value.name]) for value in session.get_inputs()}
         return list(_until_a_signal(session, wanted, feeds))
     except EvaluationError:
         raise
