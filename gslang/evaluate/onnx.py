@@ -29,7 +29,7 @@ from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_loops import loop_operators
 from gslang.evaluate.onnx_refusals import (
     MOST_ROUNDS_OF_REFERENCE,
-    refuse_circles,
+    refuse_call,
     refuse_endless,
     refuse_loops,
 )
@@ -80,7 +80,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             _check_batches(graph, node, operands)
         if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
-        refuse_circles(graph.op[node], graph.attrs[node])
+        refuse_call(graph.op[node], graph.attrs[node])
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)

@@ -14,6 +14,7 @@ from gslang.evaluate.errors import EvaluationError
 
 _MOST_ROUNDS: Final = 10_000_000  # of loops whose condition stays as it is, in onnxruntime
 MOST_ROUNDS_OF_REFERENCE: Final = 100_000
+_MOST_WORDS: Final = 1_000_000
 _FOREVER: Final = 1 << 62
 
 
@@ -47,7 +48,7 @@ def refuse_loops(nodes: Iterable[object], known: Attrs, most: int) -> None:
     """
     nodes = list(nodes)
     _refuse_scans(nodes)
-    _refuse_trees(nodes)
+    _refuse_calls(nodes)
     if _rounds(nodes, known) > most:
         raise EvaluationError(f"its loops take more than {most:,} rounds")
 
@@ -128,12 +129,27 @@ def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
                 )
 
 
-def refuse_circles(operator: str, attrs: Mapping[str, Any]) -> None:
-    """Raises `EvaluationError` for trees of ONNX-ML with a branch that leads back to itself, which one would
-    follow without end.
+def refuse_call(operator: str, attrs: Mapping[str, Any]) -> None:
+    """Raises `EvaluationError` for calls whose attributes let them go on without end: trees of ONNX-ML with a
+    branch that leads back to itself, words that are counted farther than any text is long.
     """
-    if "TreeEnsemble" not in operator:
-        return
+    if operator.endswith("TfIdfVectorizer"):
+        _refuse_many_words(attrs)
+    elif "TreeEnsemble" in operator:
+        _refuse_circles(operator, attrs)
+
+
+def _refuse_many_words(attrs: Mapping[str, Any]) -> None:
+    words = len(attrs.get("pool_int64s") or attrs.get("pool_strings") or ())
+    firsts = (*attrs.get("ngram_counts", ()), words)
+    if any(first > last for first, last in zip(firsts, firsts[1:])) or firsts[0] < 0:
+        raise EvaluationError("`ngram_counts` are no places in the pool of words, in rising order")
+    far = max((attrs.get("max_skip_count") or 0, *attrs.get("ngram_indexes", ())))
+    if far > _MOST_WORDS:
+        raise EvaluationError(f"it counts words up to place {far}; {_MOST_WORDS} is the limit")
+
+
+def _refuse_circles(operator: str, attrs: Mapping[str, Any]) -> None:
     ways = [attrs.get(f"nodes_{way}nodeids", ()) for way in ("true", "false")]
     if operator.endswith("TreeEnsemble"):  # of version 5, where ids are places in the lists
         leaves = [attrs.get(f"nodes_{way}leafs", ()) for way in ("true", "false")]
@@ -167,13 +183,13 @@ def _refuse_circle(below: Mapping[Hashable, Sequence[Hashable]]) -> None:
         raise EvaluationError("a branch of its trees leads back to itself")
 
 
-def _refuse_trees(nodes: Iterable[Any]) -> None:
-    """The same as `refuse_circles` for all nodes, and those inside of them."""
+def _refuse_calls(nodes: Iterable[Any]) -> None:
+    """The same as `refuse_call` for all nodes, and those inside of them."""
     for node in nodes:
-        if "TreeEnsemble" in node.op_type:
-            refuse_circles(node.op_type, {a.name: a.ints or a.strings for a in node.attribute})
+        if node.op_type.startswith(("TreeEnsemble", "TfIdfVectorizer")):
+            refuse_call(node.op_type, {a.name: a.ints or a.strings or a.i for a in node.attribute})
         for body in bodies_of(node):
-            _refuse_trees(body.node)
+            _refuse_calls(body.node)
 
 
 def constants_of(graph: object) -> dict[str, Array]:

@@ -12,7 +12,7 @@ from onnx.reference import ReferenceEvaluator
 
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx_corrections import corrected
-from gslang.evaluate.onnx_refusals import refuse_circles
+from gslang.evaluate.onnx_refusals import refuse_call
 
 
 def test_gathered_elements_are_those_of_the_reference() -> None:
@@ -52,14 +52,32 @@ def _tree(first: list[int], second: list[int]) -> dict[str, list[int] | list[str
 
 
 def test_trees_that_are_circles() -> None:
-    refuse_circles("TreeEnsembleRegressor", _tree([1, 2, 0], [2, 2, 0]))
+    refuse_call("TreeEnsembleRegressor", _tree([1, 2, 0], [2, 2, 0]))
     for first in ([0, 2, 0], [1, 0, 0], [1, 1, 0]):
         with pytest.raises(EvaluationError, match="leads back to itself"):
-            refuse_circles("TreeEnsembleClassifier", _tree(first, [2, 2, 0]))
+            refuse_call("TreeEnsembleClassifier", _tree(first, [2, 2, 0]))
 
 
 def test_trees_of_version_5_that_are_circles() -> None:
     ends = {"nodes_trueleafs": [0, 1], "nodes_falseleafs": [1, 1], "nodes_falsenodeids": [0, 1]}
-    refuse_circles("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [1, 0]})
+    refuse_call("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [1, 0]})
     with pytest.raises(EvaluationError, match="leads back to itself"):
-        refuse_circles("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [0, 0]})
+        refuse_call("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [0, 0]})
+
+
+WORDS = {"ngram_counts": [0, 2], "ngram_indexes": [0, 1], "pool_int64s": [5, 6, 7, 8], "max_skip_count": 1}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ngram_counts", [0, 2**40]),
+        ("ngram_counts", [1, 0]),
+        ("max_skip_count", 2**62),
+        ("ngram_indexes", [0, 2**40]),
+    ],
+)
+def test_words_that_are_counted_without_end(name: str, value: object) -> None:
+    refuse_call("TfIdfVectorizer", WORDS)
+    with pytest.raises(EvaluationError):
+        refuse_call("TfIdfVectorizer", {**WORDS, name: value})
