@@ -196,7 +196,7 @@ class _Making:
                     self.shown[slot] = self.add("outer", (), {"of": slot})
                 return self.shown[slot]
             case ("input", number):
-                return int(number)
+                return int(number if random.random() < 0.85 else 1 - number)
             case ("any const",):
                 return self.add("const", (), {"value": random.choice((1.0, (1.0, 2.0)))})
             case ("const", value):
