@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gslang.cli.completion_table import Names, Verb
 
-GRAPH_SUFFIXES = "json|relay|onnx|txt"
+GRAPH_SUFFIXES = "json|relay|onnx|onnxtxt|txt"
 # What finds the names of the rules (or passes) of a file, for sed.
 _DECLARED = r"s/^[[:space:]]*@WORD@[[:space:]]\{1,\}\([A-Za-z_][A-Za-z0-9_]*\).*/\1/p"
 

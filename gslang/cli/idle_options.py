@@ -88,7 +88,7 @@ def _formats(options: argparse.Namespace) -> set[str]:
 
 
 def _may_be(format: str) -> Condition:
-    return lambda options: bool(_formats(options) & {format, ""})
+    return lambda options: any(found in ("", format, f"{format}txt") for found in _formats(options))
 
 
 def _may_be_written_as_onnx(options: argparse.Namespace) -> bool:

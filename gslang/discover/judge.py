@@ -21,7 +21,6 @@ from gslang.discover.forms import Style, Types, forms, graph_text, rule_text, sy
 from gslang.discover.terms import Tree, count
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.formats.json_reader import read_json
 from gslang.graph.graph import Graph
 from gslang.verify.compare import can_be_computed, compare, refutes
 from gslang.verify.evidence import Settings
@@ -108,7 +107,7 @@ def _one_way(
             continue
         verdict = _verdict(rule, program, require)
         if verdict.counterexample is not None:
-            refuted.append(read_json(verdict.counterexample.source, dialect=rule.dialect))
+            refuted.append(verdict.counterexample.read_source(rule.dialect))
         if ORDER.index(verdict.verdict) >= least:
             return Judged(
                 candidate,

@@ -26,13 +26,14 @@ SUFFIXES: Final = {
     ".relay": "relay",
     ".txt": "relay",
     ".onnx": "onnx",
+    ".onnxtxt": "onnxtxt",
     ".dot": "dot",
     ".gv": "dot",
     ".svg": "svg",
     ".png": "png",
 }
-READABLE: Final = ("json", "relay", "onnx")
-WRITABLE: Final = ("json", "relay", "onnx", "dot", "svg", "png")
+READABLE: Final = ("json", "relay", "onnx", "onnxtxt")
+WRITABLE: Final = ("json", "relay", "onnx", "onnxtxt", "dot", "svg", "png")
 STDIO: Final = "-"
 
 
@@ -112,6 +113,10 @@ def graph_from_bytes(
             from gslang.formats.onnx import read_onnx_bytes
 
             return read_onnx_bytes(data, path, dialect)
+        case "onnxtxt":
+            from gslang.formats.onnx.text import read_onnx_text
+
+            return read_onnx_text(data, path, dialect)
         case "dot" | "svg" | "png":
             raise InputError(
                 f"`{format}` files can be written, but not read", path=path, help=_list(READABLE)
@@ -207,6 +212,10 @@ def graph_text(
             return write_relay(
                 graph, dialect or load_dialect("relay"), comments=comments, six_digits=six_digits
             )
+        case "onnxtxt":
+            from gslang.formats.onnx.text import onnx_text
+
+            return onnx_text(graph)
         case "dot":
             from gslang.formats.dot import write_dot
 

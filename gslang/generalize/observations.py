@@ -11,7 +11,6 @@ from gslang.check import checked as ir
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.scope import holds
-from gslang.formats.json_reader import read_json
 from gslang.generalize.candidates import candidates
 from gslang.generalize.draft import Condition, Draft, NoDraft
 from gslang.generalize.samples import Sample, draw, samples
@@ -99,7 +98,7 @@ class Observations:
         """Make the verifier's counterexample a sample; whether that is a new one."""
         if verdict.counterexample is None:
             return False
-        graph = read_json(verdict.counterexample.source, dialect=self.base.dialect)
+        graph = verdict.counterexample.read_source(self.base.dialect)
         rule = self._rule_under(chosen)
         found = samples(rule, instances_on(rule, [graph], Search()), self._seed)
         return self._add(replace(s, scope=replace(s.scope, rule=self.base), bad=True) for s in found)

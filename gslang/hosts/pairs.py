@@ -9,21 +9,20 @@ are (a model in ONNX's text syntax does as well). Two that follow each other are
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
+from gslang.formats.onnx.text import check_depth, parsed
 
 if TYPE_CHECKING:
     from onnx import FunctionProto
 
-_PLACE = re.compile(r"line: (\d+) column: (\d+)")
 _SUFFIX = re.compile(r"_?(pattern|replacement|before|after|source|target|lhs|rhs)$", re.IGNORECASE)
-_Parsed = TypeVar("_Parsed")
-_DEEPEST = 100  # brackets within one another
+_FUNCTION = "name (x, y) => (z) { z = Add(x, y) }"
 _FIRST = ("pattern", "before", "source", "lhs")
 
 
@@ -92,56 +91,14 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
 def _in_text(text: str, path: str) -> list[tuple[FunctionProto, str]]:
     import onnx.parser
 
-    _check_depth(text, path)
+    check_depth(text, path)
     if re.search(r"ir_version\s*:", text):
-        model = _parsed(onnx.parser.parse_model, text, path, 1)
+        model = parsed(onnx.parser.parse_model, text, path, 1, "function", _FUNCTION)
         return [(function, f"function `{function.name}`") for function in model.functions]
     return [
-        (_parsed(onnx.parser.parse_function, part, path, line), f"line {line}")
+        (parsed(onnx.parser.parse_function, part, path, line, "function", _FUNCTION), f"line {line}")
         for line, part in _functions(text, path)
     ]
-
-
-def _parsed(parse: Callable[[str], _Parsed], text: str, path: str, first: int) -> _Parsed:
-    """The message that a text of the package's syntax states, which begins in line `first` of the file."""
-    try:
-        return parse(text)
-    except Exception as error:  # besides its own, what its C++ code raises for numbers that do not fit
-        said = error.args[0] if error.args else ""
-        shown = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
-        if not _PLACE.search(shown):
-            shown = f"a number or a text cannot be read: {shown.strip() or error!r}"
-        raise _mistake(shown, path, first) from None
-
-
-def _check_depth(text: str, path: str) -> None:
-    """The package's parser calls itself for each bracket. Raises `InputError` for too many."""
-    depth = 0
-    for token in re.finditer(r'#[^\n]*|"(?:[^"\\]|\\.)*"|[\[({<]|=>|[\])}>]', text):
-        depth += (token[0] in ("[", "(", "{", "<")) - (token[0] in ("]", ")", "}", ">"))
-        if depth > _DEEPEST:
-            raise InputError(
-                f"brackets nested more than {_DEEPEST} levels deep", path=path,
-                place=f"{_line(text, token.start())}:1", help="compute parts of it in nodes of their own",
-            )
-
-
-def _mistake(said: str, path: str, first: int) -> InputError:
-    """The parser's message with the place in the whole file."""
-    place = _PLACE.search(said)
-    line, column = (int(place[1]) + first - 1, int(place[2])) if place else (first, 1)
-    lines = [part.strip() for part in said.splitlines() if part.strip()]
-    reason = next((part.partition(":")[2].strip() for part in lines if part.startswith("Error context")), "")
-    message = next(
-        (part for part in reversed(lines) if not part.startswith(("Error context", "["))),
-        lines[0] if lines else said,
-    )
-    message = re.sub(r"^\[ParseError at position.*?\]\s*", "", message)
-    shown = f"{message}, at `{reason}`" if reason else message
-    return InputError(
-        f"this is no ONNX function: {shown}", path=path, place=f"{line}:{column}",
-        help="name (x, y) => (z) { z = Add(x, y) }",
-    )
 
 
 def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:

@@ -19,15 +19,15 @@ from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
-from gslang.engine.bodies import described
+from gslang.formats.json_writer import own_keys
 from gslang.formats.onnx.model_graph import read_message
 from gslang.formats.onnx.outside import inner_graph
 from gslang.formats.onnx.records import KEY, ModelRecord
+from gslang.formats.onnx.text import onnx_text
 from gslang.formats.onnx.writer import onnx_model
 from gslang.graph.graph import ABSENT, LEAVES, Graph
 from gslang.graph.inference import infer_node
 from gslang.graph.inner_graph import READ
-from gslang.graph.inner_graph import inner_graph as inner
 from gslang.verify.leaves import Leaves, Misfit
 from gslang.verify.scans import choose_inputs, choose_outputs
 
@@ -284,17 +284,13 @@ class _Making:
         return node
 
 
-def with_texts(graph: Graph) -> Graph:
-    """The graph, or a copy of it in which bodies are texts that say what they compute."""
-    if READ not in graph.meta:
-        return graph
-    shown = graph.copy()
-    for node in graph.reverse_post_order():
-        attrs = graph.attrs[node]
-        if any(isinstance(value, Body) for value in attrs.values()):
-            shown.attrs[node] = {
-                name: described(inner(graph, node, name), graph.label)
-                if isinstance(value, Body) else value
-                for name, value in attrs.items()
-            }
-    return shown
+def as_model(graph: Graph) -> str:
+    """A graph whose calls have bodies as a model in ONNX's text form."""
+    model = graph.copy()
+    model.meta = own_keys(graph.meta)  # it was read from no file
+    return onnx_text(model)
+
+
+def as_model_to_match(rule: ir.CheckedRule, graph: Graph) -> str:
+    """The same, as a file to paste: the graph that a rule must leave alone."""
+    return f"# counterexample.onnxtxt: {rule.name} must not match\n{as_model(graph)}"

@@ -30,6 +30,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
 from gslang.check.walks import walk
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
@@ -55,7 +56,8 @@ ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from b
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """`source` and `target` are JSON graphs; `test` is a `test` item to paste.
+    """`source` and `target` are JSON graphs, or models in ONNX's text form (`.onnxtxt`) if calls in them have
+    bodies; `test` is a `test` item to paste, or the source in that form.
 
     `inputs`: values by name, as nested lists.
     """
@@ -65,6 +67,16 @@ class Counterexample:
     inputs: dict[str, Array]
     max_abs: float
     test: str
+
+    def read_source(self, dialect: Dialect) -> Graph:
+        """The source as a graph."""
+        if self.source.startswith("{"):
+            from gslang.formats.json_reader import read_json
+
+            return read_json(self.source, dialect=dialect)
+        from gslang.formats.onnx.text import read_onnx_text
+
+        return read_onnx_text(self.source.encode(), "<counterexample>", dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,16 +376,17 @@ def _has_nearness(rule: CheckedRule) -> bool:
 def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | None) -> Counterexample:
     inputs = finding.inputs if finding is not None and finding.inputs is not None else {}
     before, after, shown = instance.before, instance.after, instance.shown or instance.before
+    source, target, test = write_json, write_json, partial(as_test, rule)
     if READ in before.meta:
-        from gslang.verify.bodies import with_texts
+        from gslang.verify.bodies import as_model, as_model_to_match
 
-        before, shown, after = with_texts(before), with_texts(shown), after and with_texts(after)
+        source, target, test = as_model, as_model, partial(as_model_to_match, rule)
     return Counterexample(
-        write_json(before),
-        None if after is None else write_json(after),
+        source(before),
+        None if after is None else target(after),
         {name: value.tolist() for name, value in inputs.items()},
         finding.max_abs if finding is not None else float("inf"),
-        as_test(rule, shown),
+        test(shown),
     )
 
 

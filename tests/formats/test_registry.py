@@ -66,7 +66,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
             "use .json, .relay or .onnx, or say which format it is",
         ),
         ("g.onnx", "this is not an ONNX model: it has no graph", "is the file complete?"),
-        ("g.dot", "`dot` files can be written, but not read", "formats: json, relay, onnx"),
+        ("g.dot", "`dot` files can be written, but not read", "formats: json, relay, onnx, onnxtxt"),
     ],
 )
 def test_formats_that_cannot_be_read(tmp_path: Path, name: str, message: str, help: str) -> None:

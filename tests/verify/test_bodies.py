@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("onnx")
 
 from gslang.api import parse_rules
+from gslang.cli.main import main
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
 OPEN = "y = If(c, x, then_branch = _, else_branch = _);"
@@ -69,13 +72,37 @@ def test_right_rules_and_wrong_twins(right: str, wrong: str) -> None:
     assert bad.verdict == "refuted", bad.reason
 
 
-def test_a_counterexample_shows_bodies_as_text() -> None:
-    found = verdict("rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Neg(x)).0 => Relu(x);")
-    assert found.counterexample is not None
-    (call,) = [n for n in json.loads(found.counterexample.source)["nodes"] if n.get("op") == "If"]
-    assert call["attrs"]["then_branch"].startswith("Relu(")
-    assert call["attrs"]["else_branch"].startswith("Neg(")
-    assert 'then_branch = "Relu(' in found.counterexample.test
+WRONG = [
+    "rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Neg(x)).0 => Relu(x);",
+    "rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 2 + x).0 => x + 1;",
+    "rule r(n, go, x): Loop(n, go, x, body = (input[1], Neg(input[2]))).0 => x;",
+    f"rule r(c, x) {{ {OPEN} y.0 => {SWAPPED} }}",
+]
+
+
+@pytest.mark.parametrize("rule", WRONG)
+def test_a_counterexample_with_bodies_is_a_graph_to_paste(
+    rule: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rules, pasted, values = tmp_path / "r.gsl", tmp_path / "pasted.onnxtxt", tmp_path / "inputs.npz"
+    rules.write_text(f"dialect onnx;\n{rule}\n")
+    assert main(["verify", str(rules), "--instances", "6", "--format", "json"]) == 1
+    (entry,) = json.loads(capsys.readouterr().out)["rules"]
+    found = entry["counterexample"]
+    pasted.write_text("  " + found["test"].replace("\n", "\n  "))  # as it stands below the verdict
+    assert main(["match", str(rules), str(pasted)]) == 0
+    assert capsys.readouterr().out.startswith("r at ")
+    types = {"c": "bool", "g": "bool", "n": "int64", "x": "float32"}
+    inputs = {k: np.array(v, types[k[0]]) for k, v in found["inputs"].items()}
+    results = []
+    for side in ("source", "target"):
+        graph, out = tmp_path / f"{side}.onnxtxt", tmp_path / f"{side}.npz"
+        graph.write_text(found[side])
+        np.savez(values, **{k: v for k, v in inputs.items() if f" {k}" in found[side]})
+        assert main(["run", str(graph), "--inputs", str(values), "-o", str(out)]) == 0
+        with np.load(out) as computed:
+            results.append([computed[name] for name in computed.files])
+    assert not all(np.array_equal(a, b) for a, b in zip(*results))
 
 
 def test_values_are_read_in_whatever_order() -> None:
