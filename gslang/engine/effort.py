@@ -14,6 +14,7 @@ from gslang.engine.backtracking import Outcome, Todo
 from gslang.engine.machine import Machine
 from gslang.engine.program import Climb, MatchProgram
 from gslang.engine.scope import Scope
+from gslang.engine.spine import goes_down
 from gslang.graph.graph import Graph
 
 _PER_STEP = 8  # candidates are gathered in the time of a step
@@ -46,6 +47,8 @@ class Effort:
 
 def matches_within(effort: Effort, program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
     """`machine.matches`, which raises `EffortSpent` when it has taken too many steps."""
+    if not goes_down(program.spine, graph, start):
+        return iter(())
     return _Measured(effort, program, graph, start).scopes()
 
 

@@ -43,6 +43,7 @@ from gslang.engine.program import (
     Users,
     Valid,
 )
+from gslang.engine.spine import spine_of
 
 
 @cache
@@ -77,7 +78,7 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
     whole: list[Step] = [Late(tuple(sorted(late))), Apart(maybe), Private(), Convex(), *guards]
     return MatchProgram(
         rule, registers, (*_output_steps(rule), *whole), footprint(rule).starts,
-        frozenset(distinct), maybe, deferred, late,
+        frozenset(distinct), maybe, deferred, late, spine_of(rule),
     )  # fmt: skip
 
 

@@ -36,6 +36,7 @@ from gslang.engine.limits import RuleFailed
 from gslang.engine.own_steps import At, Enter, Inside, Leave, Link, Linked, Whole
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds
+from gslang.engine.spine import goes_down
 from gslang.engine.tries import MOST_ON_THE_MACHINE, too_many
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
@@ -46,6 +47,8 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
 
     A scope is valid until the next one is asked for.
     """
+    if not goes_down(program.spine, graph, start):
+        return iter(())
     return Machine(program, graph, start).scopes()
 
 

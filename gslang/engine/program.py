@@ -18,6 +18,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check.checked import CheckedRule, SameAttributes, Value
 from gslang.check.checked import Constraint as AttributeTest
+from gslang.engine.spine import Spine
 
 Constraint = Union[AttributeTest, SameAttributes]
 
@@ -335,7 +336,7 @@ class MatchProgram:
     Facts that the steps follow from, for those who read the pattern: `starts`: values of the `op` column that
     the first output can have; `distinct`: registers that need graph nodes of their own, whatever is chosen;
     `deferred`: template node → its constraints that wait for the first instance; `late_blocks`: those whose
-    conditions only the whole match can tell.
+    conditions only the whole match can tell; `spine`: the way down a deep pattern.
     """
 
     rule: CheckedRule
@@ -346,3 +347,4 @@ class MatchProgram:
     maybe_outputs: tuple[MaybeOutput, ...]
     deferred: dict[int, tuple[Constraint, ...]]
     late_blocks: frozenset[int]
+    spine: Spine

@@ -267,6 +267,8 @@ def affected(graph: Graph, seeds: Iterable[int], ways: Ways, blocked: Iterable[i
     for way, nodes in starts.items():
         frontier = nodes
         for step, move in enumerate(way):
+            if not frontier:  # ways of a deep pattern are long
+                break
             rest = way[step:]
             visited = seen.setdefault(rest, set())
             place = move.place

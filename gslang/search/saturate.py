@@ -19,13 +19,13 @@ from gslang.engine.conditions import output_slots
 from gslang.engine.lower import program_of
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import Scope
+from gslang.engine.spine import DEEP
 from gslang.search.add_target import add_target
 from gslang.search.egraph import EGraph
 from gslang.search.match_classes import class_matches, match_key
 
 _MATCHES = 2000  # of one rule in one round, doubled each time that the rule is left out
 _BAN = 2  # rounds, doubled likewise
-_DEEP = 20  # levels of a pattern, from which on it is worth knowing how deep each class is
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +198,7 @@ def _least_levels(rule: CheckedRule, depth: int) -> int:
     level; an operand that is an attribute in the graph makes one less.
     """
     is_fixed = not rule.blocks and not any(node.stands_for for node in rule.nodes)
-    return depth - 1 if is_fixed and depth > _DEEP and not _is_several(rule) else 0
+    return depth - 1 if is_fixed and depth > DEEP and not _is_several(rule) else 0
 
 
 def _has_chain(rule: CheckedRule) -> bool:

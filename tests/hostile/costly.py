@@ -78,6 +78,8 @@ def costly_rules() -> Iterator[tuple[str, str]]:
     yield "costly_family_unknown.gsl", f"{RELAY}rule r(a) for f in {unknown}: nn.relu(f(a)) => a;\n"
     products = (f"rule r{k}(a): nn.relu(a * {k}.5) => a;\n" for k in range(300))
     yield "costly_many_different.gsl", RELAY + "".join(products)
+    levels = "".join(f"v{k + 1} = nn.relu(v{k}); " for k in range(1500))
+    yield "costly_deep.gsl", f"{RELAY}rule r(v0) {{ {levels} v1500 => nn.relu(v0) }}\n"
     users = ", ".join(["users(y) == 1"] * 500)
     yield "costly_users.gsl", f"{RELAY}rule r(a): (y := nn.relu(a)) where {users} => tanh(a);\n"
 
@@ -98,6 +100,11 @@ def costly_json() -> Iterator[tuple[str, str]]:
     yield "costly_tuples.json", graph(*tuples, *parts, output="p2999")
     relus = ({"id": f"v{k}", "kind": "call", "op": "nn.relu", "inputs": ["x"]} for k in range(5000))
     yield "costly_fan.json", graph(*relus, output="v1")
+    chain = (
+        {"id": f"v{k}", "kind": "call", "op": "nn.relu", "inputs": [f"v{k - 1}" if k else "x"]}
+        for k in range(1500)
+    )
+    yield "costly_chain.json", graph(*chain, output="v1499")
 
 
 def costly_relay() -> Iterator[tuple[str, str]]:
