@@ -31,7 +31,7 @@ from gslang.search.saturate import Limits, saturate
 from gslang.verify.instances import DEEPEST, Instance, Search, instances
 from gslang.verify.variety import varied
 
-_ATTEMPTS = 40  # to draw an instance, for each that is wanted
+NO_INSTANCE = "no instance of it was found"
 _SECONDS = 5.0  # for drawing them
 
 
@@ -39,13 +39,14 @@ _SECONDS = 5.0  # for drawing them
 class Settings:
     """`instances`: how many have to be derived.
 
-    `nodes`, `rounds`: of each e-graph. `seed`: of the instances.
+    `nodes`, `rounds`: of each e-graph. `seed`: of the instances. `attempts`: to draw one, for each of them.
     """
 
     instances: int = 6
     nodes: int = 2000
     rounds: int = 8
     seed: int = 0
+    attempts: int = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
     except RuleFailed as error:
         return Implied(rule.name, False, error.reason, count)
     if not count:
-        why = "its two sides are the same on each instance" if trivial else "no instance of it was found"
+        why = "its two sides are the same on each instance" if trivial else NO_INSTANCE
         return Implied(rule.name, bool(trivial), why, trivial)
     return Implied(
         rule.name, True, f"derived on {count} instance{'s' * (count > 1)}", count, tuple(sorted(used)), shown,
@@ -153,7 +154,7 @@ def _is_same(rule: CheckedRule, other: CheckedRule) -> bool:
 
 
 def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
-    drawn = instances(rule, Search(), settings.seed, _SECONDS, _ATTEMPTS * settings.instances)
+    drawn = instances(rule, Search(), settings.seed, _SECONDS, settings.attempts * settings.instances)
     fitting = (instance for instance in drawn if instance.after is not None)
     return islice(varied(fitting, settings.instances, rule.dialect, float("inf")), settings.instances)
 

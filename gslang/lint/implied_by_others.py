@@ -14,27 +14,31 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rule_pairs import twins
 
 _MOST_RULES = 150  # of a file: the first of a larger one are cross-checked, the rest are taken as they are
+_ATTEMPTS = 40  # to draw an instance of a rule
+_IN_VAIN = 12  # rules without an instance, from which on fewer attempts are made
+_FEWER = 4
 
 
 def implied_by_others(file: LintedFile) -> Iterator[Finding]:
-    from gslang.discover.implied import Settings, implied
+    from gslang.discover.implied import NO_INSTANCE, Settings, implied
 
     left = [rule for rule in file.rules if not rule.checked.disconnected and rule.checked.changes is None][
         :_MOST_RULES
     ]
     if len(left) < 2:
         return
-    found = []
+    found, in_vain = [], 0
     for rule in reversed(left):
         others = [other for other in left if other is not rule]
         if any(twins(other, rule) for other in others):  # L0206 speaks of these
             continue
         try:
-            answer = implied(
-                rule.checked, [other.checked for other in others], Settings(instances=3, nodes=300, rounds=5)
-            )
+            attempts = _ATTEMPTS if in_vain < _IN_VAIN else _FEWER
+            settings = Settings(instances=3, nodes=300, rounds=5, attempts=attempts)
+            answer = implied(rule.checked, [other.checked for other in others], settings)
         except InputError:  # the package that knows types of the dialect is not installed
             return
+        in_vain += answer.reason == NO_INSTANCE
         if answer.implied and answer.forward and answer.rules:
             left = others
             names = " and ".join(f"`{name}`" for name in answer.rules)
