@@ -193,6 +193,10 @@ LAWS: tuple[Law, ...] = (
     Law("guard that fails", "at_least_0(a)", "0", _RING, ("a < 0",), False),
     Law("largest of a single element", "largest(i, 1, f(i))", "f(0)", _RING, (), False),
     Law(
+        "largest of the largest", "largest(i, n, largest(j, m, f(i + j)))",
+        "largest(j, m, largest(i, n, f(i + j)))", _RING, (), False,
+    ),
+    Law(
         "denominators cleared", "x * (y + a) ** -1 - z", "(x - z * (y + a)) * (y + a) ** -1", _REAL,
         ("y + a != 0",), False,
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import combinations
 
 from gslang.base.open_types import Attrs
@@ -89,17 +90,16 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(new is not None, "new axes")
     if new.items is None and new.leaf is None:
         raise NotProved("new axes that are not known")
-    count = world.facts.choices.choose(3) if new.items is None else len(new.items)
-    rank = len(x.shape) + count
-    if new.items is None:
-        world.notes.add("at most two axes are inserted at once, named from the front in order")
-    subsets = list(combinations(range(rank), count))
-    found = whole_numbers(
-        world, new, f"new of {len(x.shape)}", lambda: subsets[world.facts.choices.choose(len(subsets))]
-    )
-    world.need_true(len(found) == count, "the number of new axes")
-    if new.leaf is not None:
+
+    def any_axes() -> tuple[int, ...]:
+        count = world.facts.choices.choose(3)
         world.need_equal(new.shape[0], count, "the number of new axes")
+        world.notes.add("at most two axes are inserted at once, named from the front in order")
+        subsets = list(combinations(range(len(x.shape) + count), count))
+        return subsets[world.facts.choices.choose(len(subsets))]
+
+    found = whole_numbers(world, new, f"new of {len(x.shape)}", any_axes)
+    rank = len(x.shape) + len(found)
     axes = sorted(plain_axis(world, a, rank) for a in found)
     world.need_true(len(set(axes)) == len(axes), "an axis twice")
     for a in axes:
@@ -117,10 +117,15 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
         if not world.reading:
             raise NotProved("a split into parts that are not known")
         return OpenParts(world, x, axis)
-    world.need_equal(sum(known), x.shape[axis], "the parts of a split")
+    return split_by(world, x, axis, known)
+
+
+def split_by(world: World, x: Tensor, axis: int, sizes: Sequence[Number]) -> tuple[Tensor, ...]:
+    """The parts of a tensor along an axis, one behind the other, which are all of it."""
+    world.need_equal(sum(sizes), x.shape[axis], "the parts of a split")
     parts: list[Tensor] = []
     begin: Number = 0
-    for size in known:
+    for size in sizes:
         world.need(size, "a part of a split")
         parts.append(cut(x, axis, begin, size))
         begin = begin + size

@@ -20,8 +20,10 @@ from gslang.verify.prove.onnx_nan import NAN
 from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
 from gslang.verify.prove.onnx_ranges import RANGES
 from gslang.verify.prove.onnx_rotary import ROTARY
+from gslang.verify.prove.onnx_sequences import SEQUENCES
 from gslang.verify.prove.onnx_shapes import SHAPES
 from gslang.verify.prove.onnx_slices import SLICES
+from gslang.verify.prove.onnx_stashed import STASHED
 from gslang.verify.prove.onnx_transposed import TRANSPOSED
 from gslang.verify.prove.onnx_windows import WINDOWS
 from gslang.verify.prove.paths import Choices, Impossible, NotProved
@@ -31,7 +33,8 @@ from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
 
 ONNX: dict[str, Meaning] = {
     **MOVEMENT, **SLICES, **SHAPES, **ARITHMETIC, **TRANSPOSED, **COMPOSED, **ATTENTION, **QUANTISED,
-    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES, **NAN, **RANGES,
+    **WINDOWS, **IMAGES, **LOOKUPS, **ROTARY, **BYTES, **NAN, **RANGES, **STASHED,
+    **SEQUENCES,
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {

@@ -30,6 +30,8 @@ def cast(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Tensor:
     """The conversion to an element type: nothing where it is the same, the number itself for truth values and
     whole numbers that become real ones, else an unknown function of the value.
     """
+    if world.reading and compared(dtype, "float32") is True:
+        world.in_float32.append(x)
     return x if dtype == x.dtype else converted(world, x, dtype, how)
 
 

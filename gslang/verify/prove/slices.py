@@ -13,11 +13,12 @@ from collections.abc import Sequence
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import Impossible, NotProved
-from gslang.verify.prove.sizes import Number, text_of
+from gslang.verify.prove.sizes import Number, Size, text_of
 from gslang.verify.prove.tensors import Tensor, World
 from gslang.verify.prove.terms import Term
 
 _NO_SIZE = 2**48  # no tensor has as many elements along an axis
+_LARGEST = 2**31 - 1  # that a number of 32 bits can be
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +74,18 @@ def _moved(world: World, value: Number, size: Number, first: int) -> Number:
         value = value + size
         return value if facts.at_least(value, first) else first
     return value if facts.at_least(last, value) else last
+
+
+def learn_longest(world: World) -> None:
+    """Take axes to be no longer than the largest number of 32 bits, so that bounds of at least that number,
+    as conditions of the rule say they are, stand for the end.
+    """
+    facts = world.facts
+    for name, (bound, size, low) in list(facts.clips.items()):
+        if facts.proves(facts.normal(bound - _LARGEST)):
+            facts.learn(_LARGEST - size)
+            facts.learn_equal(Size({(name,): 1}, facts), size + low)
+            world.notes.add(f"no axis is longer than {_LARGEST}")
 
 
 def taken(world: World, x: Tensor, axis: int, part: Range) -> Tensor:

@@ -30,6 +30,7 @@ from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
 from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
+from gslang.verify.prove.slices import learn_longest
 from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf, Operands, Pending
 from gslang.verify.prove.target import result_of
 from gslang.verify.prove.tensors import Tensor, Value
@@ -80,6 +81,7 @@ class Source:
                 self.test(number_, pattern)
         for condition in self.rule.where:
             self.assume(condition)
+        learn_longest(self.world)
         self.learn_from_places()
         if self.rule.output_block is not None:
             root = self.rule.blocks[self.rule.output_block].root

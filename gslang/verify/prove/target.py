@@ -40,6 +40,12 @@ def _is_whole(value: object) -> bool:
     )
 
 
+def _as_number(item: object) -> object:
+    """The number that a scalar constant of the source holds, where an operator says which; else the item."""
+    known = isinstance(item, ConstantValue) and item.leaf.number is not None
+    return item.real() if known and isinstance(item, ConstantValue) else item
+
+
 class Target(TargetNodes[Value]):
     """The target of a case whose source was read. `made`: what each of its nodes stands for."""
 
@@ -157,6 +163,7 @@ class Target(TargetNodes[Value]):
                 self.world.need_real(kind)
             return constant(as_term(value.value), (value.count,), kind)
         if isinstance(value, tuple):
+            value = tuple(_as_number(item) for item in value)
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
                 raise NotProved("a constant of several dimensions")
             return vector(value, dtype or default_dtype(value[0] if value else 0))

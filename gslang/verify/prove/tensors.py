@@ -85,6 +85,7 @@ class World:
         self.kept: list[object] = []  # what these identities belong to
         self.places: list[Place] = []  # that the source looks up
         self.paddings: list[Number] = []  # by how much the windows of poolings are wider than their paddings
+        self.in_float32: list[Tensor] = []  # that the source converts to this type
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.highest = -1  # the largest rank that was chosen

@@ -139,7 +139,7 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
         first: dict[str, Number] = {name: 0 for name, size in variables if type(size) is int and size == 1}
         rest = tuple(v for v in variables if v[0] not in first)
         inner = replace(body, first, facts) if first else body
-        result = keyed(kind, rest, inner, facts) if rest else inner
+        result = _of_all(kind, rest, inner, facts) if rest else inner
         if first:
             rewrite("largest of a single element", lambda: keyed(kind, variables, body, facts), result)
         return result
@@ -153,6 +153,22 @@ def total(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     result = ZERO
     for factors, c in parts:
         result = result + _sum(variables, factors, facts).scaled(c)
+    return result
+
+
+_OF_ALL = frozenset({"max", "min", "prod"})
+
+
+def _of_all(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
+    """The largest (smallest, product) over positions; that of another one of the same kind is one over all
+    positions.
+    """
+    alone = body.alone
+    if alone is None or alone[1] != 1 or alone[0].kind != "total" or not kind == alone[0].name in _OF_ALL:
+        return keyed(kind, variables, body, facts)
+    inner = alone[0]
+    result = keyed(kind, variables + inner.variables, inner.args[0], facts)
+    rewrite("largest of the largest", lambda: keyed(kind, variables, body, facts), result)
     return result
 
 

@@ -1,0 +1,45 @@
+"""Sequences of tensors, as tuples: parts of a tensor of which the number is known, and one of them."""
+
+from __future__ import annotations
+
+from gslang.base.open_types import Attrs
+from gslang.verify.prove.onnx_movement import split_by
+from gslang.verify.prove.onnx_operands import operand, vector_numbers, whole_numbers
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.relay_movement import plain_axis
+from gslang.verify.prove.tensors import Meaning, Operands, Value, World
+
+
+def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
+    x, sizes = operands[0], operand(operands, 1)
+    if sizes is None or len(sizes.shape) != 1:
+        raise NotProved("a sequence of parts of equal size")
+    axis = plain_axis(world, attrs["axis"], len(x.shape))
+    known = vector_numbers(world, sizes)  # whatever `keepdims` is: it speaks of parts of size 1
+    if known is None:
+        raise NotProved("a sequence of parts that are not known")
+    for size in known:
+        world.need(size - 1, "a part of a sequence")
+    return split_by(world, x, axis, known)
+
+
+def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
+    parts, place = operands
+    if not isinstance(parts, tuple):
+        raise NotProved("a part of a sequence that is not known")
+    world.need_true(len(place.shape) == 0 and len(parts) > 0, "the place of a part")
+    count = len(parts)
+
+    def any_place() -> tuple[int, ...]:
+        return (world.facts.choices.choose(2 * count) - count,)
+
+    (found,) = whole_numbers(world, place, f"places in {count}", any_place)
+    world.need_true(type(found) is int and -count <= found < count, "a place that a sequence has not")
+    return parts[found]
+
+
+SEQUENCES: dict[str, Meaning] = {
+    "SplitToSequence": _split,
+    "SequenceConstruct": lambda world, operands, attrs: tuple(operands),
+    "SequenceAt": _at,
+}

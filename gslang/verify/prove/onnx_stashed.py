@@ -1,0 +1,33 @@
+"""Norms that compute in float32, and convert to the type of their operand before they scale (`stash_type`).
+
+Conversions round, which real arithmetic leaves out, unless the source converts the operand itself: then the
+target's conversions are those that the specification gives.
+"""
+
+from __future__ import annotations
+
+from gslang.base.open_types import Attrs
+from gslang.verify.prove.dtypes import compared
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_quantised import converted
+from gslang.verify.prove.relay_arithmetic import elementwise
+from gslang.verify.prove.tensors import Meaning, Operands, Value, World, constant
+from gslang.verify.prove.terms import ONE
+
+
+def _root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    plain = ARITHMETIC["RMSNormalization"]
+    x, scale = operands
+    by_source = not world.reading and any(x is tensor for tensor in world.in_float32)
+    if not by_source or attrs["stash_type"] != 1 or compared(x.dtype, "float32") is not False:
+        return plain(world, operands, attrs)
+    y = plain(world, [converted(world, x, "float32"), constant(ONE, (), "float32")], attrs)
+    wide = elementwise(world, "multiply", [converted(world, y, x.dtype), scale], x.dtype)
+    world.need_same_dtype(x.dtype, scale.dtype)
+    world.need_true(len(wide.shape) == len(x.shape), "the scale of a norm")
+    for size, own in zip(wide.shape, x.shape):
+        world.need_equal(size, own, "the scale of a norm")
+    return wide
+
+
+STASHED: dict[str, Meaning] = {"RMSNormalization": _root_norm}
