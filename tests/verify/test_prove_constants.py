@@ -11,10 +11,15 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
 
 HEAD = "dialect onnx;\n"
+UNSIGNED = """rule t(x: any(dtype = "float32"), s: const(shape = (_,)), z: const):
+    (y := QuantizeLinear(Relu(x), s, z))
+    where z.dtype == "uint8", numel(z.shape) == 1, z.ndim == 1, z.value[0] == 0, {0}
+  => QuantizeLinear(x, s, z, y.*);"""
 GEMM = """rule t(x, w, b): Add(MatMul(x, w), b)
     where x.ndim == 2, w.ndim == 2, broadcast({0}, b.shape) == {0}, x.dtype == "float32"
   => Gemm(x, w, b);"""
 RIGHT = [
+    UNSIGNED.format("all(v > 0.0 for v in s.value)"),
     GEMM.format("(x.shape[0], w.shape[1])"),
     "rule t(x, r: const): Tile(x, r) where all(n == 1 for n in r.value) => x;",
     "rule t(x, s: any?) { s1 = Split(x, s); (y := s1.0) where y.shape[s1.axis] == x.shape[s1.axis] => x }",
@@ -32,6 +37,10 @@ RIGHT = [
     "  => Clip(x, const(value = 0, dtype = low.dtype), high);",
 ]
 WRONG = [
+    UNSIGNED.format("all(v < 0.0 for v in s.value)"),
+    UNSIGNED.format("all(v >= 0.0 for v in s.value)"),
+    UNSIGNED.format("all(v > -1.0 for v in s.value)"),
+    UNSIGNED.format("all(0.0 > v for v in s.value)"),
     GEMM.format("w.shape"),  # b of w's shape makes one row of x three
     "rule t(x, r: const): Tile(x, r) where all(n <= 2 for n in r.value) => x;",
     "rule t(x, r: const): Tile(x, r) where r.value[0] == 1 => x;",

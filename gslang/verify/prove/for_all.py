@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.engine.values import truth
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved, TooMuch
@@ -56,8 +57,12 @@ def learn(case: Case, condition: ir.Value) -> None:
                 _held(case, item)
         elif isinstance(part, ir.AnyOf) and not case.ranges:
             _one_of(case, part.items)
+        elif isinstance(part, ir.IfValue) and not case.ranges:
+            _held(case, part.then if truth(case.value(part.condition)) else part.otherwise)
         elif isinstance(part, ir.CompareValue) and part.operator == "==" and case.ranges:
             _relate(case, part.left, part.right)
+        elif isinstance(part, ir.CompareValue) and part.operator == ">" and case.ranges:
+            _above(case, _value(case, part.left), part.right)
     except Unread:
         return
 
@@ -270,6 +275,17 @@ def _formula(case: Case, value: ir.Value, leaf: Leaf) -> Formula:
         raise Unread
     whole = found.leaf.resolved()
     return lambda places: whole.at(tuple(facts.replaced(k, places) for k in found.index))
+
+
+def _above(case: Case, element: Any, bound: ir.Value) -> None:
+    """Note that an element at any place of a constant is above 0."""
+    if isinstance(element, Part) and not element.shape and isinstance(bound, ir.Const) and bound.value == 0:
+        names = [f"1*{name}" for name in case.ranges]
+        sizes = zip(element.index, case.ranges.values(), element.leaf.resolved().shape)
+        if list(map(text_of, element.index)) == names and all(
+            _alike(case.world.facts, size, whole) for _, size, whole in sizes
+        ):
+            element.leaf.above_0 = True
 
 
 def _later(

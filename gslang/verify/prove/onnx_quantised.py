@@ -12,11 +12,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, saturates, settled
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Atom, Term, inverse, number, unknown
@@ -162,14 +163,27 @@ def quantised(
         divisor = factor(index)
         world.need_defined("!=0", divisor)
         zero_point = ZERO if shift is None else shift(index)
-        ratio = x.at(index) * inverse(divisor)
+        value = x.at(index)
+        ratio = value * inverse(divisor)
         alone = (ratio + zero_point).alone
         if alone is not None and alone[1] == 1 and alone[0].name == f"number {_name_of(dtype)}":
             return alone[0].args[0]  # type: ignore[no-any-return]
+        if _is_unsigned(dtype) and zero_point.constant == 0 and _is_above_0(world, scale, divisor):
+            ratio = apply("maximum", [value, ZERO]) * inverse(divisor)  # what is below 0 becomes 0
         way = "" if settled(dtype) == WHOLE else how  # only floats of 8 bits saturate or not
         return unknown(f"quantized {_name_of(dtype)}{way}", ratio, zero_point)
 
     return Tensor(x.shape, dtype, at)
+
+
+def _is_unsigned(dtype: str | Dtype) -> bool:
+    return any(compared(dtype, name) is True for name in ("uint8", "uint16"))
+
+
+def _is_above_0(world: World, scale: Tensor, divisor: Term) -> bool:
+    """True if conditions of the rule say that an element of a scale is above 0."""
+    every = scale.leaf is not None and scale.leaf.above_0
+    return every or Real(divisor, world.facts.choices).surely_above(ZERO)
 
 
 def _dequantize(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.onnx_movement import split_by
 from gslang.verify.prove.onnx_operands import operand, vector_numbers, whole_numbers
@@ -25,6 +27,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
     parts, place = operands
+    found: Any
     if not isinstance(parts, tuple):
         raise NotProved("a part of a sequence that is not known")
     world.need_true(len(place.shape) == 0 and len(parts) > 0, "the place of a part")
@@ -33,7 +36,11 @@ def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
     def any_place() -> tuple[int, ...]:
         return (world.facts.choices.choose(2 * count) - count,)
 
-    (found,) = whole_numbers(world, place, f"places in {count}", any_place)
+    said = place.splat  # of a literal
+    if said is not None and said.constant is not None:
+        found = int(said.constant)
+    else:
+        (found,) = whole_numbers(world, place, f"places in {count}", any_place)
     world.need_true(type(found) is int and -count <= found < count, "a place that a sequence has not")
     return parts[found]
 

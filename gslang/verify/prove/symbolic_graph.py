@@ -49,6 +49,7 @@ class Leaf:
         self.shapes: dict[str, tuple[tuple[Number, ...], object]] = {}
         self.written: dict[int, int] = {}  # the same, as the rule sees them
         self.says: list[Any] = []  # what conditions say of all of its elements (`for_all.Says`)
+        self.above_0 = False  # each of them, by a condition
         self.like: Leaf | None = None  # another one with the same elements
 
     def demand(self, rank: int) -> None:
