@@ -181,7 +181,10 @@ class _Safetensors(WeightsFile):
         if name not in self._names:
             raise KeyError(name)
         self.type_of(name)
-        return self._file.get_tensor(name)
+        try:
+            return self._file.get_tensor(name)
+        except ValueError as error:  # of NumPy, for shapes of no elements whose other sizes fit no array
+            raise InputError(f"the array `{name}` cannot be read: {error}", path=self.path) from None
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._names)

@@ -145,3 +145,12 @@ def test_safetensors_need_their_package(tmp_path: Path, monkeypatch: pytest.Monk
             act(tmp_path / "w.safetensors")
         assert caught.value.message == "`.safetensors` files need the package `safetensors`"
         assert "pip install" in caught.value.help
+
+
+def test_a_shape_without_elements_that_fits_no_array(tmp_path: Path) -> None:
+    pytest.importorskip("safetensors")
+    header = b'{"x": {"dtype": "F32", "shape": [0, 4611686018427387904], "data_offsets": [0, 0]}}'
+    path = tmp_path / "w.safetensors"
+    path.write_bytes(len(header).to_bytes(8, "little") + header)
+    with pytest.raises(InputError, match="the array `x` cannot be read"):
+        open_weights(path)["x"]

@@ -17,6 +17,7 @@ from tests.hostile import encoded, odd
 from tests.hostile.chained import chained
 from tests.hostile.costly import costly_json, costly_onnx, costly_relay, costly_rules
 from tests.hostile.hosts import hosts
+from tests.hostile.onnx_text import onnx_texts
 from tests.hostile.operators import operators
 from tests.hostile.rare import rare_config, rare_json, rare_onnx, rare_relay, rare_weights
 from tests.hostile.strange_models import strange_onnx, strange_weights
@@ -61,6 +62,7 @@ def corpus() -> dict[str, bytes]:
         "defines": odd.odd_defines(),
         "operators": operators(),
         "hosts": hosts(),
+        "onnxtxt": onnx_texts(),
     }
     return {
         f"{part}/{name}": data if isinstance(data, bytes) else data.encode("utf-8", "surrogatepass")

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from tests.hostile.corpus import GRAPH, RULES, corpus
+from tests.hostile.onnx_text import RELU
 
 if TYPE_CHECKING:
     from gslang.api.rule_set import RuleSet
@@ -314,10 +315,11 @@ def readers() -> dict[str, Reader]:
     trace, egraph = _own()
     return {
         "rules": Reader(6, (RULES, *cut, *small("rules/", most=1000)), _read_rules),
-        "json": Reader(15, (GRAPH,) * 8 + small("json/"), _read_graph("json")),
-        "relay": Reader(14, (RELAY,) * 8 + small("relay/"), _read_graph("relay")),
+        "json": Reader(14, (GRAPH,) * 8 + small("json/"), _read_graph("json")),
+        "relay": Reader(12, (RELAY,) * 8 + small("relay/"), _read_graph("relay")),
         "onnx": Reader(8, small("onnx/"), _read_graph("onnx")),
         "onnx as text": Reader(8, tuple(texts()), _read_onnx_text),
+        "onnxtxt": Reader(3, (RELU.encode(),) * 4 + small("onnxtxt/"), _read_graph("onnxtxt")),
         "npz": Reader(6, small("weights/", ".npz"), _read_weights(".npz")),
         "npz, header": Reader(6, (NPY,), _read_weights(".npz", _as_npz)),
         "safetensors": Reader(5, small("weights/", ".safetensors"), _read_weights(".safetensors")),

@@ -28,6 +28,7 @@ SECONDS = 10
 MEMORY = 1 << 30
 # of what measures as long as it is told to
 _SHORT = ["--rounds", "1", "--warm-up", "0", "--threads", "1"]
+_ONNX = ("onnx", "onnxtxt")
 PATIENCE = 1200  # seconds by the clock, for what sleeps or waits, on a machine that has other things to do
 
 
@@ -102,9 +103,9 @@ def commands(name: str, every: bool) -> Iterator[list[str]]:
             yield [name, "g.json", *out]
             if every:
                 yield from _with_rules(name)
-        case "json" | "relay" | "onnx" as kind:
+        case "json" | "relay" | "onnx" | "onnxtxt" as kind:
             yield [
-                "onnx.gsl" if kind == "onnx" else "r.gsl", name, "-o", f"out.{kind}", "--fold",
+                "onnx.gsl" if kind in _ONNX else "r.gsl", name, "-o", f"out.{kind}", "--fold",
                 *(["--inline"] if kind == "relay" else []),
             ]
             if every:
@@ -184,7 +185,7 @@ def _with_rules(name: str) -> Iterator[list[str]]:
 
 
 def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
-    rules, shipped = ("onnx.gsl", "std.onnx") if kind == "onnx" else ("r.gsl", "std.relay")
+    rules, shipped = ("onnx.gsl", "std.onnx") if kind in _ONNX else ("r.gsl", "std.relay")
     yield [shipped, name, "-o", f"out.{kind}"]
     yield from (
         ["convert", name, "-o", "out.json"], ["convert", name, "-o", "out.dot"],
@@ -197,7 +198,7 @@ def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
     yield ["search", rules, name, "-o", f"out.{kind}", "--require", "any"]
     yield from (
         ["from-example", name, name],
-        ["from-example", "fine.onnx" if kind == "onnx" else "g.json", name],
+        ["from-example", "fine.onnx" if kind in _ONNX else "g.json", name],
         ["discover", "--ops", "nn.relu", "--size", "1", "--quiet", "-o", "out.gsl", "--on", name],
     )
     yield [rules, name, "-o", f"out.{kind}", "--check-numbers", "--html", "out.html"]
@@ -206,9 +207,9 @@ def _with_graph(name: str, kind: str) -> Iterator[list[str]]:
             ["convert", name, "-o", "out.relay", "--inline"],
             ["convert", name, "-o", "out.json", "--skip-unsupported"],
         )
-    if kind == "onnx":
+    if kind in _ONNX:
         yield from (
-            ["std.onnxruntime", name, "-o", "out.onnx", "--pass", "onnxruntime", "--opset", "23"],
+            ["std.onnxruntime", name, "-o", f"out.{kind}", "--pass", "onnxruntime", "--opset", "23"],
             ["bench", name, *_SHORT], ["bisect", rules, name, "--check", "numbers"],
         )
 
@@ -238,7 +239,7 @@ def _warm_up(folder: Path, every: bool, kinds: Set[str]) -> None:
     fine = {"json/fine.json": "g.json"}
     if every and "rules" in kinds:
         fine["rules/fine.gsl"] = "r.gsl"
-    if every and kinds & {"onnx", "operators"}:
+    if every and kinds & {*_ONNX, "operators"}:
         fine["onnx/fine.onnx"] = "fine.onnx"
     for name, source in fine.items():
         (folder / name).write_bytes((folder / source).read_bytes())

@@ -26,7 +26,7 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
 @pytest.mark.parametrize(
     "part",
     [
-        "json", "relay", "traces", "config", "weights", "cache", "tables", "states", "defines",
+        "json", "relay", "onnxtxt", "traces", "config", "weights", "cache", "tables", "states", "defines",
         "onnx/chained", "onnx/rare_o",
     ],
 )
