@@ -71,10 +71,14 @@ def run(options: argparse.Namespace) -> int:
     allowance = allowance_of(options)
     settings = Settings(allowance.seconds, options.seed, options.instances)
     tell = partial(print, file=sys.stderr) if sys.stderr.isatty() else lambda text: None
+
+    def warn(text: str) -> None:
+        sys.stderr.write(f"warning: {text}\n")
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # NumPy's, where random numbers make NaN
         if chosen is None:
-            found = rules_between(before, after, dialect, options.name, settings, tell, allowance)
+            found = rules_between(before, after, dialect, options.name, settings, tell, allowance, warn)
         else:
             rule = best_rule(before, after, [chosen], dialect, options.name, settings, allowance)
             found = (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from gslang.base.deadline import NO_TIME, Allowance
+from gslang.base.deadline import NO_TIME, Allowance, in_time
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
@@ -30,6 +30,7 @@ from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import ORDER, is_answer, verify
 
+_OF_TIME = 0.4  # of the time for a difference, for evaluating the graphs
 _DRAWS = 3  # of inputs that both graphs are evaluated on
 _MOST_INPUTS = 5_000  # of graphs that are evaluated
 _SIZES = (2, 3)  # of symbolic dimensions, the leading one and others
@@ -55,12 +56,13 @@ def rules_between(
     settings: Settings = Settings(),
     tell: Callable[[str], None] = lambda text: None,
     allowance: Allowance | None = None,
+    warn: Callable[[str], None] = lambda text: None,
 ) -> Found:
     """The rules of all differences between two graphs; `name` is that of the only one, or their beginning.
 
     `allowance`: the time for each reading of a difference, and for evaluating the graphs, in the place of
-    that in `settings`. `tell` hears about progress. Raises `InputError` if the graphs do not differ, or in
-    nothing that can be written as a rule.
+    that in `settings`. `tell` hears about progress, `warn` why numbers were not compared. Raises `InputError`
+    if the graphs do not differ, or in nothing that can be written as a rule.
     """
     allowance = allowance or Allowance(settings.seconds, True)
     tried = readings(before, after)
@@ -69,9 +71,12 @@ def rules_between(
     for graph in (left, right):
         fold(graph, dialect)
     classes = allowance.spend(
-        lambda seconds: _classes(left, right, dialect, settings.seed), lambda found: found is not None
+        lambda seconds: _classes_within(_OF_TIME * seconds, left, right, dialect, settings.seed),
+        lambda found: isinstance(found, Classes),
     )
-    if classes is not None and len(left.outputs) == len(right.outputs):
+    if classes and isinstance(classes, str):
+        warn(f"numbers were not compared, all differences are read as one: {classes}")
+    elif isinstance(classes, Classes) and len(left.outputs) == len(right.outputs):
         walk = _Walk(left, right, dialect, settings, tell, allowance)
         regions(left, right, dialect, classes, walk.choose)
         if walk.groups or walk.failed:
@@ -80,19 +85,32 @@ def rules_between(
     return Found(((rule, 1),), ()) if rule.text is not None else Found((), ((rule.reason, 1),))
 
 
-def _classes(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Classes | None:
-    """The classes of graphs that compute the same; None of others, and where that cannot be found out."""
+def _classes_within(
+    seconds: float, before: Graph, after: Graph, dialect: Dialect, seed: int
+) -> Classes | str:
+    """The same as `_classes`, in so much time."""
+    found = in_time(seconds, lambda: _classes(before, after, dialect, seed))
+    if found is not None:
+        return found
+    more = f"`--seconds {10 * seconds / _OF_TIME:g}` gives ten times as much"
+    return f"that takes more than {seconds:.2g} seconds ({more})"
+
+
+def _classes(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Classes | str:
+    """The classes of graphs that compute the same; why graphs are too large to find that out; nothing of
+    others, and where they cannot be evaluated.
+    """
     if any(sum(op in (INPUT, PARAM) for op in graph.op) > _MOST_INPUTS for graph in (before, after)):
-        return None
+        return f"they have more than {_MOST_INPUTS:,} inputs and parameters"
     try:
         draws = [
             {**random_inputs(after, k, None, _SIZES), **random_inputs(before, k, None, _SIZES)}
             for k in range(seed, seed + _DRAWS)
         ]
     except EvaluationError:
-        return None
+        return ""
     found = classes_of(before, after, dialect, draws)
-    return found if found is not None and found.equal else None
+    return found if isinstance(found, str) or found.equal else ""
 
 
 class _Walk:

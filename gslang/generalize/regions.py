@@ -59,9 +59,9 @@ class Region:
 
 def classes_of(
     before: Graph, after: Graph, dialect: Dialect, draws: Sequence[Mapping[str, object]]
-) -> Classes | None:
+) -> Classes | str:
     """The classes of both graphs' nodes on these inputs, several draws of them, since a few numbers may agree
-    by chance; None if the graphs cannot be evaluated, or not within memory.
+    by chance; why there are none if the graphs have too many values, nothing if they cannot be evaluated.
     """
     numbers: dict[Hashable, int] = {}
     arrays: dict[Hashable, list[tuple[float, int, Any]]] = {}  # sorted by their means
@@ -73,9 +73,9 @@ def classes_of(
         try:
             runs = [evaluate(watched, dialect, inputs) for inputs in draws]
         except EvaluationError:
-            return None
+            return ""
         if sum(int(np.size(v)) for run in runs for v in run if isinstance(v, _ARRAY)) > _MOST_VALUES:
-            return None
+            return f"they have more than {_MOST_VALUES:,} values in {len(draws)} draws"
         outputs.append([run[order.index(node)] for run in runs for node in graph.outputs])
         classes: dict[int, int] = {}
         for node, values in zip(order, zip(*runs)):

@@ -67,13 +67,24 @@ def test_equal_graphs_are_not_evaluated(tmp_path: Path, monkeypatch: pytest.Monk
     assert not asked
 
 
-def test_evaluation_has_a_limit_of_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluation_has_a_limit_of_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def endless(*args: object) -> None:
         while True:
             pass
 
     monkeypatch.setattr(regions, "evaluate", endless)
     assert example(tmp_path, "nn.relu(nn.relu(%x))", "nn.relu(%x)", "--seconds", "0.1") in (0, 1)
+    assert "not compared" in (said := capsys.readouterr().err) and "`--seconds 1` gives" in said
+
+
+def test_graphs_of_too_many_values_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(regions, "_MOST_VALUES", 5)
+    assert example(tmp_path, "nn.relu(nn.relu(%x))", "nn.relu(%x)") == 0
+    assert "not compared" in (said := capsys.readouterr().err) and "more than 5 values" in said
 
 
 def test_a_selection(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
