@@ -149,6 +149,13 @@ class Expression:
         return None
 
     @property
+    def compares(self) -> tuple[str, Value, Value] | None:
+        """The sign between the two values that it compares, and these; `close` is the sign of those that are
+        to be nearly equal.
+        """
+        return None
+
+    @property
     def local(self) -> int | None:
         """The variable of a loop that it is."""
         return None

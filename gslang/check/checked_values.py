@@ -225,6 +225,10 @@ class CompareValue(TruthValue):
     left: Value
     right: Value
 
+    @property
+    def compares(self) -> tuple[str, Value, Value] | None:
+        return self.operator, self.left, self.right
+
 
 @dataclass(frozen=True, slots=True)
 class AllOf(Connective):
@@ -324,6 +328,10 @@ class Builtin(Expression):
     @property
     def is_single(self) -> bool:
         return self.name in ("len", "numel", "normalize_axis", "abs")
+
+    @property
+    def compares(self) -> tuple[str, Value, Value] | None:
+        return ("close", self.arguments[0], self.arguments[1]) if self.name == "close" else None
 
     @property
     def length_of(self) -> Value | None:

@@ -19,23 +19,20 @@ def decided(value: ir.Value, known: Callable[[ir.Value], Any], lets: Sequence[ir
     which `known` says that. `lets`: those that it may read; without them they are such parts, too. A
     comparison of what is no number is such a part itself.
     """
-    match value:
-        case ir.Const(constant):
-            return constant
-        case ir.Let(_, number) if value.place == ir.OWN and lets:
-            return decided(lets[number], known, lets)
-        case ir.UnaryValue("not", operand):
-            inner = decided(operand, known, lets)
-            return inner if inner is UNKNOWN else not inner
-        case ir.CompareValue(operator, left, right) if operator in _COMPARE:
-            a, b = decided(left, known, lets), decided(right, known, lets)
-            return _COMPARE[operator](a, b) if type(a) is int and type(b) is int else known(value)
-        case ir.Connective():
-            found = [decided(item, known, lets) for item in value.items]
-            if any(item is not UNKNOWN and bool(item) is value.deciding for item in found):
-                return value.deciding
-            return UNKNOWN if any(item is UNKNOWN for item in found) else not value.deciding
-        case ir.IfValue(condition, then, otherwise):
-            test = decided(condition, known, lets)
-            return test if test is UNKNOWN else decided(then if test else otherwise, known, lets)
+    value = value.meant(lets)
+    if isinstance(value, ir.Const):
+        return value.value
+    if isinstance(value, ir.IfValue):
+        test = decided(value.condition, known, lets)
+        return test if test is UNKNOWN else decided(value.then if test else value.otherwise, known, lets)
+    if (by := value.decided_by(True, ())) is not None:
+        found = [decided(item, known, lets) for item in by.items]
+        if any(item is not UNKNOWN and (bool(item) is by.wanted) is not by.every for item in found):
+            return not by.every
+        return UNKNOWN if any(item is UNKNOWN for item in found) else by.every
+    sign, left, right = value.compares or ("", None, None)
+    if sign in _COMPARE and left is not None and right is not None:
+        a, b = decided(left, known, lets), decided(right, known, lets)
+        if type(a) is int and type(b) is int:
+            return _COMPARE[sign](a, b)
     return known(value)

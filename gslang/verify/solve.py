@@ -23,6 +23,7 @@ _LEVELS = 8  # of arithmetic that is undone: each looks at both operands
 
 
 _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
+_NEARLY = {"close": "=="}
 
 
 def solve(condition: ir.Value, making: Making, wanted: bool = True) -> Wish:
@@ -51,6 +52,10 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
         return {}
     if wanted and (each := condition.each) is not None:
         return _every(each, making)
+    if (compared := condition.compares) is not None:
+        sign, left, right = compared
+        asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)
+        return {} if asked is None else _compare(asked, left, right, making)
     match condition:
         case ir.SelectValue():
             try:
@@ -60,10 +65,6 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
             return _solve(arm, making, wanted)
         case ir.Uses():
             return _assign(condition, wanted, making)
-        case ir.CompareValue(sign, left, right):
-            return _compare(sign if wanted else _NOT[sign], left, right, making)
-        case ir.Builtin("close", (left, right, *_)) if wanted:
-            return _compare("==", left, right, making)
     return {}
 
 

@@ -48,15 +48,16 @@ class Unread(Exception):
 def learn(case: Case, condition: ir.Value) -> None:
     """Take from a condition what it says of all numbers of constants."""
     part = condition.meant(case.rule.lets)
+    each, by = part.each, part.decided_by(True, ())
     try:
-        if (each := part.each) is not None and each.condition is None:
+        if each is not None and each.condition is None:
             with _round(case, each.locals, each.source):
                 learn(case, each.element)
-        elif isinstance(part, ir.AllOf):
-            for item in part.items:
+        elif by is not None and by.wanted and by.every:
+            for item in by.items:
                 _held(case, item)
-        elif isinstance(part, ir.AnyOf) and not case.ranges:
-            _one_of(case, part.items)
+        elif by is not None and by.wanted and not case.ranges:
+            _one_of(case, by.items)
         elif isinstance(part, ir.IfValue) and not case.ranges:
             _held(case, part.then if truth(case.value(part.condition)) else part.otherwise)
         elif isinstance(part, ir.CompareValue) and part.operator == "==" and case.ranges:

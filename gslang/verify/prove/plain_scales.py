@@ -105,9 +105,8 @@ def _used_otherwise(rule: ir.CheckedRule) -> Iterator[int]:
             scales = [any(place in pair for pair in _PAIRS.get(name, ())) for name in operators]
             if node is not None and not (scales and all(scales)):
                 yield node
-    for pattern in rule.nodes:
-        if not isinstance(pattern, ir.CallNode):
-            yield from pattern.below
+    calls = rule.calls
+    yield from (below for k, node in enumerate(rule.nodes) if k not in calls for below in node.below)
     yield from rule.outputs
     targets = rule.target.targets
     shown = set(rule.target.outputs)
