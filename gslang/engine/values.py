@@ -122,7 +122,9 @@ def equal(a: Any, b: Any) -> bool:
     """Equality: floats after rounding to float32, unknown dimensions raise, tuples item by item (false beats
     unknown).
     """
-    if type(a) is tuple and type(b) is tuple and measured(a) == b and _KNOWN.issuperset(map(type, a)):
+    if type(a) is tuple and type(b) is tuple and len(a) == len(b) and (
+        measured(a) == b and _KNOWN.issuperset(map(type, a))
+    ):
         return True  # the most frequent case
     if a is UNKNOWN or b is UNKNOWN:
         raise UnknownValue("an unknown dimension")

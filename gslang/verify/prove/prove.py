@@ -28,7 +28,7 @@ from gslang.verify.prove.watched import Watched, watched
 
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
-STEPS = 60_000  # about four seconds
+STEPS = 75_000  # about five seconds
 _GROWTH = 3  # a round takes at least so many times the steps of the round before
 _MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
 
