@@ -109,3 +109,10 @@ def test_lists_of_lists_are_levels_of_nesting(levels: int) -> None:
         Source("r.gsl", f"param k: int{'[]' * levels} = ();\nrule r(a): nn.relu(a) where len(k) > 1 => a;\n")
     )
     assert [d.code for d in program.diagnostics][:1] == (["E0107"] if levels > 200 else [])
+
+
+@pytest.mark.parametrize("declared", ["k: int = 9 ** 9", "k: int", 'k: int = "a"', "k: int >= 3 = 2"])
+def test_a_parameter_without_a_value_is_told_once(declared: str) -> None:
+    text = f"dialect relay;\nparam {declared};\nrule r(a): nn.relu(a) where -k > 1 and k[0] == 2 => a;\n"
+    found = check_source(Source("p.gsl", text)).diagnostics
+    assert [diagnostic.code for diagnostic in found] == ["E0211"]

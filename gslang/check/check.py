@@ -24,7 +24,7 @@ from gslang.check.meaning import check_meaning
 from gslang.check.parameters import settled
 from gslang.check.passes import check_passes
 from gslang.check.tests import check_test
-from gslang.dialect.declarations import signature_of
+from gslang.dialect.declarations import NotConstant, signature_of
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
 from gslang.dialect.signature import Signature
@@ -117,7 +117,10 @@ def check_module(source: Source, importer: Importer) -> Module:
             i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
         ),
         tests=tuple(tests), diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
-        parameters={name: item.value for name, item in functions.items() if isinstance(item, n.ParamDecl)},
+        parameters={
+            name: None if isinstance(item.value, NotConstant) else item.value
+            for name, item in functions.items() if isinstance(item, n.ParamDecl)
+        },
     )
     return Module(result, functions, tuple(operators))
 

@@ -16,8 +16,9 @@ from gslang.syntax import nodes as n
 
 def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagnostic]) -> n.ParamDecl:
     """The declaration with the value that is given, else the default; what does not fit the declared type is
-    reported.
+    reported, and the value is a `NotConstant` then: rules that read it are not looked at further.
     """
+    before = len(found)
 
     def error(message: str, node: n.Node, help: str | None = None) -> None:
         found.append(Diagnostic("E0211", message, Label(node.span), help=help))
@@ -38,14 +39,14 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     if name not in defines:
         if item.default is None:
             error(f"`{name}` has no value", item.name, f"give it a default, or a value: `--define {name}=…`")
-        return replace(item, value=default)
+        return replace(item, value=default if len(found) == before else NotConstant())
     value = plain(defines[name])
     if contains(domain, value) is False:
         error(
             f"the value {value_text(value)} given for `{name}` does not fit its type", item.name,
             f"declared: `{domain_text(domain)}`",
         )
-    return replace(item, value=value)
+    return replace(item, value=value if len(found) == before else NotConstant())
 
 
 def plain(value: object) -> object:

@@ -25,6 +25,7 @@ from gslang.check.context import (
     is_tensor,
 )  # fmt: skip
 from gslang.check.results import check_projection, told_of, told_of_target
+from gslang.dialect.declarations import NotConstant
 from gslang.syntax import nodes as n
 
 # Operators that only values have → the dialects' operators that compute the same of tensors.
@@ -154,6 +155,8 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
     if name == "opset" and lowering.dialect.name == "onnx":
         return ValueOf(ir.Opset(), "int")
     if isinstance(known := lowering.functions.get(name), n.ParamDecl):
+        if isinstance(known.value, NotConstant):
+            raise Stop  # reported where it is declared
         return ValueOf(ir.Const(known.value, name), parameters.type_of(known))
     if name in lowering.functions:
         lowering.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")

@@ -69,7 +69,7 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
 
 
 class NotConstant:
-    """The default is an expression."""
+    """In place of a value: there is an expression, or nothing that fits."""
 
 
 def constant(expr: n.Expr) -> Any:
