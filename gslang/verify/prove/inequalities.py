@@ -242,8 +242,13 @@ class Inequalities(Knowledge, Journaled):
             parts = linear(value, name, self)
             if parts is None:
                 continue
+            # in x·y − y with y known to be small the last summand goes away alone
+            alone = value.terms.get((name,), 0) if negative == (name,) and type(parts[0]) is not int else 0
             for fact, own in self._about(name):
-                k = self._multiple(parts[0], own, depth)
+                if alone and type(own) is int and own < 0 and alone % own == 0:
+                    k: Number | None = alone // own
+                else:
+                    k = self._multiple(parts[0], own, depth)
                 if k is None:
                     continue
                 rest = self.without_products(add(value, multiply(k, -fact, self), self))

@@ -92,7 +92,8 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
         raise NotProved("new axes that are not known")
 
     def any_axes() -> tuple[int, ...]:
-        count = world.facts.choices.choose(3)
+        length = world.facts.normal(new.shape[0])
+        count = length if type(length) is int else world.facts.choices.choose(3)
         world.need_equal(new.shape[0], count, "the number of new axes")
         world.notes.add("at most two axes are inserted at once, named from the front in order")
         subsets = list(combinations(range(len(x.shape) + count), count))

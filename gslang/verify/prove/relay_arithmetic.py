@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
@@ -13,7 +13,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import plain_axis, reshaped
 from gslang.verify.prove.relay_products import PRODUCTS
-from gslang.verify.prove.sizes import Number, product
+from gslang.verify.prove.sizes import Number, is_number, product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
@@ -87,10 +87,15 @@ def _bias_add(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 # ── sums ──
 
+_OF_SIZES: dict[str, Callable[[Sequence[Number]], Number]] = {"sum": sum, "prod": product}
+
 
 def reduced(world: World, x: Tensor, axes: Sequence[int], keep: bool, kind: str = "sum") -> Tensor:
     """A sum (maximum, …) over axes."""
     shape = tuple(1 if k in axes else d for k, d in enumerate(x.shape) if keep or k not in axes)
+    if x.items is not None and tuple(axes) == (0,) and kind in _OF_SIZES and all(map(is_number, x.items)):
+        whole = _OF_SIZES[kind](x.items)
+        return Tensor(shape, x.dtype, lambda index: as_term(whole), None, None, (whole,) if keep else None)
 
     def at(index: Index) -> Term:
         places: list[Number] = []

@@ -65,8 +65,7 @@ class Source:
         """
         outputs = [self.node(number_) for number_ in self.rule.outputs]
         self.cut_off(True)
-        for slot in range(len(self.graph.op)):
-            self.graph.tensor(slot)
+        self.compute()
         for number_ in range(len(self.rule.blocks)):
             self.grown(number_)
         for slot in range(len(self.graph.op) if self.world.counted else 0):
@@ -88,6 +87,24 @@ class Source:
             found = [self.graph.tensor(i.slots[root]) for i in self.scope.instances[self.rule.output_block]]
             return found if self.world.counted else [Family(self.rule.output_block, *found)]
         return [self.graph.tensor(slot) for slot in outputs]
+
+    def compute(self) -> None:
+        """Compute the result of each call. One that is not known does not matter where a condition fails."""
+        try:
+            for slot in range(len(self.graph.op)):
+                self.graph.tensor(slot)
+        except TooMuch:
+            raise
+        except NotProved:
+            for condition in self.rule.where:
+                try:
+                    if self.case.fails(condition):
+                        raise Impossible from None
+                except TooMuch:
+                    raise
+                except NotProved:
+                    continue
+            raise
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where
