@@ -54,6 +54,7 @@ class Source:
             case, case.rule, case.world, case.graph, case.scope,
         )
         self.early = list(case.watched.early)  # conditions that were not asked yet
+        self.chosen = list(case.watched.chosen)  # the same of those on numbers that calls choose
         # (input, its instance) → the rank that a call demands of it, where the call is made first
         self.demanded: dict[tuple[int, int | None], int] = {}
         self.alike: list[tuple[int, int]] = []  # inputs of which calls demand one rank
@@ -93,6 +94,7 @@ class Source:
         try:
             for slot in range(len(self.graph.op)):
                 self.graph.tensor(slot)
+                self.look_at_chosen()
         except TooMuch:
             raise
         except NotProved:
@@ -105,6 +107,22 @@ class Source:
                 except NotProved:
                     continue
             raise
+
+    def look_at_chosen(self) -> None:
+        """Ask the conditions on numbers that calls have chosen by now. Raises `Impossible` where one fails."""
+        waiting, self.chosen = self.chosen, []
+        for condition, nodes in waiting:
+            leaves = [self.graph.values[slot] for k in nodes if (slot := self.scope.slots[k]) >= 0]
+            known = all(isinstance(leaf, Leaf) and (leaf.chosen or leaf.numbers is not None) for leaf in leaves)
+            try:
+                if known and self.case.fails(condition):
+                    raise Impossible
+            except TooMuch:
+                raise
+            except NotProved:
+                known = False
+            if not known:
+                self.chosen.append((condition, nodes))
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where

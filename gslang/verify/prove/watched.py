@@ -62,7 +62,8 @@ class Watched:
     `looked_into`: the properties of nodes that are
     read besides their types: of an input it matters then what computes it. `early`: conditions that look at
     inputs only, each with the nodes that it looks at. `said`: what conditions fix of shapes.
-    `vectors`: inputs whose numbers say what a call does; these may be empty.
+    `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
+    that read such numbers, which calls choose, each with the inputs of which it reads them.
     """
 
     rule: ir.CheckedRule
@@ -72,6 +73,7 @@ class Watched:
     early: tuple[tuple[ir.Value, frozenset[int]], ...]
     said: dict[int, Said]
     vectors: frozenset[int]
+    chosen: tuple[tuple[ir.Value, frozenset[int]], ...]
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -120,7 +122,8 @@ def watched(rule: ir.CheckedRule) -> Watched:
     readable = (single | asked_to_be_single(result)) - vectors
     early = _early(result, readable)
     decisions = {number: key for key, number in numbers.items()}
-    return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors)
+    chosen = tuple(_chosen(result, vectors))
+    return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors, chosen)
 
 
 def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
@@ -147,6 +150,19 @@ def _early(
         if not _asks_for_results(rule, c, single) and not _asks_for_instances(rule, c)
     ]
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
+
+
+def _chosen(
+    rule: ir.CheckedRule, vectors: frozenset[int]
+) -> Iterator[tuple[ir.Value, frozenset[int]]]:
+    for condition in _implied(rule, rule.where):
+        asked = _nodes(rule, condition)
+        numbers = {
+            part.node for part in readings(condition, rule.lets)
+            if isinstance(part, ir.NodeAttr) and part.name == "value"
+        }
+        if numbers and numbers <= vectors and asked <= set(rule.leaves) and not _asks_for_instances(rule, condition):
+            yield condition, frozenset(numbers)
 
 
 def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
