@@ -109,11 +109,13 @@ class Source:
             raise
 
     def look_at_chosen(self) -> None:
-        """Ask the conditions on numbers that calls have chosen by now. Raises `Impossible` where one fails."""
+        """Ask the conditions on numbers that calls have chosen by now. Raises `Impossible` if one fails."""
         waiting, self.chosen = self.chosen, []
         for condition, nodes in waiting:
             leaves = [self.graph.values[slot] for k in nodes if (slot := self.scope.slots[k]) >= 0]
-            known = all(isinstance(leaf, Leaf) and (leaf.chosen or leaf.numbers is not None) for leaf in leaves)
+            known = all(
+                isinstance(leaf, Leaf) and (leaf.chosen or leaf.numbers is not None) for leaf in leaves
+            )
             try:
                 if known and self.case.fails(condition):
                     raise Impossible

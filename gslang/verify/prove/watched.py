@@ -73,7 +73,7 @@ class Watched:
     early: tuple[tuple[ir.Value, frozenset[int]], ...]
     said: dict[int, Said]
     vectors: frozenset[int]
-    chosen: tuple[tuple[ir.Value, frozenset[int]], ...]
+    chosen: tuple[tuple[ir.Value, frozenset[int]], ...] = ()
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -161,7 +161,9 @@ def _chosen(
             part.node for part in readings(condition, rule.lets)
             if isinstance(part, ir.NodeAttr) and part.name == "value"
         }
-        if numbers and numbers <= vectors and asked <= set(rule.leaves) and not _asks_for_instances(rule, condition):
+        if _asks_for_instances(rule, condition) or not asked <= set(rule.leaves):
+            continue
+        if numbers and numbers <= vectors:
             yield condition, frozenset(numbers)
 
 
