@@ -48,13 +48,16 @@ def _needed(items: Sequence[n.Item], text: str) -> list[n.Item]:
         k for k, item in enumerate(items)
         if isinstance(item, (n.DialectItem, n.Use)) or isinstance(item, n.OpDecl) and item.traits
     }
+    others = {
+        k: item for k, item in enumerate(items)
+        if k not in needed and isinstance(item, (n.OpDecl, n.FnDecl))
+    }
     texts = [text, *[items[k].span.text for k in needed]]
     while texts:
         said = texts.pop()
-        for k, item in enumerate(items):
-            if k not in needed and isinstance(item, (n.OpDecl, n.FnDecl)) and item.name.id in said:
-                needed.add(k)
-                texts.append(item.span.text)
+        for k in [k for k, item in others.items() if item.name.id in said]:
+            needed.add(k)
+            texts.append(others.pop(k).span.text)
     return [items[k] for k in sorted(needed)]
 
 
