@@ -20,6 +20,7 @@ from gslang.verify.instances import Instance
 
 DRAWN = 6  # times as many instances are drawn as are compared
 AT_ONCE = 6  # one in so many is compared as it comes
+_PAIRED = 100  # differences of an instance that are looked at in pairs
 _ALIKE = 2  # calls of one operator that are told apart
 
 
@@ -53,10 +54,10 @@ def varied(drawn: Iterator[Instance], wanted: int, dialect: Dialect, until: floa
 
 
 def _differences(written: list[list[str]]) -> list[list[str]]:
-    """Of each list what not all have, and the pairs of it."""
+    """Of each list what not all have, and the pairs of it; where there are thousands, of the first ones."""
     counts = Counter(text for own in written for text in set(own))
     apart = [[text for text in dict.fromkeys(own) if counts[text] < len(written)] for own in written]
-    return [[*own, *(f"{a}, {b}" for a, b in combinations(own, 2))] for own in apart]
+    return [[*own, *(f"{a}, {b}" for a, b in combinations(own[:_PAIRED], 2))] for own in apart]
 
 
 def written_ways(graph: Graph, dialect: Dialect) -> list[str]:

@@ -9,7 +9,7 @@ import pytest
 import gslang.api as api
 from gslang.dialect.dialect import Dialect
 from gslang.verify.instances import Instance, Search, instances
-from gslang.verify.variety import DRAWN, varied, written_ways
+from gslang.verify.variety import DRAWN, _differences, varied, written_ways
 
 RULES = {
     "convolution": "rule t(x, w: var) { c = nn.conv2d(x, w); -c => nn.conv2d(-x, w, c.*) }",
@@ -62,3 +62,10 @@ def test_ways_are_told_apart() -> None:
     assert {
         "reshape 0 newshape zero and negative", "reshape 1 newshape negative", "reshape 1 newshape positive",
     } <= ways
+
+
+def test_pairs_of_differences_stay_few() -> None:
+    """Of an operator with 3,000 attributes all pairs would be 4.5 million texts for each instance."""
+    shown = _differences([[f"f {k} {way}" for k in range(3000)] for way in ("default", "zero")])
+    assert all(len(own) < 10_000 for own in shown)
+    assert "f 0 zero, f 1 zero" in shown[1]
