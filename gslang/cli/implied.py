@@ -56,13 +56,18 @@ def run(options: argparse.Namespace) -> int:
     others = load_rules(options.by)
     if show_findings(others, options):
         return ExitCode.FINDINGS
-    from gslang.discover.implied import Settings, implied
+    from gslang.discover.implied import NO_INSTANCE, Settings, implied, with_fewer_attempts
     from gslang.engine.limits import counted_work
 
     by = list(others.known.values())
     settings = Settings(options.instances, options.nodes, options.rounds, options.seed)
+    answers: list[tuple[CheckedRule, Implied]] = []
+    in_vain = 0
     with counted_work(len(asked)):
-        answers = [(rule, implied(rule, by, settings)) for rule in asked]
+        for rule in asked:
+            answer = implied(rule, by, with_fewer_attempts(settings, in_vain))
+            in_vain += answer.reason == NO_INSTANCE
+            answers.append((rule, answer))
     if options.format == "json":
         sys.stdout.write(
             json.dumps(

@@ -33,6 +33,7 @@ from gslang.verify.variety import varied
 
 NO_INSTANCE = "no instance of it was found"
 _SECONDS = 5.0  # for drawing them
+_IN_VAIN = 12  # rules of a file without an instance, from which on fewer attempts are made
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,13 @@ class Derivation:
     start: Term
     steps: tuple[Step, ...]
     untold: bool = False
+
+
+def with_fewer_attempts(settings: Settings, in_vain: int) -> Settings:
+    """The settings for the next rule of a file in which so many had no instance: a tenth of the attempts, if
+    they were many.
+    """
+    return settings if in_vain < _IN_VAIN else replace(settings, attempts=-(-settings.attempts // 10))
 
 
 @dataclass(frozen=True, slots=True)

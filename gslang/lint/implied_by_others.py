@@ -14,13 +14,10 @@ from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rule_pairs import twins
 
 _MOST_RULES = 150  # of a file: the first of a larger one are cross-checked, the rest are taken as they are
-_ATTEMPTS = 40  # to draw an instance of a rule
-_IN_VAIN = 12  # rules without an instance, from which on fewer attempts are made
-_FEWER = 4
 
 
 def implied_by_others(file: LintedFile) -> Iterator[Finding]:
-    from gslang.discover.implied import NO_INSTANCE, Settings, implied
+    from gslang.discover.implied import NO_INSTANCE, Settings, implied, with_fewer_attempts
 
     left = [rule for rule in file.rules if not rule.checked.disconnected and rule.checked.changes is None][
         :_MOST_RULES
@@ -33,8 +30,7 @@ def implied_by_others(file: LintedFile) -> Iterator[Finding]:
         if any(twins(other, rule) for other in others):  # L0206 speaks of these
             continue
         try:
-            attempts = _ATTEMPTS if in_vain < _IN_VAIN else _FEWER
-            settings = Settings(instances=3, nodes=300, rounds=5, attempts=attempts)
+            settings = with_fewer_attempts(Settings(instances=3, nodes=300, rounds=5), in_vain)
             answer = implied(rule.checked, [other.checked for other in others], settings)
         except InputError:  # the package that knows types of the dialect is not installed
             return
