@@ -24,7 +24,7 @@ from gslang.cli.usable_rules import add_extern_option, usable
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
-    from gslang.generalize.refine import Generalized
+    from gslang.generalize.generalized import Generalized
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

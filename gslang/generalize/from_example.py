@@ -23,8 +23,9 @@ from gslang.evaluate.fold import fold
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.generalize.draft import NoDraft, check_text
 from gslang.generalize.example import NoRule, Reading, readings, rule_text
+from gslang.generalize.generalized import Generalized
 from gslang.generalize.observations import Place
-from gslang.generalize.refine import Generalized, Settings, generalize_in
+from gslang.generalize.refine import Settings, generalize_in
 from gslang.generalize.regions import Classes, Region, classes_of, regions
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.verify.evidence import Settings as VerifySettings

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
 from gslang.generalize.from_example import Found
-from gslang.generalize.refine import Generalized, Tried
+from gslang.generalize.generalized import Generalized, Tried
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
 

@@ -15,8 +15,9 @@ from gslang.formats.json_writer import write_json
 from gslang.generalize.candidates import candidates
 from gslang.generalize.draft import Condition, NoDraft
 from gslang.generalize.drafting import draft_of, rule_item
+from gslang.generalize.generalized import Generalized
 from gslang.generalize.lift import lifts
-from gslang.generalize.refine import Generalized, Settings, generalize, generalize_in
+from gslang.generalize.refine import Settings, generalize, generalize_in
 from gslang.generalize.report import as_text
 from gslang.generalize.weakest import Column, weakest
 from gslang.verify.instances import Instance, Search, instances, instances_on, match_in

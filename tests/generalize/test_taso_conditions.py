@@ -12,7 +12,8 @@ import pytest
 
 from gslang.api import RuleSet, load
 from gslang.cli.main import main
-from gslang.generalize.refine import Generalized, Settings, generalize
+from gslang.generalize.generalized import Generalized
+from gslang.generalize.refine import Settings, generalize
 from gslang.verify.instances import Search, instances, instances_on
 
 FILE = Path(__file__).parent.parent / "verify" / "taso" / "graph_subst.json"
