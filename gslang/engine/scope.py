@@ -149,6 +149,10 @@ class Scope:
             uses.body,
         )
 
+    def list_of(self, loop: ir.Comprehension) -> Any:
+        """The elements of a comprehension."""
+        return collected(evaluate(loop.element, self) for _ in iterate(loop, self))
+
     def let(self, place: Place, number: int) -> Any:
         """The value of a let, in the instance that `place` means."""
         instance = self.current if isinstance(place, Own) else self.instance(place)
@@ -259,8 +263,8 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             return sliced(evaluate(base, scope), low, high, stride)
         case ir.RangeValue(lower, upper):
             return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
-        case ir.Comprehension(element, _, _, _):
-            return collected(evaluate(element, scope) for _ in iterate(value, scope))
+        case ir.Comprehension():
+            return scope.list_of(value)
         case ir.Builtin(name, arguments):
             return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
         case ir.Extern(arguments=arguments):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.domains import Attributes
-from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.dtypes import Dtype, compared
+from gslang.verify.prove.listed import Listed
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number, Size
-from gslang.verify.prove.tensors import Tensor, Value, constant
-from gslang.verify.prove.terms import Term
+from gslang.verify.prove.tensors import Index, Tensor, Value, World, constant
+from gslang.verify.prove.terms import Term, of_size
 
 
 def unreadable(index: tuple[Number, ...]) -> Term:
@@ -26,6 +27,18 @@ def vector(items: tuple[object, ...], dtype: str | Dtype) -> Tensor:
         raise NotProved("an element of a constant vector")
 
     return Tensor((len(items),), dtype, at, None, None, items)
+
+
+def listed_vector(world: World, items: Listed, dtype: str | Dtype) -> Tensor:
+    """A constant vector of symbolic length, which is not empty."""
+    if all(compared(dtype, name) is not True for name in ("int64", "int32")):
+        raise NotProved("a list of numbers that may wrap")
+    world.need(items.end - 1, "a list without items")
+
+    def at(index: Index) -> Term:
+        return of_size(items.number(index[0]))
+
+    return Tensor((items.length,), dtype, at, None, None, items)
 
 
 def default_dtype(value: object) -> str:

@@ -8,6 +8,7 @@ from itertools import combinations
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import vector
 from gslang.verify.prove.domains import fresh_shape
+from gslang.verify.prove.listed import Listed
 from gslang.verify.prove.onnx_operands import axes_operand, operand, vector_numbers, whole_numbers
 from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import NotProved
@@ -113,6 +114,8 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     if sizes is None and type(attrs["num_outputs"]) is int:
         return _equal_parts(world, x, axis, attrs["num_outputs"])
+    if sizes is not None and isinstance(sizes.items, Listed):
+        return parts_by(world, x, axis, sizes.items)
     known = None if sizes is None or not _is_counted(world, sizes) else vector_numbers(world, sizes)
     if known is None:
         if not world.reading:
@@ -131,6 +134,47 @@ def split_by(world: World, x: Tensor, axis: int, sizes: Sequence[Number]) -> tup
         parts.append(cut(x, axis, begin, size))
         begin = begin + size
     return tuple(parts)
+
+
+class EqualParts(Opaque):
+    """The parts of a tensor along an axis that have one size, the last of which has what is left; their
+    number is not known.
+    """
+
+    def __init__(self, world: World, x: Tensor, axis: int, size: Number) -> None:
+        self.world, self.x, self.axis, self.size = world, x, axis, size
+
+    @property
+    def count(self) -> Number:
+        """The number of parts."""
+        return self.world.facts.normal((self.x.shape[self.axis] - 1) // self.size + 1)
+
+    def size_of(self, place: Number) -> Number:
+        """The size of a part that is there."""
+        facts, whole = self.world.facts, self.x.shape[self.axis]
+        begin = facts.normal(place * self.size)
+        return self.size if facts.at_least(whole - begin, self.size) else facts.normal(whole - begin)
+
+    def part(self, place: Number) -> Tensor:
+        """One of them, counted from the front."""
+        begin = self.world.facts.normal(place * self.size)
+        self.world.need(place, "the place of a part")
+        self.world.need(self.x.shape[self.axis] - 1 - begin, "a part that is not there")
+        return cut(self.x, self.axis, begin, self.size_of(place))
+
+
+def parts_by(world: World, x: Tensor, axis: int, sizes: Listed) -> EqualParts:
+    """The parts of a tensor that a list of symbolic length says: it must be those of equal size. That is
+    shown for any place of the list, which has one for each part.
+    """
+    parts, facts = EqualParts(world, x, axis, sizes.step), world.facts
+    if world.reading or not (facts.at_least(sizes.end, 1) and facts.equal(sizes.end, x.shape[axis])):
+        raise NotProved("a split into as many parts as a list of symbolic length has")
+    place = facts.size("each", 0)
+    facts.learn(sizes.end - 1 - place * sizes.step)
+    if not facts.equal(sizes.number(place), parts.size_of(place)):
+        raise NotProved("a split into parts of different sizes, of which there are any number")
+    return parts
 
 
 def _is_counted(world: World, sizes: Tensor) -> bool:

@@ -13,7 +13,8 @@ from gslang.verify.prove.terms import Term, of_size
 def _range(world: World, operands: Operands, attrs: Attrs) -> Value:
     """The whole numbers from one to another one."""
     facts = world.facts
-    begin, end, step = (_number(world, x) for x in operands)
+    note = "a range does not end before it begins"
+    begin, end, step = (single_number(world, x, note) for x in operands)
     for other in operands[1:]:
         world.need_same_dtype(operands[0].dtype, other.dtype)
     if facts.normal(step) != 1:
@@ -30,19 +31,20 @@ def _range(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor((length,), operands[0].dtype, at)
 
 
-def _number(world: World, x: Tensor) -> Number:
-    """A whole number as a size: known, computed from sizes, or any that an input says."""
+def single_number(world: World, x: Tensor, note: str = "") -> Number:
+    """A whole number as a size: known, computed from sizes, or any that an input says, which is noted then.
+    """
     world.need_true(len(x.shape) <= 1, "a single number")
     for size in x.shape:
         world.need_equal(size, 1, "a single number")
     if x.leaf is not None and x.splat is None and x.items is None and world.reading:
         if x.leaf.number is None:
             x.leaf.number = world.facts.size("number", None)
-            world.notes.add("a range does not end before it begins")
+            world.notes.update([note] if note else [])
         return x.leaf.number  # type: ignore[no-any-return]
     found = as_size(x.items[0] if x.items else x.at((0,) * len(x.shape)), world)
     if found is None:
-        raise NotProved("a range up to a number that is computed")
+        raise NotProved("a whole number that is computed")
     return found
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.onnx_movement import split_by
+from gslang.verify.prove.onnx_movement import EqualParts, split_by
 from gslang.verify.prove.onnx_operands import operand, vector_numbers, whole_numbers
+from gslang.verify.prove.onnx_ranges import single_number
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
-from gslang.verify.prove.tensors import Meaning, Operands, Value, World
+from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
 
 
 def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, sizes = operands[0], operand(operands, 1)
-    if sizes is None or len(sizes.shape) != 1:
-        raise NotProved("a sequence of parts of equal size")
     axis = plain_axis(world, attrs["axis"], len(x.shape))
+    if sizes is None:
+        raise NotProved("a sequence of parts of size 1")
+    if not sizes.shape:
+        return _equal_parts(world, x, axis, sizes)
+    world.need_true(len(sizes.shape) == 1, "the sizes of parts")
     known = vector_numbers(world, sizes)  # whatever `keepdims` is: it speaks of parts of size 1
     if known is None:
         raise NotProved("a sequence of parts that are not known")
@@ -25,9 +29,20 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     return split_by(world, x, axis, known)
 
 
+def _equal_parts(world: World, x: Tensor, axis: int, size: Tensor) -> EqualParts:
+    """As many parts of one size as there are, the last of which has what is left."""
+    number = single_number(world, size)
+    world.need(number - 1, "the size of parts of a sequence")
+    return EqualParts(world, x, axis, number)
+
+
 def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
     parts, place = operands
     found: Any
+    if isinstance(parts, EqualParts):
+        world.need_true(len(place.shape) == 0, "the place of a part")
+        found = single_number(world, place)
+        return parts.part(found if world.facts.at_least(found, 0) else found + parts.count)
     if not isinstance(parts, tuple):
         raise NotProved("a part of a sequence that is not known")
     world.need_true(len(place.shape) == 0 and len(parts) > 0, "the place of a part")

@@ -125,10 +125,10 @@ def over_instances(world: World, operator: str, operands: Sequence[Value], attrs
             raise NotProved("a split at its own end")
         return split_family(world, operands[0], sums.sizes, attrs["axis"])
     if (
-        operator == "Split" and len(operands) == 2 and operands[1] is not None and operands[1].items
-        and isinstance(operands[1].items[0], Family)
+        operator == "Split" and len(operands) == 2 and operands[1] is not None
+        and isinstance(sizes := operands[1].items, tuple) and sizes and isinstance(sizes[0], Family)
     ):
-        return split_family(world, operands[0], operands[1].items[0], attrs["axis"])
+        return split_family(world, operands[0], sizes[0], attrs["axis"])
     if any(
         isinstance(o, Family) or isinstance(o, tuple) and any(isinstance(p, Family) for p in o)
         for o in operands

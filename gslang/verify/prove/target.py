@@ -14,10 +14,11 @@ from gslang.engine.scope import UNBOUND
 from gslang.engine.target_nodes import TargetNodes
 from gslang.graph.graph import ABSENT, INPUT
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
-from gslang.verify.prove.constants import default_dtype, unreadable, vector, with_attributes
+from gslang.verify.prove.constants import default_dtype, listed_vector, unreadable, vector, with_attributes
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
-from gslang.verify.prove.onnx_movement import OpenParts
+from gslang.verify.prove.listed import Listed
+from gslang.verify.prove.onnx_movement import EqualParts, OpenParts
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
@@ -112,7 +113,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, Family) and isinstance(self.case.evaluate, FamilyValues):
             return [whole.first if self.case.evaluate.number_of(target.index) == 0 else whole.later]
         k = self.case.value(target.index)
-        if isinstance(whole, OpenParts) and type(k) is int:
+        if isinstance(whole, OpenParts) and type(k) is int or isinstance(whole, EqualParts) and is_number(k):
             return [whole.part(k)]
         if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
             raise NotProved("a projection that may not be there")
@@ -154,6 +155,10 @@ class Target(TargetNodes[Value]):
             return tuple(constant(as_term(item), (), dtype or default_dtype(item)) for item in value)
         if isinstance(value, Family):
             return Tensor((), dtype or "int64", unreadable, None, None, (value,))
+        if isinstance(value, Listed):
+            if made.splat_shape is not None:
+                raise NotProved("a constant of several dimensions")
+            return listed_vector(self.world, value, dtype or "int64")
         if isinstance(value, Copies):
             self.world.need(value.count, "the length of a constant")
             if made.splat_shape is not None:

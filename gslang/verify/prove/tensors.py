@@ -44,7 +44,7 @@ class Tensor:
     at: At
     flat: Callable[[Number], Term] | None = None
     splat: Term | None = None  # the value of all elements, where it is known
-    items: tuple[Any, ...] | None = None  # of a constant vector: its elements
+    items: Any = None  # of a constant vector: its elements, a tuple or `Listed`
     leaf: Any = None  # the input of the source that this is
     converted: Tensor | None = None  # the tensor that was converted to this one's type
 

@@ -16,6 +16,7 @@ from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
 from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
+from gslang.verify.prove.listed import listed
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.plain_scales import plain_scales
@@ -33,6 +34,11 @@ class WatchingScope(Scope):
         if self.slot(uses.place, uses.node) < 0:
             raise UnknownValue("the node is not part of the match")
         return AnyCount(self.graph.world.facts.choices)  # type: ignore[attr-defined]
+
+    def list_of(self, loop: ir.Comprehension) -> object:
+        """The elements of a comprehension, whatever their number is."""
+        found = listed(self.graph.world.facts, self, loop)  # type: ignore[attr-defined]
+        return super().list_of(loop) if found is None else found
 
     def let(self, place: ir.Place, number: int) -> object:
         """The value of a let; that of a decision is noted, and computed anew each time: it may read what a
