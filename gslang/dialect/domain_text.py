@@ -62,4 +62,4 @@ def value_text(value: object) -> str:
             return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
         case tuple():
             return "(" + ", ".join(map(value_text, value)) + ("," if len(value) == 1 else "") + ")"
-    return repr(value)
+    return str(value)

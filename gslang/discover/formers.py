@@ -117,7 +117,7 @@ def _settled(item: str, signature: Signature) -> tuple[str, tuple[object, ...]]:
         raise InputError(f"`{signature.name}` has no attribute `{name}`", path="--ops", help=help)
     found = tuple(_value(text.strip(), signature, name) for text in _cut(values, "|"))
     for value in found:
-        if not _has_symbol(value) and contains(signature.attributes[name].domain, value) is False:
+        if not has_symbol(value) and contains(signature.attributes[name].domain, value) is False:
             raise InputError(
                 f"`{name}` of `{signature.name}` cannot be `{values.strip()}`", path="--ops",
                 help=f"declared: {signature.attributes[name]}",
@@ -144,8 +144,8 @@ def _value(text: str, signature: Signature, name: str) -> object:
     )
 
 
-def _has_symbol(value: object) -> bool:
-    return isinstance(value, Symbol) or isinstance(value, tuple) and any(map(_has_symbol, value))
+def has_symbol(value: object) -> bool:
+    return isinstance(value, Symbol) or isinstance(value, tuple) and any(map(has_symbol, value))
 
 
 def _cut(text: str, at: str) -> list[str]:
@@ -206,7 +206,7 @@ def _proposals(
         return [dict(settled)]
     found: list[dict[str, object]] = []
     random = Random(f"{signature.name} {sorted(settled)}")
-    plain = {name: value for name, value in settled.items() if not _has_symbol(value)}
+    plain = {name: value for name, value in settled.items() if not has_symbol(value)}
     for attempt in range(_ATTEMPTS if signature.name in RELAY_SAMPLERS else 0):
         try:
             _, extra = sample(

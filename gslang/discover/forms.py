@@ -13,11 +13,12 @@ from dataclasses import field, replace
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain_text import value_text
 from gslang.discover.conditions import Place, Product, SizeConditions
 from gslang.discover.equations import Candidate
-from gslang.discover.formers import SIZES, Former, Symbol, shape_of
+from gslang.discover.formers import SIZES, Former, Symbol, has_symbol, shape_of
 from gslang.discover.terms import Tree
-from gslang.search.explained import shown
+from gslang.graph.call_text import tuple_text
 
 NAMES = "xyzwvutsrqponmlkjihgfedcba"
 _FLOATS = '("float16", "float32", "float64", "bfloat16")'
@@ -153,7 +154,7 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
             return NAMES[tree]
         former = formers[tree[0]]
         if former.constant is not None:
-            return shown(former.constant)
+            return value_text(former.constant)
         operands = [text(operand) for operand in tree[1:]]
         if former.op in _INFIX:
             return f"({operands[0]} {_INFIX[former.op]} {operands[1]})"
@@ -172,11 +173,7 @@ def equation_text(candidate: Candidate, formers: Sequence[Former]) -> str:
 def _named_value(value: object) -> str:
     if isinstance(value, Symbol):
         return value.name
-    return (
-        f"({', '.join(map(_named_value, value))}{',' * (len(value) == 1)})"
-        if isinstance(value, tuple)
-        else shown(value)
-    )
+    return tuple_text(map(_named_value, value)) if isinstance(value, tuple) else value_text(value)
 
 
 def _product(sides: Product) -> str:
@@ -264,7 +261,7 @@ class _Writer:
 
     def _call(self, former: Former, operands: list[str]) -> str:
         if former.constant is not None:
-            return shown(former.constant)
+            return value_text(former.constant)
         giver = self.givers.get(former)
         attributes = self._attributes(former, giver)
         if former.op in _INFIX and len(operands) == 2 and not attributes:
@@ -275,7 +272,7 @@ class _Writer:
 
     def _attributes(self, former: Former, giver: str | None) -> list[str]:
         is_open = not self.style.all and former.op not in self.style.tried
-        symbols = [f"{name} = {self._value(value)}" for name, value in former.attrs if _mentions(value)]
+        symbols = [f"{name} = {self._value(value)}" for name, value in former.attrs if has_symbol(value)]
         if not self.style.all and giver is not None:
             return [f"{giver}.*"]
         if is_open and self.is_source:
@@ -316,8 +313,8 @@ class _Writer:
         if isinstance(value, Symbol):
             return str(SIZES[0][value.name]) if self.sized else _size(self.places[value.name])
         if isinstance(value, tuple):
-            return f"({', '.join(map(self._value, value))}{',' * (len(value) == 1)})"
-        return shown(value)
+            return tuple_text(map(self._value, value))
+        return value_text(value)
 
 
 def _plain(text: str) -> str:
@@ -334,10 +331,6 @@ def _plain(text: str) -> str:
 
 def _size(place: Place) -> str:
     return f"{NAMES[place[0]]}.shape[{place[1]}]"
-
-
-def _mentions(value: object) -> bool:
-    return isinstance(value, Symbol) or isinstance(value, tuple) and any(map(_mentions, value))
 
 
 def symbols_of(candidate: Candidate, formers: Sequence[Former]) -> list[str]:

@@ -27,10 +27,6 @@ class Classes:
     of: tuple[int, ...]
     members: tuple[tuple[int, ...], ...]
 
-    def leaders(self) -> dict[int, int]:
-        """Variable → the first one of its type."""
-        return {v: self.members[c][0] for v, c in enumerate(self.of)}
-
 
 def classes_of(inputs: Sequence[tuple[Type, ...]]) -> Classes:
     numbers: dict[tuple[Type, ...], int] = {}

@@ -13,6 +13,7 @@ from typing import Final
 from gslang.check import checked as ir
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES, call_attribute, constant_of
+from gslang.graph.call_text import call_text
 from gslang.graph.graph import ABSENT, CONST, LEAVES, PROJ
 from gslang.graph.inner_graph import InnerGraph
 
@@ -89,14 +90,11 @@ def described(body: InnerGraph, label: Callable[[int], str]) -> str:
             return f"input[{body.inputs.index(node)}]"
         if node == ABSENT:
             return "none"
-        if graph.op[node] == PROJ:
-            return f"{text(graph.operands[node][0], depth)}.{graph.attrs[node]['index']}"
         if graph.op[node] in LEAVES:
             value = graph.value(node)
             return str(value.item()) if value is not None and value.size == 1 else "const()"
         below = [text(operand, depth - 1) for operand in graph.operands[node]] if depth else ["…"]
-        stated = [f"{name} = {value}" for name, value in graph.attrs[node].items()]
-        return f"{graph.op[node]}({', '.join([*below, *stated])})"
+        return call_text(graph.op[node], below, graph.attrs[node])
 
     parts = [text(node, _SHOWN) for node in graph.outputs]
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"

@@ -180,6 +180,11 @@ def loop(writer: Writer, place: Place, header: str, body: Callable[[Place], None
     writer.line(place, place.fail)
 
 
+def tuple_code(items: Iterable[str]) -> str:
+    """The code of a tuple whose items have this code."""
+    return f"({''.join(f'{item}, ' for item in items)})"
+
+
 def below(plan: MatchProgram, node: int) -> list[int]:
     """A pattern node and all that is below it."""
     found: dict[int, None] = {}

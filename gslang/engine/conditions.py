@@ -16,17 +16,6 @@ from gslang.engine.scope import UNBOUND, Instance, Scope, holds
 from gslang.graph.graph import Graph
 
 
-def match_is_valid(plan: MatchProgram, scope: Scope) -> bool:
-    """Conditions 4 and 5 and `where`, for a complete match."""
-    return (
-        late_contradiction(plan, scope) is None
-        and shared_output(plan, scope) is None
-        and interior_is_private(plan, scope)
-        and convex(scope.graph, input_slots(scope), output_slots(scope))
-        and all(holds(condition, scope) for condition in plan.rule.where)
-    )
-
-
 def shared_output(plan: MatchProgram, scope: Scope) -> tuple[int, int] | None:
     """Condition 3 for nodes that are outputs only if some branch was chosen: such a node, and the slot that
     another one has matched too.

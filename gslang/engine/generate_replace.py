@@ -7,11 +7,11 @@ and `Edits.replace` for the rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
-from gslang.engine.code_writer import Place, Writer
+from gslang.engine.code_writer import Place, Writer, tuple_code
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_stamp import Layout, emit_stamped
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
@@ -119,7 +119,7 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
     """All users move to the new nodes, and the old outputs go."""
     count = len(layout.operators)
     if writer.traced:
-        writer.line(place, f"old, now = {_tuple(_olds(writer))}, {_tuple(layout.outputs)}")
+        writer.line(place, f"old, now = {tuple_code(_olds(writer))}, {tuple_code(layout.outputs)}")
     _emit_room(writer, place, count)
     _emit_typed(writer, place, layout)
     writer.line(
@@ -127,7 +127,8 @@ def _emit_fresh(writer: Writer, place: Place, layout: Layout) -> None:
         f"if step > 0 and len(label) == first_new: label.extend(range(high - step * {count - 1}, high + 1, "
         "step))",
     )
-    writer.line(place, f"else: place_new({_tuple(_olds(writer))}, {_tuple(layout.outputs)}, first_new)")
+    olds, nows = tuple_code(_olds(writer)), tuple_code(layout.outputs)
+    writer.line(place, f"else: place_new({olds}, {nows}, first_new)")
     _emit_moved(writer, place, layout)
 
 
@@ -151,7 +152,8 @@ def emit_outlined(writer: Writer, place: Place, outlined: OutlinedLayout, count:
     emit_stamped(writer, inner, outlined.layout)
     writer.line(inner, "readers = moving")
     _emit_typed(writer, inner, outlined.layout)
-    writer.line(inner, f"label.extend({_tuple(f'high - step * {count - 1 - k}' for k in outlined.places)})")
+    labels = tuple_code(f"high - step * {count - 1 - k}" for k in outlined.places)
+    writer.line(inner, f"label.extend({labels})")
     _emit_moved(writer, inner, outlined.layout)
     writer.line(inner, "return True")
 
@@ -164,9 +166,9 @@ def _emit_typed(writer: Writer, place: Place, layout: Layout) -> None:
     olds, nows = _olds(writer), layout.outputs
     _emit_misfit(
         writer, place, " or ".join(f"types[{now}] is not types[{old}]" for old, now in zip(olds, nows)),
-        _tuple(olds), _tuple(nows),
+        tuple_code(olds), tuple_code(nows),
     )
-    writer.line(place.deeper(), f"refine_types({_tuple(olds)}, {_tuple(nows)})")
+    writer.line(place.deeper(), f"refine_types({tuple_code(olds)}, {tuple_code(nows)})")
 
 
 def _emit_room(writer: Writer, place: Place, count: int) -> None:
@@ -200,7 +202,7 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE")
         for operator in layout.operators
     ):
-        writer.relevant.append(_tuple(layout.operators))
+        writer.relevant.append(tuple_code(layout.operators))
         writer.line(place, f"for k in relevant_{len(writer.relevant) - 1}: seeds.append(first_new + k)")
     else:
         writer.line(place, f"seeds += range(first_new, first_new + {count})")
@@ -320,10 +322,6 @@ def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection
         writer.line(place, "removed += remove(rest, seeds)")
     else:
         writer.line(place, "if rest: remove(rest, seeds)")
-
-
-def _tuple(items: Iterable[str]) -> str:
-    return f"({''.join(f'{item}, ' for item in items)})"
 
 
 # ── what is known beforehand ────────────────────────────────────────────────────────────────────────────────

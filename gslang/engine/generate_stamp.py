@@ -16,7 +16,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.target_reading import TargetReading
 from gslang.dialect.tensor_type import Type
-from gslang.engine.code_writer import Place, Writer
+from gslang.engine.code_writer import Place, Writer, tuple_code
 from gslang.engine.edits import Edits
 from gslang.engine.generate_known import objects_read
 from gslang.engine.value_code import Namespace
@@ -285,8 +285,8 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
     more = "" if several is None else "*(PROJ,) * len(projected), "
     writer.line(place, f"op_extend(({''.join(f'{operator}, ' for operator in layout.operators)}{more}))")
     more = "" if several is None else f"*(({several},),) * len(projected), "
-    lines = [_tuple(items) for items in layout.operands]
-    if last := (_tuple(layout.operands[-1]) if lines.count(lines[-1]) > 1 else ""):
+    lines = [tuple_code(items) for items in layout.operands]
+    if last := (tuple_code(layout.operands[-1]) if lines.count(lines[-1]) > 1 else ""):
         writer.line(place, f"same = {last}")  # one tuple for all fields of a call
     shown = "".join(f"{'same' if line == last else line}, " for line in lines)
     writer.line(place, f"operands_extend(({shown}{more}))")
@@ -322,10 +322,6 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
     constants = [k for k, operator in enumerate(layout.operators) if operator == "CONST"]
     for number, k in enumerate(constants):
         writer.line(place, f"values[n{k}] = stamp.values[{number}][1]")
-
-
-def _tuple(items: tuple[str, ...]) -> str:
-    return f"({''.join(f'{item}, ' for item in items)})"
 
 
 class StampTable(dict[object, Stamp]):

@@ -11,11 +11,13 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check.walks import readings
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine import bodies
 from gslang.engine.constraints import tested
 from gslang.engine.scope import Scope, evaluate, holds
 from gslang.engine.values import FAILURES
+from gslang.graph.call_text import tuple_text
 from gslang.graph.graph import Graph
 from gslang.graph.scalar import Scalar
 
@@ -55,16 +57,12 @@ def shown_operators(names: Iterable[str]) -> str:
 
 def shown(value: Any) -> str:
     """A value as the language writes it, cut off where it is long."""
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "true", False: "false"}[value]
-    if isinstance(value, str):
-        return f'"{value}"'
     if isinstance(value, tuple):
-        text = "(" + ", ".join(map(shown, value)) + ("," if len(value) == 1 else "") + ")"
+        text = tuple_text(map(shown, value))
     elif hasattr(value, "dtype") and hasattr(value, "tolist"):
         text = shown(value.item()) if value.size == 1 else f"an array {list(value.shape)} of {value.dtype}"
     else:
-        text = str(value)
+        text = value_text(value)
     return text if len(text) <= 60 else text[:59] + "…"
 
 

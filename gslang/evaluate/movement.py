@@ -10,7 +10,7 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.joins import slice_bounds
-from gslang.dialect.relay.movement import parse_layout, reshaped
+from gslang.dialect.relay.movement import parse_layout, reshaped, reshaped_like
 from gslang.evaluate.elementwise import Evaluator
 
 
@@ -26,13 +26,7 @@ def _reverse_reshape(operands: Sequence[Array], attrs: Attrs) -> object:
 
 def _reshape_like(operands: Sequence[Array], attrs: Attrs) -> object:
     x, like = operands
-
-    def bound(value: Any, rank: int) -> int:
-        return rank if value is None else value + rank if value < 0 else value
-
-    a, b = bound(attrs["lhs_begin"], x.ndim), bound(attrs["lhs_end"], x.ndim)
-    c, d = bound(attrs["rhs_begin"], like.ndim), bound(attrs["rhs_end"], like.ndim)
-    return x.reshape(x.shape[:a] + like.shape[c:d] + x.shape[b:])
+    return x.reshape(reshaped_like(x.shape, like.shape, attrs))
 
 
 def _squeeze(operands: Sequence[Array], attrs: Attrs) -> object:

@@ -24,6 +24,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.tensor_type import Dimension, TensorType, Type, is_static
 from gslang.generalize.candidates import sayable
+from gslang.graph.call_text import call_text, constant_text
 from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 
 _MOST_NUMBERS = 16  # in a constant that is written down
@@ -270,8 +271,7 @@ class _Writer:
             return value_text(value.reshape(-1)[0].item())
         if value.dtype == np.int64 and value.ndim == 1 and (sizes := self.shape(node, value.tolist())):
             return f'const(value = {sizes}, dtype = "int64")'
-        stated = tuple(value.tolist()) if value.ndim else value.item()
-        return f'const(value = {value_text(stated)}, dtype = "{value.dtype.name}")'
+        return constant_text(value)
 
     def shape(self, node: int, value: Sequence[int]) -> str:
         """A shape in terms of those that are known; empty if that cannot be said.
@@ -307,25 +307,20 @@ class _Writer:
         operands = [self.node(o) for o in graph.operands[node]]
         self._waiting -= 1
         op = graph.op[node]
-        if op is TUPLE:
-            text = "(" + ", ".join(operands) + ("," if len(operands) == 1 else "") + ")"
-        elif op is PROJ:
-            text = f"{operands[0]}.{graph.attrs[node]['index']}"
-        else:
+        attrs = graph.attrs[node]
+        if op not in (TUPLE, PROJ):
             signature = self.dialect.get(op)
             if signature is None:
                 raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
-            for k, v in graph.attrs[node].items():
+            for k, v in attrs.items():
                 if not sayable(v):
                     raise NoRule(f"the attribute `{k}` of `{op}` has no text in a rule")
-            attrs = [
-                f"{k} = {value_text(v)}"
-                for k, v in signature.complete(graph.attrs[node]).items()
+            attrs = {
+                k: v for k, v in signature.complete(attrs).items()
                 if k in signature.attributes and self._says(k, v, node)
-            ]
-            text = f"{op}({', '.join([*operands, *attrs])})"
+            }
         name = f"{self.letter}{len(self.lines) + 1}"
-        self.lines[name] = text
+        self.lines[name] = call_text(op, operands, attrs)
         return name
 
     def _says(self, attribute: str, value: object, node: int) -> bool:

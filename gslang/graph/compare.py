@@ -8,7 +8,6 @@ different graphs compute the same (`evaluate` tells by numbers), commuted operan
 from __future__ import annotations
 
 import math
-import struct
 from typing import Final
 
 from gslang.base.open_types import Attrs
@@ -18,6 +17,7 @@ from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, VARIABLES, Graph
 from gslang.graph.inference import contradiction
 from gslang.graph.known_calls import true_name
+from gslang.graph.scalar import round_float32
 
 _SHOWN_STEPS: Final = 4  # of a path, from its end: a chain of 100,000 nodes has long ones
 _SHOWN_VALUE: Final = 60  # characters
@@ -88,7 +88,7 @@ def same_attribute(a: object, b: object) -> bool:
         isinstance(a, float) and isinstance(b, (int, float)) or isinstance(b, float)
         and isinstance(a, (int, float))
     ):
-        return a == b or _float32(a) == _float32(b) or (math.isnan(a) and math.isnan(b))
+        return a == b or round_float32(a) == round_float32(b) or (math.isnan(a) and math.isnan(b))
     if hasattr(a, "ndim") or hasattr(b, "ndim"):
         return hasattr(a, "ndim") and hasattr(b, "ndim") and same_array(a, b)
     if isinstance(a, Graph) and isinstance(b, Graph):
@@ -111,13 +111,6 @@ def same_array(a: object, b: object) -> bool:
     bits = numpy.dtype(f"u{left.dtype.itemsize}")
     unequal = left.reshape(-1).view(bits) != right.reshape(-1).view(bits)
     return bool((numpy.isnan(left.reshape(-1)[unequal]) & numpy.isnan(right.reshape(-1)[unequal])).all())
-
-
-def _float32(x: float) -> float:
-    try:
-        return float(struct.unpack("f", struct.pack("f", x))[0])
-    except OverflowError:
-        return math.copysign(math.inf, x)
 
 
 class _Comparison:

@@ -19,6 +19,7 @@ from gslang.dialect.domain_text import value_text
 from gslang.dialect.onnx.dtypes import dtype_name
 from gslang.dialect.onnx.tensors import OnnxTensor
 from gslang.dialect.signature import Signature
+from gslang.graph.call_text import constant_text
 from gslang.hosts.pairs import Pair, identifier
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ class _Side:
     def node(self, node: NodeProto, number: int) -> None:
         where = f"node {number} (`{node.op_type}`)"
         if node.op_type == "Constant" and node.domain in ("", "ai.onnx"):
-            self.named[node.output[0]] = constant_text(node, self.is_source)
+            self.named[node.output[0]] = operand_text(node, self.is_source)
             return
         operator = node.op_type if node.domain in ("", "ai.onnx") else f"{node.domain}.{node.op_type}"
         signature = self.dialect.get(operator)
@@ -212,7 +213,7 @@ _KINDS: Final = {  # of the attributes of `Constant` that a rule can state
 }  # fmt: skip
 
 
-def constant_text(node: NodeProto, is_source: bool) -> str:
+def operand_text(node: NodeProto, is_source: bool) -> str:
     """A constant as an operand.
 
     A single number has the element type of the operands beside it; in a source also any shape of one element.
@@ -236,5 +237,4 @@ def constant_text(node: NodeProto, is_source: bool) -> str:
         raise NotSayable(f"a constant of {array.dtype.name}, of shape {list(array.shape)}")
     if array.ndim == 0 and (is_source or array.dtype.kind == "f"):
         return value_text(array.item())
-    stated = tuple(array.reshape(-1).tolist()) if array.ndim else array.item()
-    return f'const(value = {value_text(stated)}, dtype = "{array.dtype.name}")'
+    return constant_text(array.reshape(-1) if array.ndim else array)

@@ -13,7 +13,8 @@ from typing import Any
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.formats.json_writer import ids_of_nodes, write_json
-from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.graph.call_text import call_text
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 
 _LONGEST = 400  # characters of a line of statements
 _WORDS = {INPUT: "input", PARAM: "param", CONST: "const"}
@@ -52,20 +53,7 @@ def _leaf(graph: Graph, node: int) -> str:
 
 def _call(graph: Graph, node: int, ids: dict[int, str]) -> str:
     given = ["none" if operand < 0 else ids[operand] for operand in graph.operands[node]]
-    if graph.op[node] is TUPLE:
-        return f"({', '.join(given)}{',' * (len(given) == 1)})"
-    if graph.op[node] is PROJ:
-        return f"{given[0]}.{graph.attrs[node]['index']}"
-    given += [f"{name} = {_value(value)}" for name, value in graph.attrs[node].items()]
-    return f"{graph.op[node]}({', '.join(given)})"
-
-
-def _value(value: object) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_value, value))}{',' * (len(value) == 1)})"
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "true", False: "false"}[value]
-    return json.dumps(value) if isinstance(value, str) else str(value)
+    return call_text(graph.op[node], given, graph.attrs[node])
 
 
 def same_results(a: Graph, b: Graph, dialect: Dialect) -> bool:

@@ -16,7 +16,6 @@ from gslang.base.open_types import Attrs
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.check.tests import check_test
-from gslang.dialect.domain_text import value_text
 from gslang.fmt.format_source import format_source
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import parse
@@ -81,7 +80,8 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
 
     What several nodes read has a name, all else stands where it is read.
     """
-    from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM, PROJ, TUPLE
+    from gslang.graph.call_text import call_text
+    from gslang.graph.graph import ABSENT, CONST, INPUT, PARAM
 
     order = graph.reverse_post_order()
     uses = Counter(operand for node in order for operand in graph.operands[node]) + Counter(graph.outputs)
@@ -101,18 +101,12 @@ def _side(rule: CheckedRule, graph: Graph, inputs: dict[int, tuple[str, str]]) -
                 return None
             shown[node] = constant
             continue
-        if op is TUPLE:
-            text = "(" + ", ".join(operands) + ("," if len(operands) == 1 else "") + ")"
-        elif op is PROJ:
-            text = f"{operands[0]}.{graph.attrs[node]['index']}"
-        else:
-            signature = rule.dialect.get(op)
-            defaults: Attrs = signature.defaults if signature is not None else {}
-            given = [
-                f"{key} = {value_text(v)}"
-                for key, v in graph.attrs[node].items() if key not in defaults or defaults[key] != v
-            ]
-            text = f"{op}({', '.join([*operands, *given])})"
+        signature = rule.dialect.get(op)
+        defaults: Attrs = signature.defaults if signature is not None else {}
+        text = call_text(op, operands, {
+            key: value for key, value in graph.attrs[node].items()
+            if key not in defaults or defaults[key] != value
+        })
         if uses[node] > 1:
             statements.append(f"y{len(statements)} = {text};")
             text = f"y{len(statements) - 1}"
@@ -124,10 +118,9 @@ def _constant(graph: Graph, node: int) -> str | None:
     """A constant of one element, or a short list of whole numbers."""
     import numpy as np
 
+    from gslang.graph.call_text import constant_text
+
     array = np.asarray(graph.value(node))
     if array.ndim == 0 or array.dtype.kind in "iu" and array.ndim == 1 and array.size <= 8:
-        return (
-            f'const(value = {value_text(tuple(array.tolist()) if array.ndim else array.item())}, dtype = '
-            f'"{array.dtype.name}")'
-        )
+        return constant_text(array)
     return None

@@ -17,6 +17,7 @@ from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import Type
 from gslang.engine.scope import UNBOUND, Scope
+from gslang.graph.call_text import call_text
 from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.search.egraph import EGraph
 
@@ -401,22 +402,7 @@ def _call_text(term: Term, given: list[str], complete: Callable[[str], dict[str,
     """The text of a term whose operands have these texts."""
     if term.op in (INPUT, PARAM, CONST):
         return term.name
-    if term.op == TUPLE:
-        return f"({', '.join(given)}{',' * (len(given) == 1)})"
-    if term.op == PROJ:
-        return f"{given[0]}.{dict(term.attrs)['index']}"
-    defaults = complete(term.op)
-    attributes = [
-        f"{name} = {shown(value)}"
-        for name, value in term.attrs if name not in defaults or defaults[name] != value
-    ]
-    return f"{term.op}({', '.join([*given, *attributes])})"
-
-
-def shown(value: object) -> str:
-    """A value as rule files write it."""
-    if isinstance(value, tuple):
-        return f"({', '.join(map(shown, value))}{',' * (len(value) == 1)})"
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "true", False: "false"}[value]
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    defaults = complete(term.op) if term.op not in (TUPLE, PROJ) else {}
+    return call_text(term.op, given, {
+        name: value for name, value in term.attrs if name not in defaults or defaults[name] != value
+    })

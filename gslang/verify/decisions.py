@@ -17,7 +17,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
 from gslang.check.walks import values_below, walk
-from gslang.engine.scope import Scope, evaluate, iterate
+from gslang.engine.scope import Scope, evaluate, holds, iterate
 from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
 
@@ -209,7 +209,7 @@ class _Look:
                 if loop.condition is not None:
                     self.note(loop.condition)
                     self.at(loop.condition)
-                if loop.condition is None or holds_now(loop.condition, self.scope):
+                if loop.condition is None or holds(loop.condition, self.scope):
                     self.at(loop.element)
         finally:
             self.done = outside
@@ -262,11 +262,3 @@ def _values(item: object) -> Iterator[object]:
             yield from _values(part)
     elif is_dataclass(item):
         yield item
-
-
-def holds_now(condition: ir.Value, scope: Scope) -> bool:
-    """True if a condition is known to hold."""
-    try:
-        return truth(evaluate(condition, scope))
-    except FAILURES:
-        return False

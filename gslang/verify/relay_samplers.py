@@ -8,7 +8,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
-from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, factors, some_shape
+from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
 
 
 def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -51,16 +51,12 @@ def _one(known: Shapes, rng: Random, least: int = 1) -> Shape:
     )
 
 
-def _axis(rng: Random, rank: int) -> int:
-    return rng.randrange(-rank, rank) if rank else 0
-
-
 def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape, sections = _one(known, rng), attrs.get("indices_or_sections")
     if known[0] is None and isinstance(attrs.get("axis"), int):
         least = attrs["axis"] + 1 if attrs["axis"] >= 0 else -attrs["axis"]
         shape = shape if len(shape) >= least else some_shape(rng, least)
-    axis = attrs.get("axis", _axis(rng, len(shape)))
+    axis = attrs.get("axis", any_axis(rng, len(shape)))
     if known[0] is None and shape:
         size = (
             sections * 2 if isinstance(sections, int)
@@ -114,7 +110,7 @@ def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
         stated = attrs.get("axis")
         need = max(least, (stated + 1 if stated >= 0 else -stated) if isinstance(stated, int) else least)
         shape = _one(known, rng, need)
-        axis = stated if stated is not None else rng.choice((default, _axis(rng, len(shape))))
+        axis = stated if stated is not None else rng.choice((default, any_axis(rng, len(shape))))
         length = next((s[0] for s in known[1:] if s), None)
         place = axis % len(shape) if shape else 0
         if known[0] is None and length is not None:
@@ -189,12 +185,12 @@ def _pad(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 def _softmax(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axis = attrs.get("axis")
     shape = _one(known, rng, 1 if not isinstance(axis, int) else min(5, axis + 1 if axis >= 0 else -axis))
-    return [shape], {"axis": _axis(rng, len(shape))}
+    return [shape], {"axis": any_axis(rng, len(shape))}
 
 
 def _l2_normalize(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = _one(known, rng)
-    return [shape], {"axis": (_axis(rng, len(shape)),), "eps": 1e-5}
+    return [shape], {"axis": (any_axis(rng, len(shape)),), "eps": 1e-5}
 
 
 def _layout_transform(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -291,7 +287,7 @@ def _clip(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 def _concatenate(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shape = known[0] or ()
-    return [shape], {"axis": _axis(rng, len(shape))}
+    return [shape], {"axis": any_axis(rng, len(shape))}
 
 
 def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:

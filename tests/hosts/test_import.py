@@ -11,7 +11,7 @@ from gslang.api import load
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.generalize.refine import Settings
-from gslang.hosts.function_rule import NotSayable, constant_text, rule_of
+from gslang.hosts.function_rule import NotSayable, operand_text, rule_of
 from gslang.hosts.judged import Given, Judged, judge
 from gslang.hosts.pairs import read_pairs
 
@@ -254,4 +254,4 @@ def test_a_constant_whose_value_is_of_another_kind() -> None:
 
     for attribute in (AttributeProto(name="value"), AttributeProto(name="value_float", type=3, s=b"one")):
         with pytest.raises(NotSayable, match="of another kind"):
-            constant_text(NodeProto(op_type="Constant", output=["c"], attribute=[attribute]), True)
+            operand_text(NodeProto(op_type="Constant", output=["c"], attribute=[attribute]), True)

@@ -207,6 +207,8 @@ def test_why_not_says_what_a_body_returns() -> None:
     )
     misses = rules["r"].why_not(branches("s = Add(x, w)  t = Relu(s)", "e = Identity(w)"))
     assert any("`then_branch = Relu(x)`" in str(m) and "returns Relu(Add(x, w))" in str(m) for m in misses)
+    misses = rules["r"].why_not(branches('t = Gelu<approximate = "tanh">(x)', "e = Identity(w)", 20))
+    assert any('returns Gelu(x, approximate = "tanh")' in str(m) for m in misses)
 
 
 def test_no_test_is_missed_where_none_can_be_written() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from typing import TypeVar
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import (
@@ -18,6 +19,8 @@ from gslang.dialect.relay.dimensions import (
 )  # fmt: skip
 from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import MOST_FIELDS, UNKNOWN, Dimension, Shape, TensorType, Type
+
+T = TypeVar("T")
 
 
 def reshaped(shape: Shape, newshape: tuple[int, ...], allowzero: bool = False) -> Shape:
@@ -122,17 +125,23 @@ def reverse_reshape(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | Non
     )
 
 
+def reshaped_like(shape: tuple[T, ...], like: tuple[T, ...], attrs: Attrs) -> tuple[T, ...]:
+    """The shape with some of its sizes replaced by some of the other's."""
+
+    def bound(value: int | None, rank: int) -> int:
+        return rank if value is None else value + rank if value < 0 else value
+
+    a, b = bound(attrs["lhs_begin"], len(shape)), bound(attrs["lhs_end"], len(shape))
+    c, d = bound(attrs["rhs_begin"], len(like)), bound(attrs["rhs_end"], len(like))
+    return shape[:a] + like[c:d] + shape[b:]
+
+
 def reshape_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     data, like = tensor(types[0]), tensor(types[1])
     if data.shape is None or like.shape is None:
         return TensorType(None, data.dtype)
 
-    def bound(value: int | None, rank: int) -> int:
-        return rank if value is None else value + rank if value < 0 else value
-
-    a, b = bound(attrs["lhs_begin"], len(data.shape)), bound(attrs["lhs_end"], len(data.shape))
-    c, e = bound(attrs["rhs_begin"], len(like.shape)), bound(attrs["rhs_end"], len(like.shape))
-    result = data.shape[:a] + like.shape[c:e] + data.shape[b:]
+    result = reshaped_like(data.shape, like.shape, attrs)
     total, wanted = product(data.shape), product(result)
     if known(total, wanted) and total != wanted:
         raise TypeInferenceError(f"{show(data.shape)} cannot be reshaped to {show(result)}")

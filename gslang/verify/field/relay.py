@@ -26,6 +26,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, is_static
+from gslang.evaluate.elementwise import along
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.relay import EVALUATE
 from gslang.evaluate.run import evaluate_node
@@ -218,7 +219,7 @@ def _call(
             a, b = np.broadcast_arrays(*arguments)
             return mixed(f"{op} {given}" if op not in _SYMMETRIC else op, np.minimum(a, b), np.maximum(a, b))
         if op == "nn.prelu":
-            arguments[1] = _along(arguments[1], arguments[0].ndim, attrs["axis"])
+            arguments[1] = along(arguments[1], arguments[0].ndim, attrs["axis"])
             given = ""
         return mixed(f"{op} {given}", *arguments)
     if op not in EVALUATE:
@@ -252,12 +253,6 @@ def _bilinear(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     high = _plain(op, [a, b >> 16], attrs) % PRIME
     low = _plain(op, [a, b & 0xFFFF], attrs) % PRIME
     return (high * 65536 + low) % PRIME
-
-
-def _along(vector: Any, rank: int, axis: int) -> Any:
-    shape = [1] * rank
-    shape[axis] = -1
-    return vector.reshape(shape)
 
 
 Special = Callable[[Sequence[Array], Attrs, set[str]], object]
@@ -295,16 +290,16 @@ def _softmax(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> obje
 def _scaled(y: Any, operands: Sequence[Any], attrs: Attrs) -> Any:
     axis = attrs["axis"]
     if attrs["scale"]:
-        y = y * _along(operands[1], y.ndim, axis) % PRIME
-    return (y + _along(operands[2], y.ndim, axis)) % PRIME if attrs["center"] else y
+        y = y * along(operands[1], y.ndim, axis) % PRIME
+    return (y + along(operands[2], y.ndim, axis)) % PRIME if attrs["center"] else y
 
 
 def _batch_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x, _, _, mean, variance = operands
     root = _root((variance + _float32(attrs["epsilon"])) % PRIME, unknown)
     y = (
-        (x - _along(mean, x.ndim, attrs["axis"]))
-        % PRIME * _along(inverse(root), x.ndim, attrs["axis"])
+        (x - along(mean, x.ndim, attrs["axis"]))
+        % PRIME * along(inverse(root), x.ndim, attrs["axis"])
         % PRIME
     )
     return _scaled(y, operands, attrs), mean, variance

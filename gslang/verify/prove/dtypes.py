@@ -285,6 +285,14 @@ def _may_be(dtype: str | Dtype, other: str | Dtype) -> bool:
     return other in dtype.among
 
 
+def name_of(dtype: str | Dtype) -> str | int:
+    """Its name, or a number that stands for one that is not known: equal for types that are known to be
+    equal.
+    """
+    root = dtype.root() if isinstance(dtype, Dtype) else dtype
+    return root if isinstance(root, str) else root.name or id(root)
+
+
 def unify(a: str | Dtype, b: str | Dtype) -> None:
     """Both are the same in this case."""
     known = compared(a, b)

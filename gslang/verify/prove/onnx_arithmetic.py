@@ -15,6 +15,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_arithmetic import (
     averaged,
+    binary,
     elementwise,
     over_root,
     reduced,
@@ -26,14 +27,6 @@ from gslang.verify.prove.relay_products import convolved, multiplied
 from gslang.verify.prove.sizes import product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, number
-
-
-def _binary(name: str) -> Meaning:
-    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
-        world.need_same_dtype(operands[0].dtype, operands[1].dtype)
-        return elementwise(world, name, operands, operands[0].dtype)
-
-    return meaning
 
 
 def _unary(name: str) -> Meaning:
@@ -63,11 +56,11 @@ def _clip(world: World, operands: Operands, attrs: Attrs) -> Value:
         bound = operand(operands, k)
         if bound is not None:
             world.need_equal(product(bound.shape), 1, "a bound is a single number")
-            x = elementwise(world, function, [x, _single(bound)], x.dtype)
+            x = elementwise(world, function, [x, single(bound)], x.dtype)
     return x
 
 
-def _single(x: Tensor) -> Tensor:
+def single(x: Tensor) -> Tensor:
     """The element of a tensor that has one."""
     return Tensor((), x.dtype, lambda index: x.at((0,) * len(x.shape)), None, x.splat)
 
@@ -254,11 +247,11 @@ def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 ARITHMETIC: dict[str, Meaning] = {
-    "Add": _binary("add"),
-    "Sub": _binary("subtract"),
-    "Mul": _binary("multiply"),
-    "Div": _binary("divide"),
-    "Pow": _binary("power"),
+    "Add": binary("add"),
+    "Sub": binary("subtract"),
+    "Mul": binary("multiply"),
+    "Div": binary("divide"),
+    "Pow": binary("power"),
     "Neg": _unary("negative"),
     "Sqrt": _unary("sqrt"),
     "Exp": _unary("exp"),

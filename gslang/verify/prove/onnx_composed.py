@@ -16,7 +16,7 @@ from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.relay_arithmetic import averaged, elementwise, over_root, standardised
+from gslang.verify.prove.relay_arithmetic import by_root, elementwise, standardised
 from gslang.verify.prove.relay_movement import plain_axis, reshaped, transposed
 from gslang.verify.prove.relay_products import multiplied
 from gslang.verify.prove.sizes import product
@@ -161,18 +161,6 @@ def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     return layer_normal(world, total, scale, shift, attrs["epsilon"]), small, small, total
 
 
-def _by_root(world: World, x: Tensor, first: int, epsilon: object) -> Tensor:
-    """x over the root of its mean square over the axes from `first` on."""
-    axes = tuple(range(first, len(x.shape)))
-    square = averaged(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
-
-    def at(index: Index) -> Term:
-        place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return x.at(index) * over_root(world, square.at(place) + as_term(epsilon))
-
-    return Tensor(x.shape, x.dtype, at)
-
-
 def _skip_root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, bias = (operand(operands, k) for k in range(4))
     world.need_true(len(x.shape) >= 1, "the rows of a norm")
@@ -180,7 +168,7 @@ def _skip_root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     _need_shape(world, total, x, "what is added before a norm")
     small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
     return (
-        _scaled(world, _by_root(world, total, len(x.shape) - 1, attrs["epsilon"]), scale, None),
+        _scaled(world, by_root(world, total, (len(x.shape) - 1,), attrs["epsilon"]), scale, None),
         small,
         small,
         total,
@@ -191,7 +179,8 @@ def _simplified(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, scale = operands[0], operands[1]
     first = plain_axis(world, attrs["axis"], len(x.shape))
     small = Tensor((*x.shape[:first], *(1 for _ in x.shape[first:])), "float32", _statistics)
-    return _scaled(world, _by_root(world, x, first, attrs["epsilon"]), scale, None), small
+    axes = range(first, len(x.shape))
+    return _scaled(world, by_root(world, x, axes, attrs["epsilon"]), scale, None), small
 
 
 def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:

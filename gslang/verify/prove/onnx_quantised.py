@@ -13,8 +13,8 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply
-from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, saturates, settled
-from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, name_of, saturates, settled
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, single
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real, as_term
@@ -48,7 +48,7 @@ def converted(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Ten
         if after == REAL and before not in (None, REAL) and compared(origin.dtype, "string") is False:
             return value if before == TRUTH else number_of(value, origin.dtype)
         way = "" if holds(dtype, origin.dtype) or saturates(dtype) is False else how
-        return unknown(f"cast {_name_of(origin.dtype)} {_name_of(dtype)}{way}", value)
+        return unknown(f"cast {name_of(origin.dtype)} {name_of(dtype)}{way}", value)
 
     return Tensor(x.shape, dtype, at, converted=x)
 
@@ -66,11 +66,11 @@ def number_of(value: Term, dtype: str | Dtype) -> Term:
     if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL:
         return value
     alone = value.alone
-    if _name_of(dtype) == "uint8" and not is_raw() and alone is not None and alone[1] == 1:
+    if name_of(dtype) == "uint8" and not is_raw() and alone is not None and alone[1] == 1:
         signed = _with_sign(alone[0])
         if signed is not None:
             return number_of(signed, "int8") + _MOVED
-    return unknown(f"number {_name_of(dtype)}", value)
+    return unknown(f"number {name_of(dtype)}", value)
 
 
 def _with_sign(byte: Atom) -> Term | None:
@@ -92,12 +92,6 @@ def _only(value: Term, name: str) -> Term | None:
     alone = value.alone
     found = alone is not None and alone[1] == 1 and alone[0].kind == "fn" and alone[0].name == name
     return alone[0].args[0] if alone is not None and found else None
-
-
-
-def _name_of(dtype: str | Dtype) -> str | int:
-    root = dtype.root() if isinstance(dtype, Dtype) else dtype
-    return root if isinstance(root, str) else root.name or id(root)
 
 
 # ── quantization ──
@@ -166,12 +160,12 @@ def quantised(
         value = x.at(index)
         ratio = value * inverse(divisor)
         alone = (ratio + zero_point).alone
-        if alone is not None and alone[1] == 1 and alone[0].name == f"number {_name_of(dtype)}":
+        if alone is not None and alone[1] == 1 and alone[0].name == f"number {name_of(dtype)}":
             return alone[0].args[0]  # type: ignore[no-any-return]
         if _is_unsigned(dtype) and zero_point.constant == 0 and _is_above_0(world, scale, divisor):
             ratio = apply("maximum", [value, ZERO]) * inverse(divisor)  # what is below 0 becomes 0
         way = "" if settled(dtype) == WHOLE else how  # only floats of 8 bits saturate or not
-        return unknown(f"quantized {_name_of(dtype)}{way}", ratio, zero_point)
+        return unknown(f"quantized {name_of(dtype)}{way}", ratio, zero_point)
 
     return Tensor(x.shape, dtype, at)
 
@@ -224,11 +218,7 @@ def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: 
     for small in (scale, zero):
         for size in () if small is None else small.shape:
             world.need_equal(size, 1, "a single scale for the result")
-    return quantised(world, y, _one(scale), None if zero is None else _one(zero), 0, dtype, " 1 0")
-
-
-def _one(x: Tensor) -> Tensor:
-    return Tensor((), x.dtype, lambda index: x.at((0,) * len(x.shape)), None, x.splat)
+    return quantised(world, y, single(scale), None if zero is None else single(zero), 0, dtype, " 1 0")
 
 
 def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -251,7 +241,7 @@ def _biased(
     world.need_same_dtype(bias.dtype, "int32")
     for size in scale.shape:
         world.need_equal(size, 1, "a single scale")
-    one, factor = _one(scale), _along(world, y, scales, 1)
+    one, factor = single(scale), _along(world, y, scales, 1)
 
     def at(index: Index) -> Term:
         return y.at(index) + number_of(bias.at(place(index)), bias.dtype) * one.at(()) * factor(index)
@@ -301,7 +291,7 @@ def _whole(world: World, operands: Sequence[Any]) -> Tensor:
     for small in (scale, zero):
         for size in () if small is None else small.shape:
             world.need_equal(size, 1, "a single scale")
-    return dequantised(world, x, _one(scale), None if zero is None else _one(zero), 0, "float32")
+    return dequantised(world, x, single(scale), None if zero is None else single(zero), 0, "float32")
 
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:

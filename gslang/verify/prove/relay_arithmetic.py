@@ -68,7 +68,8 @@ def partial(name: str, arguments: Sequence[Term]) -> list[tuple[str, Term]]:
     return []
 
 
-def _binary(name: str) -> Meaning:
+def binary(name: str) -> Meaning:
+    """An operator on two tensors of one element type, element by element."""
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         world.need_same_dtype(operands[0].dtype, operands[1].dtype)
         return elementwise(world, name, operands, operands[0].dtype)
@@ -241,11 +242,16 @@ def standardised(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> 
     """(x − mean) / √(variance + ε) over axes."""
     centre = averaged(world, x, axes, True)
     d = elementwise(world, "subtract", [x, centre], x.dtype)
-    variance = averaged(world, elementwise(world, "multiply", [d, d], x.dtype), axes, True)
+    return by_root(world, d, axes, epsilon)
+
+
+def by_root(world: World, x: Tensor, axes: Sequence[int], epsilon: Any) -> Tensor:
+    """x over the root of its mean square over axes, plus ε."""
+    square = averaged(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
 
     def at(index: Index) -> Term:
         place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return d.at(index) * over_root(world, variance.at(place) + as_term(epsilon))
+        return x.at(index) * over_root(world, square.at(place) + as_term(epsilon))
 
     return Tensor(x.shape, x.dtype, at)
 
@@ -291,7 +297,7 @@ def _l2_normalize(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 ARITHMETIC: dict[str, Meaning] = {
     **{
-        name: _binary(name)
+        name: binary(name)
         for name in ("add", "subtract", "multiply", "divide", "maximum", "minimum", "power")
     },
     "nn.bias_add": _bias_add,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.relay.movement import parse_layout
+from gslang.dialect.relay.movement import parse_layout, reshaped_like
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
@@ -126,13 +126,7 @@ def _reverse_reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, like = operands
-
-    def bound(value: Any, rank: int) -> int:
-        return rank if value is None else value + rank if value < 0 else value
-
-    a, b = bound(attrs["lhs_begin"], len(x.shape)), bound(attrs["lhs_end"], len(x.shape))
-    c, d = bound(attrs["rhs_begin"], len(like.shape)), bound(attrs["rhs_end"], len(like.shape))
-    return reshaped(world, x, x.shape[:a] + like.shape[c:d] + x.shape[b:])
+    return reshaped(world, x, reshaped_like(x.shape, like.shape, attrs))
 
 
 def _expand_dims(world: World, operands: Operands, attrs: Attrs) -> Value:

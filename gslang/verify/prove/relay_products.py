@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.dtypes import Dtype, compared
+from gslang.verify.prove.dtypes import Dtype, compared, name_of
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import transposed
 from gslang.verify.prove.sizes import Number
@@ -31,7 +31,7 @@ def taken_as(world: World, x: Tensor, dtype: str | Dtype) -> Tensor:
             or world.is_real(x.dtype) and world.is_real(dtype)
         ):
             return value
-        return unknown(f"wrapped in {_name_of(x.dtype)} taken as {_name_of(dtype)}", value)
+        return unknown(f"wrapped in {name_of(x.dtype)} taken as {name_of(dtype)}", value)
 
     return Tensor(x.shape, x.dtype, at)
 
@@ -41,11 +41,6 @@ def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
     if world.reading and not attrs["out_dtype"]:
         world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have one element type"))
     return attrs["out_dtype"] or a.dtype
-
-
-def _name_of(dtype: str | Dtype) -> str | int:
-    root = dtype.root() if isinstance(dtype, Dtype) else dtype
-    return root if isinstance(root, str) else root.name or id(root)
 
 
 def contracted(world: World, size: Number, body: Callable[[Number], Term]) -> Term:
