@@ -257,7 +257,7 @@ class Source:
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank = said.single, said.rank
         leaf.is_vector = number_ in self.case.watched.vectors
-        leaf.least = 0 if leaf.is_vector else 1
+        leaf.least = 0 if leaf.is_vector or said.empty else 1
         for constraint in pattern.tests:
             self.fix(leaf, number_, replace(constraint, test=within_captures(constraint.test)))
         if (rank := self.demanded.get(here(self.case, number_))) is not None:

@@ -53,11 +53,13 @@ class WatchingScope(Scope):
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """The part of a node's shape that conditions of a rule fix: its rank, or that an input has one element.
+    """The part of a node's shape that conditions of a rule fix: its rank, that an input has one element, or
+    that it is empty along some axis.
     """
 
     rank: int | None = None
     single: bool = False
+    empty: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -173,10 +175,14 @@ def _chosen(
             yield condition, frozenset(numbers)
 
 
+_JOINS = frozenset({"Concat", "concatenate"})  # calls of which nothing is left out for empty operands
+
+
 def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     """The shapes of inputs and results, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
     leaves = rule.leaves
+    joins_only = all(_JOINS.issuperset(n.operators) for n in rule.nodes if isinstance(n, ir.CallNode))
     for condition in _implied(rule, rule.where):
         match against_constant(condition):
             case ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),)), "==", 1:
@@ -185,12 +191,14 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
                 said = Said(rank=rank)
             case ir.NodeAttr(ir.OWN, node, "shape"), "==", tuple(shape):
                 said = Said(rank=len(shape), single=all(size == 1 for size in shape))
+            case ir.ItemValue(ir.NodeAttr(ir.OWN, node, "shape")), "==", 0 if joins_only:
+                said = Said(empty=True)
             case _:
                 continue
         before = found.get(node, Said())
         found[node] = Said(
             said.rank if before.rank is None else before.rank,
-            node in leaves and (before.single or said.single),
+            node in leaves and (before.single or said.single), before.empty or said.empty,
         )
     return found
 
