@@ -9,12 +9,14 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.check.walks import within_captures
-from gslang.dialect.domain import Interval, ListOf
+from gslang.dialect.domain import Interval, ListOf, contains
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
+
+_FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
 class CallAttributes(Leaves):
@@ -52,9 +54,9 @@ class CallAttributes(Leaves):
                 proposed[name] = value
             elif (
                 name not in proposed and type(spec.default) is float and "elementwise" in signature.traits
-                and rng.random() < 0.4
+                and rng.random() < 0.4 and contains(spec.domain, value := rng.choice(_FACTORS))
             ):
-                proposed[name] = rng.choice((0.25, 0.5, 1.5))
+                proposed[name] = value
         given, later = self.attributes(number, call, operator, proposed, settle=True)
         if later:
             raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")

@@ -6,7 +6,7 @@ from random import Random
 
 from gslang.base.open_types import Attrs
 from gslang.verify.onnx_layer_samplers import convolution, matmul
-from gslang.verify.samplers import Answer, Only, Shapes, any_axis, data_shape, fill, least_rank, nested
+from gslang.verify.samplers import Answer, Only, Shape, Shapes, any_axis, data_shape, fill, least_rank, nested
 
 
 def quantize(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -25,12 +25,21 @@ def quantize(rng: Random, known: Shapes, given: Attrs) -> Answer:
             factors_ = tuple(blocks if k == at else d for k, d in enumerate(data))
     if known[0] is None and len(factors_) == 1:
         data = tuple(factors_[0] if k == at else d for k, d in enumerate(data))
-    scales = nested(factors_, lambda: rng.choice((0.5, 0.25, 0.125, 2.0)))
     return fill(known, data, factors_, factors_), {
-        **answer,
-        "%1": Only(scales),
-        "%2": Only(nested(factors_, lambda: rng.choice((0, 3, 1)))),
-    }
+        **answer, "%1": Only(scales(rng, factors_)), "%2": Only(nested(factors_, lambda: zero_point(rng))),
+    }  # fmt: skip
+
+
+def scales(rng: Random, shape: Shape = ()) -> object:
+    """Scales of a shape. Nothing forbids one below 0: some are, in a third of the cases."""
+    signs = rng.choice(((1,), (1,), (1, -1)))
+    return nested(shape, lambda: rng.choice((0.5, 0.25, 0.125, 2.0)) * rng.choice(signs))
+
+
+def zero_point(rng: Random) -> int:
+    """A number that stands for 0: that is 0 too, or small, or below it; of a type without a sign, large then.
+    """
+    return rng.choice((0, 0, 3, 1, -2))
 
 
 def quantized_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -59,7 +68,7 @@ def _quantities(rng: Random, count: int, scaled: bool) -> dict[str, object]:
     result: dict[str, object] = {}
     for scale, zero in places.items():
         if scale > 0:
-            result[f"%{scale}"] = Only(rng.choice((0.5, 0.25, 1.0, 2.0)))
+            result[f"%{scale}"] = Only(scales(rng))
         if zero < count:
-            result[f"%{zero}"] = Only(rng.choice((0, 1, 3, 5)))
+            result[f"%{zero}"] = Only(zero_point(rng))
     return result

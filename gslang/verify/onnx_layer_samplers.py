@@ -94,12 +94,12 @@ def gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
     b = b or ((columns, inner) if tb else (inner, columns))
     rows, columns = a[-1] if ta else a[0], b[0] if tb else b[-1]
     bias = rng.choice(((columns,), (columns,), (rows, columns), (1, columns), (rows, 1), (1,), ()))
-    factor = rng.choice((1.0, 1.0, 0.5, 2.0))
+    factor = rng.choice((1.0, 1.0, 0.5, -2.0))
     return fill(known, a, b, bias), {
         "transA": ta,
         "transB": tb,
         "alpha": factor,
-        "beta": rng.choice((1.0, 1.0, 0.25)),
+        "beta": rng.choice((1.0, 1.0, 0.25, -0.5)),
     }
 
 

@@ -19,9 +19,8 @@ _ASSOCIATIVE: Final = "Add And BitwiseAnd BitwiseOr BitwiseXor Max Min Mul Or Xo
 _N_ARY: Final = "Max Mean Min Sum Where".split()
 _IDEMPOTENT: Final = "Abs Ceil Floor Identity Relu Round Sign".split()
 _INVOLUTION: Final = "BitwiseNot Identity Neg Not".split()
-_MONOTONIC: Final = (
-    "Asinh Atan Ceil Clip Elu Erf Exp Floor HardSigmoid Identity LeakyRelu Log Relu Round Selu Sigmoid Sign "
-    "Sinh Softplus Softsign Sqrt Tanh"
+_MONOTONIC: Final = (  # whatever their attributes: not those with a slope, which may be below 0
+    "Asinh Atan Ceil Clip Erf Exp Floor Identity Log Relu Round Sigmoid Sign Sinh Softplus Softsign Sqrt Tanh"
 ).split()
 _INJECTIVE: Final = (
     "DepthToSpace Expand Flatten Gather Identity Reshape Slice SpaceToDepth Squeeze Tile Transpose Unsqueeze"
