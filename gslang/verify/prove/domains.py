@@ -183,6 +183,8 @@ def attribute(
         return _of_slice(world, name, first.shape if isinstance(first, Tensor) else (), attrs, choices)
     if name == "pad_width":
         return tuple((world.facts.size("before", 0), world.facts.size("after", 0)) for _ in range(rank))
+    if name == "indices_or_sections":
+        return _sections(world, choices)
     if name in ("src_layout", "dst_layout"):
         return _layout(world, name, rank, attrs, choices)
     if name == "num_newaxis":
@@ -202,6 +204,18 @@ def attribute(
     if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+_PARTS = 4  # more than instances of blocks are looked at one by one (`counted`)
+
+
+def _sections(world: World, choices: Choices) -> object:
+    """A number of equal parts, or the places between parts."""
+    world.notes.add(f"splits into up to {_PARTS} parts")
+    count = choices.choose(_PARTS) + 1
+    if choices.choose(2):
+        return count
+    return tuple(world.facts.size("cut", LEAST["indices_or_sections"]) for _ in range(count - 1))
 
 
 def _of_range(world: World, name: str, side: Any, attrs: Attributes, choices: Choices) -> object:

@@ -397,7 +397,7 @@ class Source:
         if isinstance(value, OpenParts) and type(index) is int and index >= 0:
             return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
         if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
-            if self.graph.op[base] == "Split" and type(index) is int:
+            if self.graph.op[base] in ("Split", "split") and type(index) is int:
                 raise Impossible  # it has all of its parts
             raise NotProved(f"result {index} of a call")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
