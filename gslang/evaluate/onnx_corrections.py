@@ -19,6 +19,8 @@ def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], 
         return None
     if operator == "ReduceMean" and (operands[0].dtype not in ("int64", "uint64") or not operands[0].size):
         return None
+    if operator == "ReduceLogSumExp" and operands[0].ndim:
+        return None
     return _FUNCTIONS.get(operator)
 
 
@@ -70,6 +72,12 @@ def _mean(operands: Operands, attrs: Attrs) -> object:
     return np.array(found, x.dtype).reshape(total.shape)
 
 
+def _softsign(operands: Operands, attrs: Attrs) -> object:
+    """Also of a number without dimensions, which the reference refuses."""
+    x = operands[0]
+    return np.asarray(x / (1 + np.abs(x)), x.dtype)
+
+
 def _gather_elements(operands: Operands, attrs: Attrs) -> object:
     """An index outside of the axis is an error; the reference goes round the axis until it is inside, which
     for numbers far off does not end.
@@ -111,7 +119,9 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
     "QLinearMatMul": _qlinear_matmul,
+    "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
     "ReduceMean": _mean,
+    "Softsign": _softsign,
     "RNN": _recurrent("rnn"),
     "GRU": _recurrent("gru"),
     "LSTM": _recurrent("lstm"),

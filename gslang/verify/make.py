@@ -22,7 +22,7 @@ from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_attributes import CallAttributes
-from gslang.verify.operand_types import declared_type, operand_type, operand_types
+from gslang.verify.operand_types import declared_type, operand_type, operand_types, type_of_its_own
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -315,6 +315,7 @@ class Making(CallAttributes):
     def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""
         before = self.dtype
+        self.dtype = type_of_its_own(operator, k, self.dice(pattern)) or before
         if self.rule.dialect.name == "onnx":
             self.dtype = operand_type(operator, k, self.dtype)
         else:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from functools import cache
+from random import Random
 
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
 
+# operators and their operands whose type is not that of the others: often another one is drawn for these
+_OF_THEIR_OWN = frozenset({
+    ("cast_like", 1), ("reshape_like", 1), ("slice_like", 1), ("broadcast_to_like", 1),
+    ("collapse_sum_like", 1), ("CastLike", 1), ("Pow", 1), ("MatMulInteger", 1), ("ConvInteger", 1),
+})  # fmt: skip
+_DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
 
@@ -25,6 +32,14 @@ def operand_types(operator: str, k: int) -> frozenset[str]:
     if k > last and now.options[last] != "*":
         return frozenset()
     return now.types[min(k, last)] or frozenset()
+
+
+def type_of_its_own(operator: str, k: int, rng: Random) -> str | None:
+    """An element type for an operand that need not have that of the others, mostly; else None."""
+    if (operator, k) not in _OF_THEIR_OWN or rng.random() < 0.4:
+        return None
+    allowed = operand_types(operator, k)
+    return rng.choice([name for name in _DRAWN if not allowed or name in allowed])
 
 
 def operand_type(operator: str, k: int, wanted: str) -> str:

@@ -33,3 +33,12 @@ def test_the_mean_of_whole_numbers_is_exact(axes: list[int], attrs: dict[str, An
     node = graph.add("ReduceMean", tuple(nodes), attrs, None)
     found: Any = evaluate_node(graph, load_dialect("onnx"), node, [x, np.array(axes, np.int64)])
     assert found.dtype == np.int64 and found.tolist() == expected
+
+
+@pytest.mark.parametrize("operator, expected", [("Softsign", 0.75), ("ReduceLogSumExp", 3.0)])
+def test_numbers_without_dimensions_are_computed(operator: str, expected: float) -> None:
+    graph = Graph("onnx")
+    x = graph.add(INPUT, (), {}, TensorType((), "float32"), "x")
+    node = graph.add(operator, (x,), {}, None)
+    found: Any = evaluate_node(graph, load_dialect("onnx"), node, [np.array(3.0, np.float32)])
+    assert (found.dtype, found.shape, float(found)) == (np.float32, (), expected)

@@ -71,6 +71,13 @@ def test_a_target_that_cannot_be_computed_for_inputs_of_unknown_rank_refutes() -
     assert verdict.verdict == "refuted" and "axis 0 of a tensor with 0 dimensions" in verdict.reason
 
 
+@pytest.mark.parametrize(
+    "file, name", [("relay_rare.gsl", "cast_like_float"), ("onnx_rare.gsl", "like_back")]
+)
+def test_an_example_of_a_type_is_of_another_type(file: str, name: str) -> None:
+    assert verify_now(rule(file, f"{name}_wrong"), QUICK).verdict == "refuted"
+
+
 def test_sizes_that_a_narrow_type_does_not_hold_are_tried() -> None:
     verdict = verify_now(rule("onnx_spellings.gsl", "sizes_in_bytes_wrong"), Settings(seconds=5))
     assert verdict.verdict == "refuted" and verdict.counterexample is not None
