@@ -17,7 +17,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
-from gslang.verify.inputs import constants_in, inputs_for
+from gslang.verify.inputs import constants_in, inputs_for, limits_scores
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
@@ -156,10 +156,11 @@ def _kinds(graph: Graph, has_point: bool) -> list[str]:
     leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
     dtypes = [str(getattr(type_, "dtype", None)) for type_ in leaves]
     floats, whole = any(map(is_float, dtypes)), any(dtype.startswith(("int", "uint")) for dtype in dtypes)
-    beyond = ["beyond"] if constants_in(graph).size else []
+    small = limits_scores(graph)
+    spread, beyond = [] if small else ["spread"], ["beyond"] if not small and constants_in(graph).size else []
     return [
         "normal",
-        *(["positive", "spread", "zeros", "halves", *beyond] if floats else []),
+        *(["positive", *spread, "zeros", "halves", *beyond] if floats else []),
         *(["wide"] if whole else []),
         *(["point"] if has_point else []),
         *(["special"] if floats else []),

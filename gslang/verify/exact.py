@@ -22,10 +22,12 @@ from gslang.verify.field.onnx_order import COMPUTED
 from gslang.verify.field.points import random_point
 from gslang.verify.field.relay import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field.residues import PRIME, NoField
+from gslang.verify.inputs import limits_scores
 
 POINTS = 3
 # of the points: numbers below 4, below 64, below a half, so that thresholds lie between them
 SCALES = (1 << 28, 1 << 24, 1 << 31)
+_SMALL_SCALES = (1 << 28, 1 << 28, 1 << 31)  # where masks say that scores are small
 BOUND = (DEGREE / PRIME) ** POINTS  # 7e-18: the chance that sides which differ agree at all points
 
 
@@ -125,11 +127,15 @@ def _difference(
     return _relay_at_points(before, after, dialect, seed, unknown, False, False)
 
 
+def _scales(graph: Graph) -> tuple[int, ...]:
+    return _SMALL_SCALES if limits_scores(graph) else SCALES
+
+
 def _relay_at_points(
     before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool
 ) -> dict[str, object] | None:
-    for point in range(POINTS):
-        values = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
+    for point, scale in enumerate(_scales(before)):
+        values = random_point(before, np.random.default_rng([seed, point]), positive, scale)
         inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
         reals = {name: v.real if isinstance(v, Dual) else v for name, v in values.items()} if order else None
         left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
@@ -148,8 +154,8 @@ def _onnx_at_points(
     positive: bool,
     laws: Mapping[str, Meaning] = EMPTY,
 ) -> dict[str, object] | None:
-    for point in range(POINTS):
-        inputs = random_point(before, np.random.default_rng([seed, point]), positive, SCALES[point])
+    for point, scale in enumerate(_scales(before)):
+        inputs = random_point(before, np.random.default_rng([seed, point]), positive, scale)
         if not _equal(
             *(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get, laws) for graph in (before, after))
         ):

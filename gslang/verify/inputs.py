@@ -111,17 +111,34 @@ def _beyond(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
 
 def constants_in(graph: Graph) -> Array:
     """The numbers in constants of floats, each once; without those that stand for infinity in masks."""
-    constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
-    floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
-    known = np.concatenate(floats) if floats else np.zeros(0)
-    known = known[np.isfinite(known)]
-    if any(graph.op[n] in _MASKED for n in graph.nodes()):
+    known = _floats_in(graph)
+    if _is_masked(graph):
         known = known[np.abs(known) < _AS_INFINITE]
     return np.unique(known)
 
 
+def limits_scores(graph: Graph) -> bool:
+    """True if numbers that are low, but not beyond what products of large inputs are, stand for infinity in
+    masks.
+    """
+    sizes = np.abs(_floats_in(graph)) if _is_masked(graph) else np.zeros(0)
+    return bool(((sizes >= _AS_INFINITE) & (sizes < _OUT_OF_REACH)).any())
+
+
+def _floats_in(graph: Graph) -> Array:
+    constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
+    floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
+    known = np.concatenate(floats) if floats else np.zeros(0)
+    return known[np.isfinite(known)]
+
+
+def _is_masked(graph: Graph) -> bool:
+    return any(graph.op[n] in _MASKED for n in graph.nodes())
+
+
 _MASKED = frozenset({"Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax"})
 _AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
+_OUT_OF_REACH = 1e6  # no score is as large
 
 
 _MOST_CONSTANTS = 16  # of one array

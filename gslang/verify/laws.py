@@ -127,6 +127,8 @@ LAWS: tuple[Law, ...] = (
     ),
     # a number of at most −10³⁰: no float tells it from its sum with another one
     Law("very low number", "exp(very_low(y) + x)", "exp(very_low(y))", _REAL, (), False),
+    # a number of at most −10⁴ in place of a score, beside one that is not
+    Law("number that is outweighed", "exp(outweighed(y) + x)", "0", _REAL, (), False),
     Law("number that is computed", "IsNaN(x)", "0", _REAL),
     # bytes: a zero point is moved with the numbers that are counted from it
     Law(

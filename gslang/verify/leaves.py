@@ -225,7 +225,9 @@ class Leaves:
         if value is None:
             count = int(np.prod(shape))
             whole = dtype.startswith(("int", "uint"))
-            if rng.random() < 0.5:  # numbers like those of a model
+            if dtype == "bool":  # most numbers would be true
+                value = [rng.random() < 0.6 for _ in range(count)]
+            elif rng.random() < 0.5:  # numbers like those of a model
                 value = [
                     rng.randrange(7) if whole else round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)
                 ]

@@ -183,3 +183,16 @@ def test_a_chain_without_end_in_sight() -> None:
     chain = "chain c in 1000000000000000000.. from p { y = nn.relu(prev.y); }"
     search = found(f"rule r(a) {{ p = nn.relu(a); {chain} c[-1].y => a }}", 3)
     assert search.found == 0 and "more than 200 instances" in str(search.obstacle)
+
+
+def test_scores_are_small_where_a_number_hides_them() -> None:
+    """Scores of 10⁵ are none that −10⁴ was chosen for."""
+    rules = api.parse_rules("""dialect onnx;
+        rule r(x, y, mask: const(shape = (1, 1, _, _), dtype = "bool"), c: const(shape = ())) {
+            s = MatMul(x, y) * 24.0;
+            Softmax((m := Where(mask, s, c)), axis = -1)
+            where s.ndim == 4, s.dtype == "float32", m.shape == s.shape, c.value <= -1e4, c.value > -2e4,
+                  all(any(e for e in row) for row in mask.value[0][0])
+          => Softmax(s + Where(mask, const(value = 0.0, dtype = "float32"), c), axis = -1)
+        }""")
+    assert verify_now(rules.own["r"], Settings(seconds=3, proof_steps=0)).verdict != "refuted"

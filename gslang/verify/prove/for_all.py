@@ -19,7 +19,13 @@ from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved, TooMuch
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
-from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf
+from gslang.verify.prove.symbolic_graph import (
+    NONE_IS_INFINITE,
+    ONE_IS_A_NUMBER,
+    ONE_IS_TRUE,
+    ConstantValue,
+    Leaf,
+)
 from gslang.verify.prove.terms import Term
 
 
@@ -64,6 +70,10 @@ def learn(case: Case, condition: ir.Value) -> None:
             _relate(case, part.left, part.right)
         elif isinstance(part, ir.CompareValue) and part.operator == ">" and case.ranges:
             _above(case, _value(case, part.left), part.right)
+        elif isinstance(part, ir.CompareValue) and part.operator == "<" and part.left.local is not None:
+            _below(case, _value(case, part.left), part.right)
+        elif isinstance(part, ir.Builtin) and part.name == "any" and case.ranges:
+            _in_each_row(case, part.arguments[0])
     except Unread:
         return
 
@@ -280,13 +290,54 @@ def _formula(case: Case, value: ir.Value, leaf: Leaf) -> Formula:
 
 def _above(case: Case, element: Any, bound: ir.Value) -> None:
     """Note that an element at any place of a constant is above 0."""
-    if isinstance(element, Part) and not element.shape and isinstance(bound, ir.Const) and bound.value == 0:
-        names = [f"1*{name}" for name in case.ranges]
-        sizes = zip(element.index, case.ranges.values(), element.leaf.resolved().shape)
-        if list(map(text_of, element.index)) == names and all(
-            _alike(case.world.facts, size, whole) for _, size, whole in sizes
-        ):
-            element.leaf.above_0 = True
+    if _is_any_element(case, element) and isinstance(bound, ir.Const) and bound.value == 0:
+        element.leaf.above_0 = True
+
+
+_FAR = 1e30  # no number beyond it is asked for by a mask
+
+
+def _below(case: Case, element: Any, bound: ir.Value) -> None:
+    """Note that an element at any place of a constant is below a number, so that it is neither +∞ nor NaN."""
+    if _is_any_element(case, element) and isinstance(bound, ir.Const) and bound.value <= _FAR:
+        element.leaf.rows.add(NONE_IS_INFINITE)
+
+
+def _in_each_row(case: Case, loop: ir.Value) -> None:
+    """Note that some element of any row of a constant is true, or above a very low number."""
+    if not isinstance(loop, ir.Comprehension) or loop.condition is not None or len(loop.locals) != 1:
+        raise Unread
+    row, element = _value(case, loop.source), loop.element.meant(case.rule.lets)
+    if not isinstance(row, Part) or len(row.shape) != 1 or not _is_anywhere(case, row):
+        raise Unread
+    case.world.facts.equal(row.shape[0], 1)  # a case: such a row is repeated where it is broadcast
+    if element.local == loop.locals[0]:
+        row.leaf.rows.add(ONE_IS_TRUE)
+    elif (
+        isinstance(element, ir.CompareValue) and element.operator == ">"
+        and element.left.local == loop.locals[0]
+        and isinstance(element.right, ir.Const) and element.right.value >= -_FAR
+    ):
+        row.leaf.rows.add(ONE_IS_A_NUMBER)
+
+
+def _is_any_element(case: Case, element: Any) -> bool:
+    return isinstance(element, Part) and not element.shape and _is_anywhere(case, element)
+
+
+def _is_anywhere(case: Case, part: Part) -> bool:
+    """True if a part of a constant is at any place: a symbol of its own along each axis, or 0 if it is 1."""
+    facts, met = case.world.facts, set()
+    for place, size in zip(part.index, part.leaf.resolved().shape):
+        name = next(iter(names_in(place)), "")
+        if name and text_of(place) == f"1*{name}" and name not in met and name in case.ranges:
+            met.add(name)
+            if _alike(facts, case.ranges[name], size):
+                continue
+        elif text_of(place) == "0" and text_of(facts.normal(size)) == "1":
+            continue
+        return False
+    return True
 
 
 def _later(

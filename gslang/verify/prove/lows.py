@@ -7,11 +7,10 @@ it says so.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from gslang.verify.prove.axioms import apply
+from gslang.verify.prove.outweighed import Row, weighed
 from gslang.verify.prove.tensors import World
-from gslang.verify.prove.terms import ONE, Atom, Factors, Term, of_atom, term, unknown
+from gslang.verify.prove.terms import ONE, Atom, Term, of_atom, term, unknown, with_value
 from gslang.verify.prove.uses import is_raw, rewrite
 
 _LAW = "very low number"
@@ -19,9 +18,16 @@ _NOTE = "numbers of −10²⁹ and below stay the same whatever is added to them
 _MOST_TRUTHS = 4  # that decide whether a score is very low
 
 
-def weight(world: World, score: Term) -> Term:
-    """exp of a score, in which nothing is added to very low numbers."""
-    if is_raw() or not any(_is_low(atom) for atom in score.atoms()):
+def weight(world: World, score: Term, row: Row | None = None) -> Term:
+    """exp of a score, in which nothing is added to very low numbers; 0 for one that is outweighed. `row`:
+    where the score stands in its row of a softmax, if that is known.
+    """
+    if is_raw():
+        return apply("exp", [score])
+    if row is not None and any(atom.name == "outweighed" for atom in score.atoms()):
+        found = weighed(world, score, row)
+        return apply("exp", [score]) if found is None else found
+    if not any(_is_low(atom) for atom in score.atoms()):
         return apply("exp", [score])
     settled = _by_cases(score, _deciding(score))
     if settled is None or settled.key == score.key:
@@ -53,21 +59,11 @@ def _by_cases(score: Term, deciding: list[Atom]) -> Term | None:
     if not deciding:
         return _swallowed(score)
     atom, *rest = deciding
-    either = [_by_cases(_with(score, atom, value), rest) for value in (0, 1)]
+    either = [_by_cases(with_value(score, atom, value), rest) for value in (0, 1)]
     if either[0] is None or either[1] is None:
         return None
     truth = of_atom(atom)
     return (ONE - truth) * either[0] + truth * either[1]
-
-
-def _with(score: Term, truth: Atom, value: int) -> Term:
-    """A score where a truth value is 0 or 1."""
-    result: dict[Factors, Fraction] = {}
-    for factors, c in score.parts.items():
-        rest = tuple(factor for factor in factors if factor[0] != truth)
-        if len(rest) == len(factors) or value:
-            result[rest] = result.get(rest, Fraction(0)) + c
-    return term(result)
 
 
 def _swallowed(score: Term) -> Term | None:

@@ -9,25 +9,34 @@ from __future__ import annotations
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import compared
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_quantised import converted
 from gslang.verify.prove.relay_arithmetic import elementwise
 from gslang.verify.prove.tensors import Meaning, Operands, Value, World, constant
 from gslang.verify.prove.terms import ONE
 
 
-def _root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
-    plain = ARITHMETIC["RMSNormalization"]
-    x, scale = operands
-    by_source = not world.reading and any(x is tensor for tensor in world.in_float32)
-    if not by_source or attrs["stash_type"] != 1 or compared(x.dtype, "float32") is not False:
-        return plain(world, operands, attrs)
-    y = plain(world, [converted(world, x, "float32"), constant(ONE, (), "float32")], attrs)
-    wide = elementwise(world, "multiply", [converted(world, y, x.dtype), scale], x.dtype)
-    world.need_same_dtype(x.dtype, scale.dtype)
-    world.need_true(len(wide.shape) == len(x.shape), "the scale of a norm")
-    for size, own in zip(wide.shape, x.shape):
-        world.need_equal(size, own, "the scale of a norm")
-    return wide
+def _stashed(plain: Meaning) -> Meaning:
+    """A norm whose conversions are the specification's where the source converts the operand."""
+
+    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
+        x, scale = operands
+        by_source = not world.reading and any(x is tensor for tensor in world.in_float32)
+        if not by_source or attrs["stash_type"] != 1 or compared(x.dtype, "float32") is not False:
+            return plain(world, operands, attrs)
+        found = plain(world, [converted(world, x, "float32"), constant(ONE, (), "float32")], attrs)
+        y, *rest = found if isinstance(found, tuple) else (found,)
+        wide = elementwise(world, "multiply", [converted(world, y, x.dtype), scale], x.dtype)
+        world.need_same_dtype(x.dtype, scale.dtype)
+        world.need_true(len(wide.shape) == len(x.shape), "the scale of a norm")
+        for size, own in zip(wide.shape, x.shape):
+            world.need_equal(size, own, "the scale of a norm")
+        return (wide, *rest) if isinstance(found, tuple) else wide
+
+    return meaning
 
 
-STASHED: dict[str, Meaning] = {"RMSNormalization": _root_norm}
+STASHED: dict[str, Meaning] = {
+    "RMSNormalization": _stashed(ARITHMETIC["RMSNormalization"]),
+    "SimplifiedLayerNormalization": _stashed(COMPOSED["SimplifiedLayerNormalization"]),
+}

@@ -14,6 +14,7 @@ from gslang.verify.prove.sizes import Size
 from gslang.verify.prove.terms import Atom, Term, inverse, number, of_size, unknown
 
 LOW = -(10**29)  # numbers of at most this one are told from others (`lows`)
+_OUTWEIGHED = -(10**4)  # the same of those that weigh nothing beside usual scores
 
 
 class Real(Opaque):
@@ -132,13 +133,14 @@ class Real(Opaque):
         return holds
 
     def _note_low(self, value: Term) -> None:
-        """Where it is at least 0 that a limit is above this number, and the limit is very low, so is it."""
+        """Where it is at least 0 that a limit is above this number, and the limit is low, so is it."""
         alone = self.exact.alone
         limit = (value + self.exact).constant
-        if limit is None or limit > LOW or alone is None:
+        if limit is None or limit > _OUTWEIGHED or alone is None:
             return
         if alone[1] == 1 and alone[0].kind == "read":
-            self.choices.fixed.setdefault(alone[0].key, unknown("very_low", self.exact))
+            name = "very_low" if limit <= LOW else "outweighed"
+            self.choices.fixed.setdefault(alone[0].key, unknown(name, self.exact))
 
     def __lt__(self, other: Number) -> bool:
         return self._is(_exact(other) - self.exact, True)

@@ -157,7 +157,11 @@ def softmax(world: World, x: Tensor, written: Any) -> Tensor:
     """exp over its sum along an axis."""
     axis = plain_axis(world, written, len(x.shape))
     world.need_real(x.dtype)
-    e = Tensor(x.shape, x.dtype, lambda index: weight(world, x.at(index)))
+
+    def at(index: Index) -> Term:
+        return weight(world, x.at(index), (index[axis], x.shape[axis]))
+
+    e = Tensor(x.shape, x.dtype, at)
     whole = reduced(world, e, (axis,), True)
     return Tensor(
         x.shape, x.dtype,

@@ -267,7 +267,7 @@ class Source:
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"
         if leaf.is_constant:
-            self.world.constants.add(leaf.name)
+            self.world.constants[leaf.name] = leaf
         leaf.is_read = leaf.is_constant and "value" in read
         op: Any = {"const": CONST, "proj": PROJ, "call": Token("any operator", choices)}.get(kind, INPUT)
         slot = self.graph.add(

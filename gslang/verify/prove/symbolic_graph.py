@@ -15,9 +15,12 @@ from gslang.verify.prove.dtypes import REAL, Dtype, restrict, takes
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Impossible, NotProved
 from gslang.verify.prove.reals import Near, Real, Token, as_term
-from gslang.verify.prove.sizes import Number
+from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Tensor, Value, World
-from gslang.verify.prove.terms import Term, of_size, read
+from gslang.verify.prove.terms import ONE, Term, of_size, read
+
+# What conditions say of each row of a constant, along its last axis (`Leaf.rows`).
+ONE_IS_TRUE, ONE_IS_A_NUMBER, NONE_IS_INFINITE = "one is true", "one is a number", "none is +∞"
 
 
 class Leaf:
@@ -50,6 +53,7 @@ class Leaf:
         self.written: dict[int, int] = {}  # the same, as the rule sees them
         self.says: list[Any] = []  # what conditions say of all of its elements (`for_all.Says`)
         self.above_0 = False  # each of them, by a condition
+        self.rows: set[str] = set()  # what conditions say of each row
         self.like: Leaf | None = None  # another one with the same elements
 
     def demand(self, rank: int) -> None:
@@ -81,6 +85,8 @@ class Leaf:
                 restrict(self.dtype, frozenset({REAL}))  # no whole number is one half
 
             def at(index: tuple[Number, ...]) -> Term:
+                if ONE_IS_TRUE in self.rows and text_of(world.facts.normal(shape[-1])) == "1":
+                    return ONE
                 if self.like is not None:
                     return self.like.resolved().at(index)  # type: ignore[no-any-return]
                 if self.value is not None:

@@ -97,7 +97,7 @@ class World:
         self.record: CaseRecord | None = None  # where a certificate is asked for
         # what the source looks up: places, and the sizes of axes that they lie in
         self.gathered: list[tuple[Tensor, Number]] = []
-        self.constants: set[str] = set()  # names of leaves that are constants
+        self.constants: dict[str, Any] = {}  # leaves that are constants, by their names
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:

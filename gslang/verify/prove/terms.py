@@ -283,6 +283,16 @@ def rebuilt(value: Term, change: Callable[[Atom], Term]) -> Term:
     return result
 
 
+def with_value(value: Term, truth: Atom, known: int) -> Term:
+    """A term where a truth value is 0 or 1; inside of functions it stays."""
+    result: dict[Factors, Fraction] = {}
+    for factors, c in value.parts.items():
+        rest = tuple(factor for factor in factors if factor[0] != truth)
+        if len(rest) == len(factors) or known:
+            result[rest] = result.get(rest, Fraction(0)) + c
+    return term(result)
+
+
 def sizes_of(atom: Atom) -> Iterable[Number]:
     """All sizes and positions in an atom, those inside its arguments included."""
     for argument in atom.args:

@@ -191,7 +191,8 @@ _OF_REALS = frozenset({
 _FUNCTIONS: dict[str, Callable[..., Number]] = {
     **_BYTES,
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
-    "very_low": lambda x: -(10**30) * (1 + abs(x)), "IsNaN": lambda x: Fraction(0),
+    "very_low": lambda x: -(10**30) * (1 + abs(x)), "outweighed": lambda x: -(10**4) * (1 + abs(x)),
+    "IsNaN": lambda x: Fraction(0),
     "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x), "square": lambda x: x * x,
     "divide": lambda x, y: x * _power(y, -1), "reciprocal": lambda x: _power(x, -1),
     "negative": lambda x: -x, "subtract": lambda x, y: x - y,
