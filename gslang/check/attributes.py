@@ -20,7 +20,7 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )
-from gslang.check.results import is_tuple, told_of, told_of_target
+from gslang.check.results import is_tuple, told_of_target, told_when_matched
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -168,7 +168,7 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
     branches = lowering.without_alternatives(node)
     if any(node in template.ahead.values() for template in lowering.templates):
         return "any"  # `first.NAME` inside its own definition
-    if field in ("shape", "dtype", "ndim") and is_tuple(told_of(lowering, node).results):
+    if field in ("shape", "dtype", "ndim") and is_tuple(told_when_matched(lowering, node).results):
         name = pattern.name or "this"
         lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span,

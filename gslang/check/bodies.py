@@ -73,7 +73,7 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
         case n.Name() | n.Literal() | n.Unary("-") | n.Binary() | n.Attribute() | n.Index():
             found = values.value(lowering, expr)
             if found.type in ("str", "none", "dtype", "graph"):
-                lowering.stop("E0307", f"expected a tensor, found {values.article(found.type)}", expr.span)
+                values.no_tensor(lowering, found.type, expr.span)
             return ir.BodyConstant(ir.ConstantEquals(found.value))
     lowering.stop(
         "E0504", "a body is described by calls, values of the source, its inputs and constants", expr.span,

@@ -191,6 +191,8 @@ class Lowering:
     target_names: list[str | None] = field(default_factory=list)
     target_spans: list[Span] = field(default_factory=list)
     locals: int = 0
+    # pattern node → kinds of operands that it is ("tensor", "tuple"); "any" for an alternative
+    taken: dict[int, set[str]] = field(default_factory=dict)
     used_inputs: set[str] = field(default_factory=set)
     expanding: tuple[str, ...] = ()  # functions being expanded, outermost first
     expansions: int = 0
@@ -258,6 +260,7 @@ class Lowering:
 
     def visible(self) -> list[str]:
         found = list(self.names) + (list(self.inside.names) if self.inside else [])
+        found += [name for name, item in self.functions.items() if isinstance(item, n.ParamDecl)]
         return found + [name for names in self.overlay for name in names if name]
 
     def bind(self, name: n.Name, what: Denotation, *, is_operand: bool = False) -> None:
@@ -323,6 +326,8 @@ class Lowering:
     def add_pattern(self, pattern: ir.Pattern) -> NodeOf:
         number = len(self.patterns)
         self.patterns.append(pattern)
+        for part in pattern.stands_for:
+            self.taken.setdefault(part, set()).add("any")
         if self.inside is not None:
             self.inside.nodes.append(number)
         return NodeOf(ir.OWN, number)

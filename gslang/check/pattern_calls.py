@@ -205,6 +205,7 @@ def _check_kind(
     lowering: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int
 ) -> None:
     pattern = lowering.patterns[operand]
+    lowering.taken.setdefault(operand, set()).add(spec.kind)
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
         lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span

@@ -126,7 +126,7 @@ def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):
-                lowering.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
+                values.no_tensor(lowering, kind, expr.span)
             constraint = ir.Constraint("value", ir.ConstantEquals(value), expr.span)
             return lowering.add_pattern(ir.LeafNode(
                 name=None, span=expr.span, block=lowering.block, constraints=(constraint,), kind="const",

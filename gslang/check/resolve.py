@@ -24,7 +24,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )  # fmt: skip
-from gslang.check.results import check_projection, told_of, told_of_target
+from gslang.check.results import check_projection, told_of_target, told_when_matched
 from gslang.dialect.declarations import NotConstant
 from gslang.syntax import nodes as n
 
@@ -178,7 +178,7 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
         case NodeOf() | TargetOf():
             check_projection(
                 lowering,
-                told_of(lowering, base.node).results if isinstance(base, NodeOf)
+                told_when_matched(lowering, base.node).results if isinstance(base, NodeOf)
                 else told_of_target(lowering, base.target).results,
                 index.value, expr.span,
             )

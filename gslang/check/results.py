@@ -51,6 +51,15 @@ def told_of(lowering: Lowering, node: int) -> Told:
     return Told("tensor" if pattern.is_tensor else None, stated.get("dtype"))
 
 
+def told_when_matched(lowering: Lowering, node: int) -> Told:
+    """The part that is known where all is matched: an input is also what each call takes it for."""
+    told, taken = told_of(lowering, node), lowering.taken.get(node, set())
+    if told.results is None and len(taken) == 1 and "any" not in taken:
+        (kind,) = taken
+        return Told(kind, told.dtype)
+    return told
+
+
 def told_of_target(lowering: Lowering, target: int) -> Told:
     """The part that is known of a target."""
     return _OfTargets(lowering).of_target(target)
@@ -65,7 +74,7 @@ class _OfTargets(TargetReading[Told]):
         return self.lowering.targets
 
     def of_matched(self, number: int, target: ir.SourceNode) -> Told:
-        return told_of(self.lowering, target.node)
+        return told_when_matched(self.lowering, target.node)
 
     def of_constant(self, number: int, target: ir.MakeConst) -> Told:
         return Told("tuple" if target.as_tuple else "tensor", text_of(target.dtype))

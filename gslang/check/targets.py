@@ -38,7 +38,7 @@ def target_of(
             return lowering.add_target(ir.Absent(), expr.span).target
         case ValueOf(value, kind):
             if kind in ("str", "dtype", "graph"):
-                lowering.stop("E0307", f"expected a tensor, found {values.article(kind)}", expr.span)
+                values.no_tensor(lowering, kind, expr.span)
             return lowering.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
             lowering.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)

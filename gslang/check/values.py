@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
+from gslang.base.diagnostics import Label
+from gslang.base.source import Span
 from gslang.check import attribute_values
 from gslang.check import checked as ir
 from gslang.check.context import (
@@ -84,6 +86,20 @@ def condition(lowering: Lowering, expr: n.Expr) -> ir.Value:
 def article(kind: str) -> str:
     """`a tuple`, `an int`."""
     return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
+def no_tensor(lowering: Lowering, kind: str, span: Span) -> NoReturn:
+    """Report a value of a kind that no tensor has."""
+    lowering.stop("E0307", f"expected a tensor, found {article(kind)}", span, _INSTEAD_OF_TENSORS[kind])
+
+
+_INSTEAD_OF_TENSORS = {
+    "graph": "a body is passed on as an attribute: `then_branch = y.then_branch`",
+    "str": 'name the attribute that it is: `mode = "linear"`',
+    "dtype": "name the attribute that it is: `dtype = x.dtype`",
+    "bool": "a truth value as a tensor is `const(value = true)`",
+    "none": "leave out the operands at the end, or name the others: `Clip(x, max = m)`",
+}
 
 
 def _of_a_node(lowering: Lowering, expr: n.Expr | n.Star) -> str:
@@ -366,7 +382,18 @@ def _match_test(lowering: Lowering, expr: n.Match) -> ir.Test:
 def check_covered(
     lowering: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]
 ) -> None:
-    """Report alternatives without an arm: a match of one of them could never be applied."""
+    """Report alternatives without an arm: a match of one of them could never be applied; and arms that an
+    earlier one leaves nothing for.
+    """
+    chosen: dict[str, n.Arm] = {}
+    for arm in expr.arms:
+        name = "_" if arm.name is None else arm.name.id
+        first = chosen.get("_") or chosen.setdefault(name, arm)
+        if first is not arm:
+            lowering.error(
+                "E0403", f"this arm for `{name}` is never chosen", arm.span, "remove one of them",
+                related=(Label(first.span, "chosen instead"),),
+            )
     if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
         lacking = [
             name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None
