@@ -56,7 +56,7 @@ class RuleSet:
         more = {s.name: s for dialect in others for s in dialect.added if s.name not in first.operators}
         return infer_by_meaning(first.with_operators(more.values())) if more else first
 
-    @property
+    @cached_property
     def own(self) -> dict[str, CheckedRule]:
         """Rules that run without a pass, in order."""
         return {name: program.rules[name] for program in self.programs for name in program.own_rules}

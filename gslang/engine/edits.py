@@ -17,7 +17,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Type, UnknownValue
-from gslang.graph.graph import CONST, DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after
+from gslang.graph.graph import CONST, DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after, users_of
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.order import GAP
 
@@ -101,16 +101,16 @@ def edits_of(
         operands.append(these)
         attrs.append(given)
         names.append(None)
-        users.append([])
+        users.append(())
         for operand in these:
             if operand >= 0:
                 readers = users[operand]
                 if (
-                    type(readers) is list and len(readers) < MANY_USERS
+                    type(readers) is tuple and len(readers) < MANY_USERS
                     and not (additions and operand in additions)
                 ):
                     if not readers or readers[-1] != node:
-                        readers.append(node)
+                        users[operand] = (*readers, node)
                 else:
                     add_user(operand, node)
         if known is None:
@@ -190,11 +190,10 @@ def edits_of(
             for operand in operands[node]:
                 if operand >= 0:
                     readers = users[operand]
-                    if type(readers) is list:
-                        if node in readers:
-                            readers.remove(node)
-                    else:
-                        readers.pop(node, None)  # type: ignore[call-overload, arg-type, call-arg]
+                    if isinstance(readers, dict):
+                        readers.pop(node, None)
+                    elif node in readers:
+                        users[operand] = readers = tuple([other for other in readers if other != node])
                     if readers:
                         seeds.append(operand)
                     else:
@@ -222,7 +221,7 @@ def edits_of(
             stack += [node for node in range(first, count) if not users[node]]
         return remove(stack, seeds)
 
-    def redirect(old: int, now: int, first: int, seeds: list[int]) -> list[int] | dict[int, None]:
+    def redirect(old: int, now: int, first: int, seeds: list[int]) -> tuple[int, ...] | dict[int, None]:
         """Let the users of `old` read `now`, but not new nodes; returns these."""
         kept: list[int] = []
         for user in users[old]:
@@ -233,13 +232,13 @@ def edits_of(
             operands[user] = (now,) if len(before) == 1 else tuple([now if o == old else o for o in before])
             seeds.append(user)
             readers = users[now]
-            if type(readers) is list and len(readers) < MANY_USERS and not additions:
+            if type(readers) is tuple and len(readers) < MANY_USERS and not additions:
                 if user not in readers:
-                    readers.append(user)
+                    users[now] = (*readers, user)
             else:
                 add_user(now, user)
                 note(user)
-        return kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
+        return users_of(kept)
 
     def redirect_all(moved: dict[int, int], first: int, staying: Collection[int]) -> list[int]:
         """The same for several outputs; a node that reads many of them is changed once.
@@ -267,12 +266,12 @@ def edits_of(
                     continue
                 changed[user] = None
                 readers = users[now]
-                if type(readers) is list and len(readers) < MANY_USERS and not additions:
+                if type(readers) is tuple and len(readers) < MANY_USERS and not additions:
                     if user not in readers:
-                        readers.append(user)
+                        users[now] = (*readers, user)
                 else:
                     add_user(now, user)
-            users[old] = kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
+            users[old] = users_of(kept)
         for user in changed:
             operands[user] = tuple([moved.get(o, o) for o in operands[user]])
         return list(changed)

@@ -9,7 +9,7 @@ rules keep firing.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import field
 from enum import Enum
 from functools import cache, partial
@@ -145,7 +145,9 @@ def run_to_fixed_point(
         graph.blocked.clear()
         return found
 
-    todo = graph.in_order() if near is None else affected(graph, near, tables()[0], ())
+    todo = (
+        graph.in_order_of(starting.operators) if near is None else affected(graph, near, tables()[0], ())
+    )
     most = limits.applications if limits.applications is not None else 10 * len(graph) + 1000
     most += progress.applications
     run = _Run(graph, starting, progress, most, limits.stop_after, observe)
@@ -219,6 +221,11 @@ class _Starting:
         self._entries: dict[CheckedRule, tuple[MatchProgram, _Entry]] = {}
         self._edits: dict[int, Edits] = {}
         self.known: dict[str, tuple[_Entry, ...] | Dispatch[_Entry] | None] = {}
+
+    @property
+    def operators(self) -> Collection[str]:
+        """The operators of nodes at which some rule can start."""
+        return self._of.keys()
 
     def at(self, operator: str) -> tuple[_Entry, ...] | Dispatch[_Entry] | None:
         """The rules that can start at a node with this operator; from then on `known` has them."""

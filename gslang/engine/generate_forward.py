@@ -62,7 +62,7 @@ def _list_candidates(
     """Candidates above `base`: of a node with few users the list, which an outer loop may have made already.
     """
     inner = place.deeper()
-    writer.line(place, f"if type(users[v{base}]) is list:")
+    writer.line(place, f"if type(users[v{base}]) is tuple:")
     if (base, levels) in writer.listed:
         writer.line(inner, f"{found} = {writer.listed[base, levels]}")
     elif len(levels) == 1:

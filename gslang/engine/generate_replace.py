@@ -213,7 +213,7 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"users[{now}] = users[{old}]; names[{now}] = names[{old}]")
         writer.line(place, f"if {old} in output_uses: G.replace_outputs({{{old}: {now}}})")
         writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
-    for column, empty in (("users", "NO_USERS"), ("names", "None")):
+    for column, empty in (("users", "()"), ("names", "None")):
         writer.line(place, f"{' = '.join(f'{column}[{old}]' for old in olds)} = {empty}")
     kept = {item for items in layout.operands for item in items}
     _emit_removal(writer, place, kept=kept)
@@ -233,15 +233,14 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
     writer.line(place, f"readers, into = users[v{old}], users[{now}]")
     _emit_redirection(writer, place, f"v{old}", now)
     writer.line(
-        place, f"if type(into) is list and len(into) + len(readers) <= {MANY_USERS} and not additions:"
+        place, f"if type(into) is tuple and len(into) + len(readers) <= {MANY_USERS} and not additions:"
     )
-    writer.line(inner, "for u in readers:")
-    writer.line(inner.deeper(), "if u not in into: into.append(u)")
+    writer.line(inner, f"users[{now}] = (*into, *[u for u in readers if u not in into])")
     writer.line(place, "else:")
     writer.line(inner, "for u in readers:")
     writer.line(inner.deeper(), f"add_user({now}, u)")
     writer.line(inner.deeper(), "note(u)")
-    writer.line(place, f"seeds += readers; rest = []; users[v{old}] = []")
+    writer.line(place, f"seeds += readers; rest = []; users[v{old}] = ()")
     writer.line(place, f"if v{old} in output_uses: G.replace_outputs({{v{old}: {now}}})")
     _emit_removal(writer, place, now)
     _emit_end(writer, place, bound)
@@ -276,7 +275,7 @@ def _emit_removal(
     )
     writer.line(place, f"if {alone}:")
     for k in inside:
-        writer.line(place.deeper(), f"users[v{k}].clear()")
+        writer.line(place.deeper(), f"users[v{k}] = ()")
     _emit_going(writer, place.deeper(), [*rule.outputs, *inside], kept)
     writer.line(place, "else:")
     _emit_going(writer, place.deeper(), list(rule.outputs), kept)
@@ -297,12 +296,13 @@ def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection
                 reading.setdefault(child, []).append(k)
     for operand, gone in reading.items():
         writer.line(place, f"readers = users[v{operand}]")
-        writer.line(place, "if type(readers) is list:")
-        for k in gone:
-            writer.line(inner, f"if v{k} in readers: readers.remove(v{k})")
-        writer.line(place, "else:")
+        writer.line(place, "if type(readers) is dict:")
         for k in gone:
             writer.line(inner, f"readers.pop(v{k}, None)")
+        test = f"u != v{gone[0]}" if len(gone) == 1 else f"u not in ({', '.join(f'v{k}' for k in gone)})"
+        every = _tuple([f"v{k}" for k in gone])
+        writer.line(place, f"elif readers == {every}: users[v{operand}] = readers = ()")
+        writer.line(place, f"else: users[v{operand}] = readers = tuple([u for u in readers if {test}])")
         pattern = rule.nodes[operand]
         # else no pattern has more than a leaf there
         is_seed = not isinstance(pattern, ir.LeafNode) or pattern.kind == "any"

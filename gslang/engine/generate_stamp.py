@@ -302,11 +302,11 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
             elif item[0] in "v*":
                 outside.append((item, f"n{k}", seen))
                 seen = True
-    lists = [f"[{', '.join(mine)}]" for mine in readers]
+    lists = [_tuple(tuple(mine)) for mine in readers]
     if several is not None:
         mine = int(several[1:])
-        lists[mine] = f"[{', '.join([*readers[mine], '*projected'])}]"
-        lists.append("*[[] for _ in projected]")
+        lists[mine] = _tuple((*readers[mine], "*projected"))
+        lists.append("*((),) * len(projected)")
     writer.line(place, f"users_extend(({', '.join(lists)}, ))")
     if several is not None:
         writer.line(

@@ -171,8 +171,8 @@ def _fields_of_new(graph: Graph, base: int, type_: TupleType) -> list[int]:
     graph.attrs.extend(INDEX_ATTRS[:count])
     graph.types.extend(type_.fields)
     graph.names.extend([None] * count)
-    graph.users.extend([[] for _ in made])
-    graph.users[base] = made[:]  # type: ignore[assignment]
+    graph.users.extend([()] * count)
+    graph.users[base] = tuple(made)
     return made
 
 

@@ -45,8 +45,7 @@ def why_not(
             plan.rule.name, -1, -1, 0, parts_of(plan), "opset", plan.rule.span,
             "an operator set that the rule can be applied in", why, help,
         )]
-    op = graph.op
-    starts = [n for n in graph.in_order() if op[n] in plan.starts]
+    starts = graph.in_order_of(plan.starts)
     if node is not None:
         near = set(affected(graph, [node], ways_of([plan]), ()))
         starts = [n for n in starts if n in near or n == node]

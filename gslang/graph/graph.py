@@ -11,10 +11,10 @@ Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import compress, count
 from sys import intern
 from typing import Any, ClassVar, Final
 
-from gslang.base.collection import no_collection
 from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import Type
 from gslang.graph.order import OUTSIDE, Order
@@ -36,12 +36,16 @@ KIND_NAMES: Final = {INPUT: "input", PARAM: "param", CONST: "const", TUPLE: "tup
 ABSENT: Final = -1  # an omitted optional operand
 
 NO_ATTRS: Final[Attrs] = {}
-NO_USERS: Final[list[int]] = []  # of removed nodes, which get none any more
 INDEX_ATTRS: Final[list[Attrs]] = [{"index": i} for i in range(64)]
 
-# Up to this many users a list, beyond it a dict (ordered, constant-time removal); both iterate and have
-# `len`.
+# Up to this many users a tuple, which copies of a graph share, beyond it a dict (ordered, constant-time
+# removal); both iterate and have `len`.
 MANY_USERS: Final = 16
+
+
+def users_of(nodes: Sequence[int]) -> tuple[int, ...] | dict[int, None]:
+    """These nodes, without repetition, as what a graph notes as users of a node."""
+    return tuple(nodes) if len(nodes) <= MANY_USERS else dict.fromkeys(nodes)
 
 
 class Graph:
@@ -86,7 +90,7 @@ class Graph:
         self.attrs: list[Attrs] = []
         self.types: list[Type | None] = []
         self.names: list[str | None] = []
-        self.users: list[list[int] | dict[int, None]] = []
+        self.users: list[tuple[int, ...] | dict[int, None]] = []
         self.outputs: list[int] = []
         self.output_uses: dict[int, list[int]] = {}  # output → its positions among the outputs
         self.values: dict[int, Any] = {}
@@ -118,7 +122,7 @@ class Graph:
         self.attrs.append(attrs)
         self.types.append(type)
         self.names.append(name)
-        self.users.append([])
+        self.users.append(())
         for operand in operands:
             if operand >= 0:
                 self.add_user(operand, node)
@@ -252,6 +256,12 @@ class Graph:
         self.order = Order(nodes, len(self.op))
         return nodes
 
+    def in_order_of(self, operators: Collection[str]) -> list[int]:
+        """The nodes with these operators in the maintained order."""
+        label = self.ordered().label
+        found = compress(count(), map(operators.__contains__, self.op))
+        return sorted([node for node in found if label[node] != OUTSIDE], key=label.__getitem__)
+
     def _all_in_order(self) -> list[int]:
         nodes = self.reverse_post_order()
         if len(nodes) < len(self):
@@ -267,8 +277,9 @@ class Graph:
         other = Graph(self.dialect, self.name)
         other.op, other.operands, other.attrs = self.op[:], self.operands[:], self.attrs[:]
         other.types, other.names = self.types[:], self.names[:]
-        with no_collection():
-            other.users = [users.copy() for users in self.users]
+        other.users = self.users[:]
+        if dict in set(map(type, other.users)):
+            other.users = [users.copy() if isinstance(users, dict) else users for users in other.users]
         other.outputs, other.output_uses = (
             self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()},
         )
@@ -284,23 +295,18 @@ class Graph:
         users = self.users[operand]
         for log in self.additions.get(operand, ()):
             log.append(user)
-        if type(users) is list:
-            if user in users:
-                return
-            if len(users) < MANY_USERS:
-                users.append(user)
-                return
-            users = self.users[operand] = dict.fromkeys(users)
-        users[user] = None  # type: ignore[call-overload]
+        if isinstance(users, dict):
+            users[user] = None
+        elif user not in users:
+            self.users[operand] = users_of((*users, user))
 
     def drop_user(self, operand: int, user: int) -> None:
         """Note that `user` no longer reads `operand`."""
         users = self.users[operand]
-        if type(users) is list:
-            if user in users:
-                users.remove(user)
-        else:
-            users.pop(user, None)  # type: ignore[call-arg]
+        if isinstance(users, dict):
+            users.pop(user, None)
+        elif user in users:
+            self.users[operand] = tuple([other for other in users if other != user])
 
     def discard_from(self, first: int) -> None:
         """Undo all `add`s from node `first` on. None of them may be placed or used by an older node."""
@@ -381,17 +387,16 @@ class Graph:
             )
         self._bury(away)
         for node in away:
-            users[node] = []
+            users[node] = ()
         below.pop(ABSENT, None)
         unused = []
         for node in below:
             if changed.issuperset(users[node]):
-                users[node] = []
+                users[node] = ()
                 if node not in away and node not in self.output_uses:
                     unused.append(node)
             else:
-                kept = [user for user in users[node] if user not in changed]
-                users[node] = kept if len(kept) <= MANY_USERS else dict.fromkeys(kept)
+                users[node] = users_of([user for user in users[node] if user not in changed])
         self._bury([node for node in unused if not operands[node] and op[node] is not INPUT])
         self.remove_dead([node for node in unused if operands[node]])
 

@@ -116,8 +116,9 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     """True if no call says more than its operator's operands and attributes, under the names that they have
     as such.
     """
-    known = {op: _allowed(signature) for op in set(graph.op) if (signature := dialect.operators.get(op))}
-    most = {op: known[op][1] if op in known else maxsize for op in set(graph.op)}
+    there = set(graph.op)
+    known = {op: _allowed(signature) for op in there if (signature := dialect.operators.get(op))}
+    most = {op: known[op][1] if op in known else maxsize for op in there}
     if any(map(gt, map(len, graph.operands), map(most.__getitem__, graph.op))):
         return False
     fitting: dict[str, Attrs] = {}  # operator → attributes that were looked at: most calls share theirs
