@@ -26,7 +26,7 @@ def test_a_sound_graph_has_none() -> None:
 
 def cyclic(graph: Graph) -> None:
     graph.operands[1] = (2,)
-    graph.users[0], graph.users[2] = [2], [1]
+    graph.users[0], graph.users[2] = (2,), (1,)
 
 
 def misplaced(graph: Graph) -> None:
@@ -41,8 +41,8 @@ def dead_operand(graph: Graph) -> None:
 @pytest.mark.parametrize(
     ("damage", "expected"),
     [
-        (lambda g: g.users[0].append(2), "0 has a user twice"),
-        (lambda g: g.users[0].remove(1), "0 has users [2], by operands [1, 2]"),
+        (lambda g: g.users.__setitem__(0, (1, 2, 2)), "0 has a user twice"),
+        (lambda g: g.users.__setitem__(0, (2,)), "0 has users [2], by operands [1, 2]"),
         (lambda g: g.types.append(None), "column `types` has 4 rows, not 3"),
         (lambda g: g.operands.__setitem__(1, (7,)), "1 has operand 7, which does not exist"),
         (cyclic, "a cycle through some of the nodes [1, 2]"),
