@@ -301,7 +301,10 @@ def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection
             writer.line(inner, f"readers.pop(v{k}, None)")
         test = f"u != v{gone[0]}" if len(gone) == 1 else f"u not in ({', '.join(f'v{k}' for k in gone)})"
         every = _tuple([f"v{k}" for k in gone])
-        writer.line(place, f"elif readers == {every}: users[v{operand}] = readers = ()")
+        count = len(gone)  # most often they are the oldest
+        writer.line(
+            place, f"elif readers[:{count}] == {every}: users[v{operand}] = readers = readers[{count}:]"
+        )
         writer.line(place, f"else: users[v{operand}] = readers = tuple([u for u in readers if {test}])")
         pattern = rule.nodes[operand]
         # else no pattern has more than a leaf there
