@@ -193,7 +193,8 @@ def edits_of(
                     if isinstance(readers, dict):
                         readers.pop(node, None)
                     elif node in readers:
-                        users[operand] = readers = tuple([other for other in readers if other != node])
+                        at = readers.index(node)
+                        users[operand] = readers = readers[:at] + readers[at + 1 :]
                     if readers:
                         seeds.append(operand)
                     else:

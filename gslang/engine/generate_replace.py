@@ -235,7 +235,9 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
     writer.line(
         place, f"if type(into) is tuple and len(into) + len(readers) <= {MANY_USERS} and not additions:"
     )
-    writer.line(inner, f"users[{now}] = (*into, *[u for u in readers if u not in into])")
+    writer.line(inner, "for u in readers:")
+    writer.line(inner.deeper(), "if u not in into: into = (*into, u)")
+    writer.line(inner, f"users[{now}] = into")
     writer.line(place, "else:")
     writer.line(inner, "for u in readers:")
     writer.line(inner.deeper(), f"add_user({now}, u)")
