@@ -302,7 +302,7 @@ def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection
         for k in gone:
             writer.line(inner, f"readers.pop(v{k}, None)")
         test = f"u != v{gone[0]}" if len(gone) == 1 else f"u not in ({', '.join(f'v{k}' for k in gone)})"
-        every = _tuple([f"v{k}" for k in gone])
+        every = tuple_code([f"v{k}" for k in gone])
         count = len(gone)  # most often they are the oldest
         writer.line(
             place, f"elif readers[:{count}] == {every}: users[v{operand}] = readers = readers[{count}:]"

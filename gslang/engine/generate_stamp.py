@@ -302,10 +302,10 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
             elif item[0] in "v*":
                 outside.append((item, f"n{k}", seen))
                 seen = True
-    lists = [_tuple(tuple(mine)) for mine in readers]
+    lists = [tuple_code(tuple(mine)) for mine in readers]
     if several is not None:
         mine = int(several[1:])
-        lists[mine] = _tuple((*readers[mine], "*projected"))
+        lists[mine] = tuple_code((*readers[mine], "*projected"))
         lists.append("*((),) * len(projected)")
     writer.line(place, f"users_extend(({', '.join(lists)}, ))")
     if several is not None:

@@ -258,6 +258,8 @@ class Graph:
 
     def in_order_of(self, operators: Collection[str]) -> list[int]:
         """The nodes with these operators in the maintained order."""
+        if not operators:
+            return []
         label = self.ordered().label
         found = compress(count(), map(operators.__contains__, self.op))
         return sorted([node for node in found if label[node] != OUTSIDE], key=label.__getitem__)

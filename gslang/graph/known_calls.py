@@ -118,9 +118,11 @@ def is_known_form(graph: Graph, dialect: Dialect) -> bool:
     """
     there = set(graph.op)
     known = {op: _allowed(signature) for op in there if (signature := dialect.operators.get(op))}
-    most = {op: known[op][1] if op in known else maxsize for op in there}
-    if any(map(gt, map(len, graph.operands), map(most.__getitem__, graph.op))):
-        return False
+    widest = max(map(len, graph.operands), default=0)
+    if any([widest > most for _, most in known.values()]):
+        most = {op: known[op][1] if op in known else maxsize for op in there}
+        if any(map(gt, map(len, graph.operands), map(most.__getitem__, graph.op))):
+            return False
     fitting: dict[str, Attrs] = {}  # operator → attributes that were looked at: most calls share theirs
     for op, attrs in compress(zip(graph.op, graph.attrs), graph.attrs):
         if fitting.get(op) is not attrs and op in known:
