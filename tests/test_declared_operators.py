@@ -151,3 +151,15 @@ def test_an_operator_with_a_type_but_no_value_is_tested_in_structure_and_never_r
     for name in program.own_rules:
         verdict = verify(program.rules[name], Settings(seconds=2))
         assert verdict.verdict == "unknown" and "no evaluator is known" in verdict.reason
+
+
+def test_an_operator_of_another_domain_without_a_meaning_is_not_refuted() -> None:
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+    from gslang.verify.verdict import Settings, verify
+
+    program = check_source(Source(
+        "typed.gsl", "dialect onnx; op my.f(x: tensor) -> tensor; rule r(x): Relu(x) => my.f(x);"
+    ))
+    verdict = verify(program.rules["r"], Settings(seconds=2))
+    assert verdict.verdict == "unknown" and "no evaluator is known" in verdict.reason

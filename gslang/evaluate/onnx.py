@@ -223,10 +223,11 @@ def _prepared(graph: Graph, node: int, operands: list[Any]) -> tuple[list[str], 
     refuse_loops([message], feeds, MOST_ROUNDS_OF_REFERENCE)
     functions, imports = _surroundings(graph, message, domain, version)
     stated = tuple(sorted(map(_stated, feeds.items())))
-    return (
-        names, several, _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports),
-        feeds,
-    )
+    try:
+        evaluator = _evaluator(message.SerializeToString(deterministic=True), stated, functions, imports)
+    except NotImplementedError as error:  # there is no implementation of it, or of a call in its bodies
+        raise NoEvaluatorError(graph, node) from error
+    return names, several, evaluator, feeds
 
 
 def _fed(message: NodeProto, operator: str, operands: Sequence[Any]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ count of instances.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -147,6 +148,9 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
             return _field(node, name, value, making)
         case ir.Uses(what, ir.Own(), node, operators) if what != "calls":
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
+        case ir.Captured(ir.Own(), capture):
+            wishes = (_assign(read, value, making, levels) for read in _captured(making.rule, capture))
+            return next((wish for wish in wishes if wish), {})
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making, levels)
         case ir.BinaryValue(sign, left, right) if (
@@ -197,6 +201,20 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
         case ir.IfValue(condition, then, otherwise):
             return _assign(then if holds(condition, making.scope) else otherwise, value, making, levels)
     return {}
+
+
+def _captured(rule: ir.CheckedRule, capture: int) -> Iterator[ir.Value]:
+    """The values that a capture is bound to, as a rule would read them: attributes and items of such."""
+    for number, node in enumerate(rule.nodes):
+        for constraint in node.tests:
+            whole = ir.NodeAttr(ir.OWN, number, constraint.field)
+            match constraint.test:
+                case ir.Capture(found) if found == capture:
+                    yield whole
+                case ir.TupleTest() as test:
+                    for place, item in zip(test.places, test.items):
+                        if isinstance(item, ir.Capture) and item.capture == capture:
+                            yield ir.ItemValue(whole, ir.Const(place))
 
 
 def _with_item(

@@ -66,6 +66,11 @@ def found(text: str, attempts: int = 60) -> Search:
             'dialect onnx;\nrule r(x) { y = Cast(x); y where x.dtype == "int32", y.dtype == "float64" => '
             'Cast(x, y.*) }'
         ),
+        "rule r(x: any(shape = ((n := _), *_))) { y = nn.relu(x); y where n >= 64 => nn.relu(x) }",
+        (
+            "rule r(x) { y = nn.leaky_relu(x, alpha = (a := _)); y where a == 3.25 => "
+            "nn.leaky_relu(x, alpha = 3.25) }"
+        ),
     ],
 )
 def test_conditions_are_solved(rule: str) -> None:
