@@ -18,7 +18,16 @@ UNSIGNED = """rule t(x: any(dtype = "float32"), s: const(shape = (_,)), z: const
 GEMM = """rule t(x, w, b): Add(MatMul(x, w), b)
     where x.ndim == 2, w.ndim == 2, broadcast({0}, b.shape) == {0}, x.dtype == "float32"
   => Gemm(x, w, b);"""
+ROW = "all(any(e > -1e30 for e in row) and all(e < 1e30 for e in row) for row in {0}.value[0][0])"
+GUARD = """rule t(x: any(shape = (2, 3, 4, 4), dtype = "float32"), a: const(shape = (1, 1, 4, 4))) {{
+    p = Softmax({0}, axis = {1});
+    Where(IsNaN(p), (z := const(value = 0.0)), p) where z.ndim <= 4, {2} => p
+}}"""
+GUARD_OF_TWO = GUARD.replace("(1, 1, 4, 4)))", "(1, 1, 4, 4)), b: const(shape = (1, 1, 4, 4)))")
 RIGHT = [
+    GUARD.format("x + a", 3, ROW.format("a")),
+    GUARD.format("x + 2.0 * a", -1, ROW.format("a")),
+    GUARD.format("Transpose(x + a, perm = (0, 1, 3, 2))", 2, ROW.format("a")),
     UNSIGNED.format("all(v > 0.0 for v in s.value)"),
     GEMM.format("(x.shape[0], w.shape[1])"),
     "rule t(x, r: const): Tile(x, r) where all(n == 1 for n in r.value) => x;",
@@ -37,6 +46,20 @@ RIGHT = [
     "  => Clip(x, const(value = 0, dtype = low.dtype), high);",
 ]
 WRONG = [
+    GUARD.format("x + a", 2, ROW.format("a")),  # of columns
+    GUARD.format("x + Transpose(a, perm = (0, 1, 3, 2))", 3, ROW.format("a")),
+    GUARD.format("x - a", 3, ROW.format("a")),  # −∞ becomes +∞
+    GUARD.format("x * a", 3, ROW.format("a")),
+    GUARD.format("x + a * x", 3, ROW.format("a")),
+    GUARD.format("x + a + a * x", 3, ROW.format("a")),
+    GUARD.format("x + a", 3, "a.ndim == 4"),
+    GUARD_OF_TWO.format("x + a + b", 3, ROW.format("a") + ", " + ROW.format("b")),  # none by both
+    GUARD.format("Slice(x + a, (0,), (2,), (3,))", 3, ROW.format("a")),  # it may stand behind
+    GUARD.format("x + a", 3, "all(any(e > -1e30 for e in row) for row in a.value[0][0])"),  # +∞
+    GUARD.format("x + a", 3, "all(all(e < 1e30 for e in row) for row in a.value[0][0])"),
+    GUARD.format("x + a", 3, "any(any(e > -1e30 for e in row) for row in a.value[0][0])"),
+    GUARD.format("x + a", 3, ROW.format("a").replace("e30", "e39")),
+    GUARD.format("x + a", 3, "all(any(e > -1e30 for e in a.value[0][0][0]) for row in a.value[0][0])"),
     UNSIGNED.format("all(v < 0.0 for v in s.value)"),
     UNSIGNED.format("all(v >= 0.0 for v in s.value)"),
     UNSIGNED.format("all(v > -1.0 for v in s.value)"),

@@ -16,6 +16,7 @@ from gslang.verify.prove.sizes import Number, names_in, text_of
 from gslang.verify.prove.symbolic_graph import ONE_IS_TRUE
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.terms import Atom, Term, of_atom, term, unknown, with_value
+from gslang.verify.prove.total_keys import all_names
 from gslang.verify.prove.uses import rewrite
 
 Row = tuple[Number, Number]
@@ -74,7 +75,7 @@ def _all_atoms(value: Term) -> Iterator[Atom]:
         yield from _inside(factors)
 
 
-def _as_long(facts: Facts, own: Number, length: Number) -> bool:
+def as_long(facts: Facts, own: Number, length: Number) -> bool:
     """True if two sizes are known to be equal: if they broadcast, neither is 1."""
     return text_of(own) == text_of(length) or (
         facts.proves(own - 2) and facts.proves(length - 2)
@@ -96,6 +97,6 @@ def _leaves_one(world: World, mask: Atom, row: Row) -> bool:
     key, length = map(facts.normal, row)
     return (
         text_of(place) == text_of(key)
-        and _as_long(facts, facts.normal(leaf.resolved().shape[-1]), length)
-        and not any(names_in(key) & names_in(other) for other in others)
+        and as_long(facts, facts.normal(leaf.resolved().shape[-1]), length)
+        and not any(names_in(key) & all_names(other, facts) for other in others)
     )
