@@ -11,7 +11,6 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -171,17 +170,10 @@ def _verdicts(
         return
     from gslang.base.processes import workers
 
+    files = tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern
+    _LOADED[files] = rules  # for processes that begin as copies of this one
     with workers(options.jobs, options.cluster) as pool:
-        yield from pool.map(
-            _one,
-            [
-                (
-                    tuple(options.rules), json.dumps(defines_of(options)), options.allow_extern, name,
-                    settings, options.certificate,
-                )
-                for name in names
-            ],
-        )
+        yield from pool.map(_one, [(files, name, settings, options.certificate) for name in names])
 
 
 def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | None) -> Verdict:
@@ -201,14 +193,16 @@ def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | No
     return verdict
 
 
-@cache
-def _loaded(files: tuple[str, ...], defines: str, allow_extern: bool) -> RuleSet:
-    return runnable(load_rules(files, defines=json.loads(defines)), allow_extern)
+_Files = tuple[tuple[str, ...], str, bool]  # names, the definitions given for them, and `--allow-extern`
+_LOADED: dict[_Files, RuleSet] = {}
 
 
-def _one(task: tuple[tuple[str, ...], str, bool, str, Settings, str | None]) -> Verdict:
-    """In a process of its own: the rules are loaded again there, their dialects hold functions."""
+def _one(task: tuple[_Files, str, Settings, str | None]) -> Verdict:
+    """In a process of its own: where it has not begun with the rules, they are loaded again, since their
+    dialects hold functions."""
     warnings.simplefilter("ignore", RuntimeWarning)
-    files, defines, allow_extern, name, settings, certificates = task
-    rules = _loaded(files, defines, allow_extern)
-    return _judge(rules, name, settings, certificates)
+    files, name, settings, certificates = task
+    if files not in _LOADED:
+        names, defines, allow_extern = files
+        _LOADED[files] = runnable(load_rules(names, defines=json.loads(defines)), allow_extern)
+    return _judge(_LOADED[files], name, settings, certificates)

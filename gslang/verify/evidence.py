@@ -57,8 +57,10 @@ _FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sou
 _FOR_CHOICE = 0.3  # share of the time in which more are drawn than compared
 
 
-Covered = Literal["", "floats", "all"]
-"""The element types for which a proof says all that is to be known of a rule."""
+Covered = Literal["", "part", "floats", "all"]
+"""The element types for which a proof says all that is to be known of a rule; "part": one that leaves out
+ranks or spellings.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,8 @@ def gather(
     seen or the time is over. Whoever ends it before has what was seen until then.
 
     `covers`: asked once, after a first look at fewer instances that agree, what a proof was found for; beyond
-    them, only whole numbers that it leaves out are looked at then, and what guards against its errors.
+    them, only whole numbers that it leaves out are looked at then, and what guards against its errors. Where
+    it leaves out more, no more are drawn to choose from.
     """
     search = evidence.search
     until = deadline(settings.seconds)
@@ -134,11 +137,12 @@ def gather(
     sizes = graphs_near(rule, programs, settings.seed, _MOST_NEAR)
     resized = (replace(i, features=("near an own test",)) for i in instances_on(rule, sizes, search))
     waiting: Iterator[Instance] = iter(())
+    covered: Covered = ""
     if settings.proof_steps and rule.changes is None and not evidence.bad:
         waiting = _a_few(rule, settings, evidence, search, resized, drawing)
         agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
         covered = covers(evidence) if agree else ""
-        if covered and len(evidence.good) >= settings.wanted // _FIRST:
+        if covered not in ("", "part") and len(evidence.good) >= settings.wanted // _FIRST:
             if covered == "floats":
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
             if not evidence.differs:
@@ -152,7 +156,9 @@ def gather(
     attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
     drawn = instances(rule, search, settings.seed, drawing.left, attempts)
     choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
-    chosen = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
+    chosen = waiting
+    if covered != "part":
+        chosen = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
     _look_at_all(rule, chosen, settings, evidence, settings.wanted, drawing)
     _look_near(rule, settings, evidence, resized, settings.wanted, drawing)
     if len(evidence.good) < settings.wanted // _FIRST:

@@ -8,12 +8,13 @@ Also the state of an attempt, in which constraints are computed. Not here: calls
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from random import Random
 from typing import Any
 
 from gslang.check import checked as ir
 from gslang.dialect.dtypes import numpy_dtype
-from gslang.dialect.tensor_type import TensorType, TupleType, is_static
+from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.engine.lower import mentions_another
 from gslang.engine.proposals import UNSAID, Proposals, fits
 from gslang.engine.scope import UNBOUND, Scope
@@ -109,12 +110,7 @@ class Leaves:
 
     def shape_of(self, slot: int) -> Shape | None:
         """The shape of a node (of the first field of a tuple), None where it is not known."""
-        type_ = self.graph.types[slot] if slot >= 0 else None
-        if isinstance(type_, TupleType):
-            type_ = type_.fields[0] if type_.fields else None
-        if isinstance(type_, TensorType) and is_static(type_.shape):
-            return tuple(d for d in type_.shape or () if isinstance(d, int))
-        return None
+        return _shape_of(self.graph.types[slot]) if slot >= 0 else None
 
     def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
         rng = self.dice(number)
@@ -271,6 +267,15 @@ class Leaves:
         """
         found = self.proposals(test, UNSAID if default is None else default)
         return None if found is UNSAID else found
+
+
+@lru_cache(maxsize=4096)
+def _shape_of(type_: Type | None) -> Shape | None:
+    if isinstance(type_, TupleType):
+        type_ = type_.fields[0] if type_.fields else None
+    if isinstance(type_, TensorType) and is_static(type_.shape):
+        return tuple([d for d in type_.shape or () if isinstance(d, int)])
+    return None
 
 
 class _AtRandom(Proposals):

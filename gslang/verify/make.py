@@ -278,12 +278,10 @@ class Making(CallAttributes):
         proposed: dict[str, object] = {} if rank is None else {"%rank": rank}
         answer: list[Shape] = []
 
-        def ask() -> None:
+        def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
             known = {**proposed, **given, **self.values(slots), "%empty": self.empty}
-            answer, extra = sample(
-                rng, sampled, signature.traits, self.shapes(call, slots), known, self.samplers
-            )
+            answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
 
         order = list(enumerate(call.operands))
@@ -295,17 +293,18 @@ class Making(CallAttributes):
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = self.shapes(call, slots)
-            ask()
+            ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
             self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
             slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
             self.hint, self.settled = None, False
+        shapes = self.shapes(call, slots)
         if all(
             shape is not None or pattern is None or isinstance(pattern, ir.Splice)
-            for pattern, shape in zip(call.operands, self.shapes(call, slots))
+            for pattern, shape in zip(call.operands, shapes)
         ):
-            ask()
+            ask(shapes)
         return answer, proposed
 
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:

@@ -298,8 +298,10 @@ class _Attempt:
         except NotProved as error:
             self.why = _in_a_line(str(error))
         proof = self.proof
-        if proof is None or proof.limits or proof.ranks is not None and proof.ranks < _MANY_AXES:
+        if proof is None:
             return ""
+        if proof.limits or proof.ranks is not None and proof.ranks < _MANY_AXES:
+            return "" if proof.floats else "part"  # what it says nothing of in whole numbers is looked for
         return "floats" if proof.floats else "all"
 
 

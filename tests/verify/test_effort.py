@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from fractions import Fraction
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,9 +16,11 @@ from gslang.engine.scope import Scope
 from gslang.verify import decisions, neighbours
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.evidence import Settings
-from gslang.verify.instances import Search, instances, match_in
+from gslang.verify.instances import Instance, Search, instances, match_in
 from gslang.verify.neighbours import corners, near, point_of
 from gslang.verify.prove.cases import Bound, contradictory
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import Proof
 from gslang.verify.prove.terms import ZERO, Term, number, read
 from gslang.verify.verdict import verify_now
 
@@ -102,6 +105,28 @@ def test_a_rule_that_hardly_any_draw_fits_is_looked_at_near_its_test() -> None:
     rules = api.parse_rules(RARE)
     verdict = verify_now(rules.own["rare"], Settings(proof_steps=0), rules.programs)
     assert verdict.instances > 2 and verdict.verdict in ("exact", "tested")
+
+
+def test_beyond_a_proof_of_a_part_nothing_is_drawn_to_choose_from(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no proof was found for is chosen from four times as many."""
+    drawn = {True: 0, False: 0}
+    for found in drawn:
+
+        def counted(*arguments: Any, found: bool = found) -> Iterator[Instance]:
+            for instance in instances(*arguments):
+                drawn[found] += 1
+                yield instance
+
+        def tried(*_: object, found: bool = found, **named: object) -> Proof:
+            if found:
+                return Proof(2, False, (), 1, 0.0)
+            raise NotProved("not tried")
+
+        monkeypatch.setattr("gslang.verify.evidence.instances", counted)
+        monkeypatch.setattr("gslang.verify.verdict.prove", tried)
+        (rule,) = api.parse_rules("rule t(x, y): x + y => y + x;").own.values()
+        assert verify_now(rule).instances >= 24
+    assert drawn[True] <= 36 and drawn[False] >= 100
 
 
 # ── inequalities of cases ──

@@ -7,7 +7,7 @@ import pytest
 import gslang.api as api
 from gslang.check.checked import CheckedRule
 from gslang.verify.prove.generalized import generalized
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.paths import Budget, NotProved, TooMuch
 from gslang.verify.prove.prove import prove
 
 SCORES = "rule r(x, y, a, b) { s = MatMul(x, y); t = s * const() | s; Softmax((t + a) + b, axis = -1)"
@@ -49,3 +49,17 @@ def test_a_rule_that_rests_on_what_is_inside_is_proved_as_it_is() -> None:
 def test_a_wrong_rule_is_not_proved_by_what_is_left_out() -> None:
     with pytest.raises(NotProved):
         prove(rule(SCORES + " => Softmax(t + a, axis = -1) }"))
+
+
+def test_all_ways_to_a_proof_share_their_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What takes too many steps as the more general rule is not begun again."""
+    began: list[int] = []
+
+    def too_much(run: object, budget: Budget, *_: object) -> int:
+        began.append(budget.left)
+        raise TooMuch("it takes too many steps")
+
+    monkeypatch.setattr("gslang.verify.prove.prove.all_cases", too_much)
+    with pytest.raises(TooMuch):
+        prove(rule("rule r(x) { t = Relu(x) | Exp(x); Relu(t) => t }"), 1000)
+    assert began == [1000]

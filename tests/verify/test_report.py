@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from multiprocessing import get_start_method
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -226,6 +227,18 @@ def test_more_processes_say_the_same(
     alone = capsys.readouterr().out
     main(["verify", str(files / "good.gsl"), "--jobs", "2"])
     assert without_times(capsys.readouterr().out) == without_times(alone)
+
+
+@pytest.mark.skipif(get_start_method() != "fork", reason="processes do not begin as copies of this one")
+def test_processes_that_begin_with_the_rules_do_not_load_them(
+    files: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def loaded(*_: object, **named: object) -> None:
+        raise AssertionError("loaded again")
+
+    monkeypatch.setattr("gslang.base.cache.cache_folder", lambda: None)
+    monkeypatch.setattr("gslang.cli.verify.load_rules", loaded)
+    assert main(["verify", str(files / "good.gsl"), "--jobs", "2"]) == 0
 
 
 def test_a_verdict_is_kept_as_long_as_the_rule_says_the_same(

@@ -86,6 +86,8 @@ class Inequalities(Knowledge, Journaled):
         self._models = Models(self.definition)
         self._checked = 0  # how many of the known facts the models satisfy
         self._left = 0
+        # inequality → its text without the number, the number, and its factors
+        self._parts: dict[str, tuple[str, int, list[tuple[str, Number]]]] = {}
 
     def _named(self, name: str) -> Size:
         self.order.setdefault(name, len(self.order))
@@ -204,7 +206,8 @@ class Inequalities(Knowledge, Journaled):
 
     def replaced_equations(self, value: Number) -> Number:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
-        if not isinstance(value, Size) or not (self.equations.keys() & names_in(value)):
+        equations = self.equations
+        if not isinstance(value, Size) or not any(name in equations for p in value.terms for name in p):
             return value
         result: Number = 0
         for p, c in value.terms.items():
@@ -306,15 +309,21 @@ class Inequalities(Knowledge, Journaled):
             if not isinstance(fact, Size) or fact.text in found.seen:
                 continue
             found.seen.add(fact.text)
-            rest, number = _apart(fact)
+            if fact.text not in self._parts:
+                self._parts[fact.text] = *_apart(fact), self._factors(fact)
+            rest, number, factors = self._parts[fact.text]
             found.least[rest] = max(found.least.get(rest, -number), -number)
             if len(fact.terms) > _LONGEST:
                 found.long.append(fact)
-                continue
-            for name in names_in(fact):
-                parts = linear(fact, name, self)
-                if parts is not None:
-                    insort(found.about.setdefault(name, []), (fact, parts[0]), key=lambda f: len(f[0].terms))
+            for name, factor in factors:
+                insort(found.about.setdefault(name, []), (fact, factor), key=_length)
+
+    def _factors(self, fact: Size) -> list[tuple[str, Number]]:
+        """The quantities of a short inequality that have no power, and the factor of each."""
+        if len(fact.terms) > _LONGEST:
+            return []
+        found = [(name, linear(fact, name, self)) for name in names_in(fact)]
+        return [(name, parts[0]) for name, parts in found if parts is not None]
 
     def _at_least_0(self, name: str) -> bool:
         """True if a quantity is at least 0 by a fact of its own."""
@@ -325,6 +334,10 @@ class Inequalities(Knowledge, Journaled):
                 for fact, _ in self._about(name)
             )
         return self._found.nonnegative[name]
+
+
+def _length(item: tuple[Size, Number]) -> int:
+    return len(item[0].terms)
 
 
 def _apart(value: Size) -> tuple[str, int]:

@@ -82,7 +82,7 @@ class Journal:
         if self.inside:
             return compute()
         if self.next < len(self.entries):
-            return self._told(choices, name, arguments)
+            return self.told(choices, name, arguments)
         begun = len(choices.taken)
         self.inside, self.begun = True, -1 if changes else begun
         answer, failed = None, None
@@ -97,23 +97,25 @@ class Journal:
             self.next = len(self.entries)
         return answer
 
-    def _told(self, choices: Choices, name: str, arguments: tuple[object, ...]) -> object:
-        entry = self.entries[self.next]
-        if entry.name != name or not _alike(entry.arguments, arguments):
+    def told(self, choices: Choices, name: str, arguments: tuple[object, ...]) -> Any:
+        """The answer that stands next in the journal, which must be that to this question."""
+        question, before, answer, error, taken = self.entries[self.next]
+        if question != name or not _alike(before, arguments):
             raise TooMuch("two runs with the same choices ask different questions")
         self.next += 1
-        choices.taken.extend(entry.taken)
-        if entry.error is not None:
-            raise entry.error.with_traceback(None)
-        return entry.answer
+        if taken:
+            choices.taken.extend(taken)
+        if error is not None:
+            raise error.with_traceback(None)
+        return answer
 
 
 def _alike(a: object, b: object) -> bool:
     """True if the arguments of two questions are the same."""
     if a is b:
         return True
-    if isinstance(a, Size) or isinstance(b, Size):
-        return isinstance(a, Size) and isinstance(b, Size) and a.terms == b.terms
+    if type(a) is Size or type(b) is Size:
+        return type(a) is Size and type(b) is Size and a.terms == b.terms
     if isinstance(a, (tuple, list)) and isinstance(b, (tuple, list)):
         return type(a) is type(b) and len(a) == len(b) and all(map(_alike, a, b))
     if isinstance(a, Mapping):
@@ -151,7 +153,9 @@ def _written(
         journal = self.journal
         if journal is None or journal.inside:
             return method(self, *args, **named)
-        arguments = (*args, *named.values())
+        arguments = (*args, *named.values()) if named else args
+        if journal.next < len(journal.entries):
+            return journal.told(self.choices, name, arguments)  # type: ignore[no-any-return]
         return journal.ask(  # type: ignore[no-any-return]
             self.choices, name, arguments, lambda: method(self, *args, **named), changes
         )

@@ -165,7 +165,10 @@ class Models:
         if number > _LARGEST:
             return None
         values[name] = number
-        made = [other for other in values if self.definition(other)[0] in ("floor", "within", "join")]
+        made = [
+            other for other in values  # only the names of these have parentheses
+            if other[-1] == ")" and self.definition(other)[0] in ("floor", "within", "join")
+        ]
         for other in made:
             del values[other]
         return [name, *made]

@@ -38,11 +38,23 @@ class Budget:
     machine; only a machine on which the steps take far longer than usual comes to the deadline (`until`).
     """
 
-    __slots__ = ("left", "look", "until")
+    __slots__ = ("left", "look", "until", "withheld")
 
     def __init__(self, left: int, until: Deadline | None = None) -> None:
         self.left, self.until = left, until
         self.look = left  # when to look at the clock next
+        self.withheld = 0
+
+    def withhold(self, most: int) -> None:
+        """Leave at most so many steps, until `release`."""
+        self.withheld += max(self.left - most, 0)
+        self.left = min(self.left, most)
+
+    def release(self) -> int:
+        """Give back the steps that were withheld; how many are left then."""
+        self.left, self.withheld = self.left + self.withheld, 0
+        self.look = self.left
+        return self.left
 
     def spend(self, steps: int = 1) -> None:
         """Take steps. Raises `TooMuch` when there are none left, or no time."""

@@ -75,34 +75,53 @@ def prove(
     or behind it: cases. A more general rule with fewer cases comes first, where there is one (`generalized`).
     `record`: the cases are written down for a certificate (`certificate`).
     """
+    budget = Budget(steps, until)
     general = generalized(rule)
     if general is not None:
         try:
-            return _prove_any_way(general, steps, record, until)
-        except OutOfTime:
+            return _prove_any_way(general, budget, record)
+        except TooMuch:
             raise
         except NotProved:
             pass
-    return _prove_any_way(rule, steps, record, until)
+    return _prove_any_way(rule, budget, record)
 
 
-def _prove_any_way(rule: CheckedRule, steps: int, record: bool, until: Deadline | None) -> Proof:
-    reason: NotProved | None = None
-    for counted in (0, *INSTANCES) if rule.blocks else (0,):
-        found = _Found()
-        for by_cases in (False, True):
-            try:
-                return _prove(rule, Budget(steps, until), _Way(counted, by_cases), found, record)
-            except OutOfTime:
+def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
+    """A proof for any number of instances of blocks, or else for as many as steps suffice for."""
+    try:
+        return _prove_with(rule, budget, 0, record)
+    except TooMuch:
+        raise
+    except NotProved:
+        if not rule.blocks:
+            raise
+    best: Proof | None = None
+    for counted in INSTANCES:
+        left = budget.release()
+        try:
+            best = _prove_with(rule, budget, counted, record)
+        except NotProved as error:
+            if best is None or isinstance(error, OutOfTime):  # as with ranks
                 raise
-            except NotProved as error:
-                reason = error
-            if not found.clipped:
-                break
-        if counted and not isinstance(reason, TooMuch):
             break
-    assert reason is not None
-    raise reason
+        if budget.release() < _GROWTH * (left - budget.left):
+            break
+    assert best is not None
+    return best
+
+
+def _prove_with(rule: CheckedRule, budget: Budget, counted: int, record: bool) -> Proof:
+    """A proof with so many instances of blocks, with slices as they are written or by cases."""
+    found = _Found()
+    try:
+        return _prove(rule, budget, _Way(counted, False), found, record)
+    except TooMuch:
+        raise
+    except NotProved:
+        if not found.clipped:
+            raise
+    return _prove(rule, budget, _Way(counted, True), found, record)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +136,7 @@ class _Way:
 
 def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: bool) -> Proof:
     began = perf_counter()
+    budget.release()
     (check_counts if way.counted else check_blocks)(rule)
     watching = watched(rule)
     best: Proof | None = None
@@ -127,7 +147,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         if record:
             found = _Found(record)  # a certificate has all cases of its round
         if best is not None and most != enough:
-            budget.left = min(budget.left, _MORE_RANKS)
+            budget.withhold(_MORE_RANKS)
         found.limited, left = False, budget.left
 
         known = Facts(Choices([], budget))

@@ -9,7 +9,7 @@ without quantities is a plain `int`.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any, Union
 
 from gslang.verify.prove.paths import NotProved
@@ -162,9 +162,9 @@ def terms_of(value: Number) -> Terms:
     return value.terms if isinstance(value, Size) else {(): value} if value else {}
 
 
-def made(terms: Mapping[Product, int], facts: Knowledge) -> Number:
-    """A polynomial, as `int` where it is one."""
-    kept = {p: c for p, c in terms.items() if c}
+def made(terms: Terms, facts: Knowledge) -> Number:
+    """A polynomial, as `int` where it is one. The terms are its own from now on."""
+    kept = terms if all(terms.values()) else {p: c for p, c in terms.items() if c}
     if not kept:
         return 0
     if len(kept) == 1 and () in kept:
