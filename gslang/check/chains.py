@@ -52,14 +52,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
 
 def _start(lowering: Lowering, statement: n.Chain) -> int:
     """The pattern node that the first instance goes on from; any node where nothing is said."""
-    if lowering.side != "source":
-        lowering.stop(
-            "E0606",
-            "`chain` belongs in a source; in a target, repeat with `[e for i in name]`",
-            statement.span
-        )
-    if lowering.inside is not None:
-        lowering.stop("E0404", "blocks do not nest", statement.span)
+    templates.check_place(lowering, statement, "chain")
     if statement.start is None:
         return patterns.leaf(lowering, statement.name.span, "any", ()).node
     return patterns.node_of(lowering, statement.start, lowering.resolve(statement.start))

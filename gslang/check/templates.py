@@ -15,14 +15,7 @@ def each(lowering: Lowering, statement: n.Each, begin: Callable[[], None] = lamb
 
     `begin`: done first inside it.
     """
-    if lowering.side != "source":
-        lowering.stop(
-            "E0606",
-            "`each` belongs in a source; in a target, repeat with `[e for b in name]`",
-            statement.span
-        )
-    if lowering.inside is not None:
-        lowering.stop("E0404", "`each` blocks do not nest", statement.span)
+    check_place(lowering, statement, "each")
     minimum, maximum = bounds(lowering, statement.bounds)
     template = Template(len(lowering.templates), declared=frozenset(b.name.id for b in statement.statements))
     lowering.templates.append(template)
@@ -49,6 +42,17 @@ def each(lowering: Lowering, statement: n.Each, begin: Callable[[], None] = lamb
         statement.name.span, statement.bounds.span, tuple(condition.span for condition in statement.where),
     )
     lowering.bind(statement.name, BlockOf(template.block))
+
+
+def check_place(lowering: Lowering, statement: n.Each, word: str) -> None:
+    """Report a block in a target, or inside another one."""
+    if lowering.side != "source":
+        lowering.stop(
+            "E0606", f"`{word}` belongs in a source; in a target, repeat with `[e for i in name]`",
+            statement.span,
+        )
+    if lowering.inside is not None:
+        lowering.stop("E0404", "blocks do not nest", statement.span)
 
 
 def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:

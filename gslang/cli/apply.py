@@ -18,7 +18,7 @@ from gslang.cli.graph_output import add_output_options, output_graph, target_for
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import add_number_options, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import add_number_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive, size_in_bytes
 from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown
@@ -181,9 +181,12 @@ def run_one(options: argparse.Namespace) -> int:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
-    sizes = _checked_sizes(options)
-    if isinstance(sizes, ExitCode):
-        return sizes
+    refuse_graph_output(options)
+    if wrong := _conflict(options):
+        sys.stderr.write(wrong)
+        return ExitCode.USAGE
+    _refuse_other_outputs(options)
+    sizes = dict(options.dim)
     if options.replay:
         from gslang.cli.trace_file import searched_sizes
 
@@ -227,20 +230,10 @@ def run_one(options: argparse.Namespace) -> int:
     return code
 
 
-def _checked_sizes(options: argparse.Namespace) -> dict[str, int] | ExitCode:
-    """The sizes of symbolic dimensions. Refuses options that do not go together and files that cannot be
-    written.
-    """
-    refuse_graph_output(options)
-    sizes = sizes_of(options)
-    wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
-    if wrong or isinstance(sizes, str):
-        sys.stderr.write(wrong or "")
-        return ExitCode.USAGE
+def _refuse_other_outputs(options: argparse.Namespace) -> None:
     for path in (options.trace, options.html, options.report if options.report != "-" else None):
         if path is not None:
             refuse_output(path)
-    return sizes
 
 
 def _check_graph(graph: Graph, options: argparse.Namespace, sizes: Mapping[str, int]) -> None:

@@ -21,7 +21,7 @@ from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
 from gslang.cli.main import ExitCode
-from gslang.cli.numbers import add_input_options, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import add_input_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive, seconds
 from gslang.cli.progress import shown
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
@@ -80,10 +80,7 @@ def run(options: argparse.Namespace) -> int:
     if wrong := _conflict(options):
         sys.stderr.write(f"gslc bench: {wrong}\n")
         return ExitCode.USAGE
-    sizes = sizes_of(options)
-    if isinstance(sizes, str):
-        sys.stderr.write(f"gslc: {sizes}\n")
-        return ExitCode.USAGE
+    sizes = dict(options.dim)
     if options.report is not None:
         refuse_output(options.report)
     rules = None if options.rules is None else usable_rules([options.rules], options)

@@ -27,7 +27,6 @@ from gslang.cli.numbers import (
     outputs_of,
     random_outputs,
     refuse_unknown_sizes,
-    sizes_of,
     tell_random,
 )
 from gslang.cli.refusals import refuse_two_stdins
@@ -67,10 +66,7 @@ def run(options: argparse.Namespace) -> int:
             "gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n"
         )
         return ExitCode.USAGE
-    sizes = sizes_of(options)
-    if isinstance(sizes, str):
-        sys.stderr.write(f"gslc bisect: {sizes}\n")
-        return ExitCode.USAGE
+    sizes = dict(options.dim)
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
     if isinstance(rules, ExitCode):

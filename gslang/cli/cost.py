@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.open_types import JsonDict
 from gslang.cli.main import ExitCode
+from gslang.cli.option_types import named_size
 from gslang.cli.paint import painter
 from gslang.cli.shared import add_graph_options, load_graph
 
@@ -43,23 +44,20 @@ def add_cost_options(parser: argparse.ArgumentParser) -> None:
         "or as all work (the default for a file)",
     )
     parser.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N",
+        "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
         help="the size of a symbolic dimension (may be repeated)",
     )
 
 
 def run(options: argparse.Namespace) -> int:
     from gslang.base.diagnostics import InputError
-    from gslang.cli.numbers import refuse_unknown_sizes, sizes_of
+    from gslang.cli.numbers import refuse_unknown_sizes
     from gslang.dialect.load import load_dialect
     from gslang.search.cost.graph_cost import graph_cost, with_sizes
     from gslang.search.cost.tables import table_of
     from gslang.search.cost.work import UnknownCost
 
-    sizes = sizes_of(options)
-    if isinstance(sizes, str):
-        sys.stderr.write(f"gslc: {sizes}\n")
-        return ExitCode.USAGE
+    sizes = dict(options.dim)
     table = table_of(options.cost)
     graph = load_graph(options.graph, options)
     refuse_unknown_sizes(graph, sizes)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
-from gslang.cli.option_types import natural
+from gslang.cli.option_types import named_size, natural
 
 if TYPE_CHECKING:
     from gslang.dialect.dialect import Dialect
@@ -40,20 +40,9 @@ def add_input_options(parser: argparse.ArgumentParser) -> None:
         "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
     parser.add_argument(
-        "--dim", action="append", default=[], metavar="NAME=N",
+        "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
         help="size of a symbolic dimension (2, or larger if the graph needs it)",
     )
-
-
-def sizes_of(options: argparse.Namespace) -> dict[str, int] | str:
-    """The sizes that `--dim` gives, or what is wrong with one."""
-    sizes = {}
-    for item in options.dim:
-        name, _, size = item.partition("=")
-        if not name or not (size.isascii() and size.isdigit() and len(size) <= 18):
-            return f"`--dim {item}`: expected NAME=N, N a number from 0"
-        sizes[name] = int(size)
-    return sizes
 
 
 def refuse_unknown_sizes(graph: Graph, sizes: Mapping[str, int]) -> None:

@@ -21,6 +21,14 @@ def positive(text: str) -> int:
     return _at_least(1, text)
 
 
+def named_size(text: str) -> tuple[str, int]:
+    """`NAME=N`: the name and size of a dimension."""
+    name, _, size = text.partition("=")
+    if not name or not (size.isascii() and size.isdigit() and len(size) <= 18):
+        raise ArgumentTypeError(f"expected NAME=N, N a number from 0, not `{text}`")
+    return name, int(size)
+
+
 def _at_least(least: int, text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) < least:
         raise ArgumentTypeError(f"expected a number from {least}, not `{text}`")

@@ -8,7 +8,7 @@ import sys
 from gslang.base.diagnostics import InputError
 from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode
-from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes
 from gslang.cli.refusals import refuse_weights_output, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 
@@ -25,10 +25,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.evaluate.errors import EvaluationError
     from gslang.formats.weights import write_weights
 
-    dims = sizes_of(options)
-    if isinstance(dims, str):
-        sys.stderr.write(f"gslc run: {dims}\n")
-        return ExitCode.USAGE
+    dims = dict(options.dim)
     if options.output is not None:
         refuse_weights_output(options.output)
         if wrong := shared_file(

@@ -25,7 +25,7 @@ from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes, sizes_of
+from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
@@ -155,10 +155,8 @@ def run_one(options: argparse.Namespace) -> int:
     from gslang.search.cost.work import UnknownCost
 
     refuse_two_stdins(options.rules, options.graph)
-    sizes = sizes_of(options)
-    wrong = f"gslc: {sizes}\n" if isinstance(sizes, str) else _conflict(options)
-    if wrong or isinstance(sizes, str):
-        sys.stderr.write(wrong or "")
+    if wrong := _conflict(options):
+        sys.stderr.write(wrong)
         return ExitCode.USAGE
     refuse_graph_output(options)
     for path in (options.report, options.save_egraph, options.html, options.trace):
@@ -169,6 +167,7 @@ def run_one(options: argparse.Namespace) -> int:
     if isinstance(rules, ExitCode):
         return rules
     graph = load_graph(options.graph, options, rules.dialect)
+    sizes = dict(options.dim)
     refuse_unknown_sizes(graph, sizes)
     refuse_unfit_inputs(graph, options)
     began = perf_counter()

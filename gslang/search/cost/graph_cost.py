@@ -19,7 +19,6 @@ from gslang.graph.known_calls import true_name
 from gslang.search.cost.tables import CostTable
 from gslang.search.cost.work import RENAMES, Call, UnknownCost, UnknownSize, Work, bytes_of, work_of
 
-WEIGHTS: Final = ("free", "concat-free", "charged")
 _JOINS: Final = frozenset(("concatenate", "Concat"))
 
 

@@ -22,7 +22,7 @@ NAMES: Final = ("flops", "bytes", "roofline", "ort-cpu")
 class CostTable(Protocol):
     """`unit`: of its costs.
 
-    `weights`: what work on weights only costs unless asked otherwise (`graph_cost.WEIGHTS`).
+    `weights`: what work on weights only costs unless asked otherwise ("free", "concat-free", "charged").
     """
 
     @property
