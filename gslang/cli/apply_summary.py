@@ -95,7 +95,7 @@ def show_summary(result: Result, options: argparse.Namespace) -> None:
         + f", {how}; {len(result.before)} nodes before, {paint('head', str(len(result.graph)))} after\n"
     )
     if (
-        not (result.applications or result.failures or replayed)
+        result.progress.counts and not (result.applications or result.failures or replayed)
         and result.stop_reason is StopReason.FIXED_POINT
     ):
         sys.stderr.write("  help: `gslc match RULES GRAPH --why-not` shows what did not match\n")

@@ -177,3 +177,6 @@ def test_a_run_that_does_nothing_says_where_to_look(folder: Path, capsys: pytest
         assert ("--why-not` shows what did not match" in capsys.readouterr().err) == told
     assert main(["rules.gsl", "graph.json", "-o", "out.json", "--stop-after", "0"]) == 0
     assert "--why-not" not in capsys.readouterr().err
+    (folder / "fold.gsl").write_text("dialect relay;\npass p { fold; }\n")
+    assert main(["fold.gsl", "graph.json", "-o", "out.json", "--pass", "p"]) == 0
+    assert "--why-not" not in capsys.readouterr().err, "no rule was to match"
