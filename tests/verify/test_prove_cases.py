@@ -11,7 +11,7 @@ from gslang.verify.decisions import goals
 from gslang.verify.demanded import never_so
 from gslang.verify.instances import Search, towards
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved
+from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch
 from gslang.verify.prove.prove import prove
 
 ATTENTION = """dialect onnx;
@@ -183,3 +183,47 @@ def test_what_says_nothing_of_the_result_is_the_same_in_other_ranks() -> None:
     assert prove(_rule(HEADS.format(where="", more="", one=one))).cases <= 8
     with pytest.raises(NotProved):
         prove(_rule(HEADS.format(where="", more=", is_causal = 1", one=one)))
+
+
+PARTS = """dialect onnx;
+rule r(x) {{
+    each part in 2.. {{ p = any(); }}
+    Reshape(x, Concat(*part.p, axis = 0))
+    where sum(0 if i.p.kind == "const" else 1 for i in part) {unknown},
+          all(
+              all(n {sign} 0 for n in i.p.value) if i.p.kind == "const" else i.p.shape == (1,)
+              for i in part
+          )
+  =>
+    Reshape(
+        x,
+        const(
+            value = concat([[n for n in i.p.value] if i.p.kind == "const" else [{said}] for i in part]),
+            dtype = "int64",
+        ),
+    )
+}}"""
+
+
+@pytest.mark.parametrize(
+    ("unknown", "sign", "said"), [("== 2", ">", "-1"), ("== 1", "!=", "-1"), ("== 1", ">", "1")]
+)
+def test_other_shapes_are_not_what_is_not_known(unknown: str, sign: str, said: str) -> None:
+    """Two numbers that are not known, another one of -1 beside it, and one that is not 1."""
+    with pytest.raises(NotProved) as caught:
+        prove(_rule(PARTS.format(unknown=unknown, sign=sign, said=said)))
+    assert not isinstance(caught.value, TooMuch)
+
+
+KINDS = """dialect onnx;
+rule r(x, p) {{
+    Add(x, p) where x.shape == p.shape, p.kind == "const" or p.kind == "{kind}"
+  => x if p.kind == "{taken}" else Add(x, p)
+}}"""
+
+
+def test_kinds_that_a_rule_tells_apart_are_cases() -> None:
+    with pytest.raises(NotProved, match="≠"):
+        prove(_rule(KINDS.format(kind="param", taken="param")))
+    with pytest.raises(NotProved, match="≠"):
+        prove(_rule(KINDS.format(kind="call", taken="const")))

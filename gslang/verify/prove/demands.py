@@ -19,7 +19,7 @@ _ALIKE: dict[str, tuple[int, int]] = {
 
 
 Place = tuple[int, Union[int, None]]
-"""A pattern node, and the number of the instance that it stands in."""
+"""A pattern node, and the number of the instance that it stands in; None for each, or none."""
 
 
 def demand(case: Case, demanded: dict[Place, int], number: int, rank: int) -> None:
@@ -39,6 +39,12 @@ def demand(case: Case, demanded: dict[Place, int], number: int, rank: int) -> No
             _keeps_rank(case.rule.dialect, operator) for operator in operators
         ):
             demand(case, demanded, first, rank)
+        case ir.CallNode(operators=("Concat",), operands=parts):
+            for part in parts:
+                if isinstance(part, int):
+                    demand(case, demanded, part, rank)
+                elif isinstance(part, ir.Splice):
+                    demanded[part.node, None] = rank
 
 
 def here(case: Case, number: int) -> Place:

@@ -15,6 +15,7 @@ from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
+from gslang.verify.prove.chosen import still_open
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.counted import grown
 from gslang.verify.prove.demands import alike, bound, demand, here, hold_to_rank, link_ranks
@@ -34,7 +35,7 @@ from gslang.verify.prove.slices import learn_longest
 from gslang.verify.prove.symbolic_graph import ConstantValue, Leaf, Operands, Pending
 from gslang.verify.prove.target import result_of
 from gslang.verify.prove.tensors import Tensor, Value
-from gslang.verify.prove.watched import Said
+from gslang.verify.prove.watched import IS_CONST, Said
 
 # What an input of each kind may be in a graph.
 KINDS = {
@@ -92,9 +93,10 @@ class Source:
     def compute(self) -> None:
         """Compute the result of each call. One that is not known does not matter where a condition fails."""
         try:
+            self.chosen = still_open(self.case, self.chosen)
             for slot in range(len(self.graph.op)):
                 self.graph.tensor(slot)
-                self.look_at_chosen()
+                self.chosen = still_open(self.case, self.chosen)
         except TooMuch:
             raise
         except NotProved:
@@ -107,24 +109,6 @@ class Source:
                 except NotProved:
                     continue
             raise
-
-    def look_at_chosen(self) -> None:
-        """Ask the conditions on numbers that calls have chosen by now. Raises `Impossible` if one fails."""
-        waiting, self.chosen = self.chosen, []
-        for condition, nodes in waiting:
-            leaves = [self.graph.values[slot] for k in nodes if (slot := self.scope.slots[k]) >= 0]
-            known = all(
-                isinstance(leaf, Leaf) and (leaf.chosen or leaf.numbers is not None) for leaf in leaves
-            )
-            try:
-                if known and self.case.fails(condition):
-                    raise Impossible
-            except TooMuch:
-                raise
-            except NotProved:
-                known = False
-            if not known:
-                self.chosen.append((condition, nodes))
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where
@@ -260,10 +244,13 @@ class Source:
         leaf.least = 0 if leaf.is_vector or said.empty else 1
         for constraint in pattern.tests:
             self.fix(leaf, number_, replace(constraint, test=within_captures(constraint.test)))
-        if (rank := self.demanded.get(here(self.case, number_))) is not None:
-            hold_to_rank(leaf, rank)
+        for place in (here(self.case, number_), (number_, None)):
+            if (rank := self.demanded.get(place)) is not None:
+                hold_to_rank(leaf, rank)
         read = self.case.watched.looked_into.get(number_, set())
-        kinds = ("const",) if pattern.kind == "const" else KINDS[pattern.kind] if read - {"kind"} else ("",)
+        kinds = allowed = _kinds(pattern, read)
+        if pattern.kind != "const" and not read - {"kind", IS_CONST}:
+            kinds = ("",)
         kind = kinds[choices.choose(len(kinds))]
         leaf.is_constant = kind == "const"
         if leaf.is_constant:
@@ -273,7 +260,7 @@ class Source:
         slot = self.graph.add(
             op, (), Attributes(index=Token("any index", choices)) if kind == "proj" else Attributes(), leaf
         )
-        self.graph.kinds[slot] = (kind,) if kind else KINDS[pattern.kind]
+        self.graph.kinds[slot] = (kind,) if kind else allowed
         return slot
 
     def fix(self, leaf: Leaf, number_: int, constraint: ir.Constraint) -> None:
@@ -428,6 +415,18 @@ class Source:
                 raise NotProved(f"a constraint that cannot be read: {error}") from error
             if not ok:
                 raise Impossible
+
+
+def _kinds(leaf: ir.LeafNode, read: set[str]) -> tuple[str, ...]:
+    """The kinds of an input that are cases, by what is read of it: a constant and any other one where it is
+    only asked whether it is a constant.
+    """
+    if leaf.kind == "const":
+        return ("const",)
+    others = [kind for kind in KINDS[leaf.kind] if kind != "const"]
+    return KINDS[leaf.kind] if read - {"value", IS_CONST} else tuple(
+        kind for kind in KINDS[leaf.kind] if kind in ("const", others[0])
+    )
 
 
 def _reads_all(part: object) -> bool:

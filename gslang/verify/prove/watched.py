@@ -22,6 +22,8 @@ from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.plain_scales import plain_scales
 from gslang.verify.prove.reals import Near
 
+IS_CONST = "is a constant"  # what is asked of a kind that is compared with nothing else
+
 
 class WatchingScope(Scope):
     """`watched`: number of a named value → the decision that it is. `taken`: (decision, how it came out)."""
@@ -63,15 +65,24 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Chosen:
+    """A condition on inputs (`asked`), which can be read when calls have chosen those of `numbers`."""
+
+    condition: ir.Value
+    asked: frozenset[int]
+    numbers: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Watched:
     """A rule with each decision as a let, and what is asked of it once for all cases.
 
     `decisions`: which let is which decision (by `id` in the old rule). `wanted`: what should be seen.
-    `looked_into`: the properties of nodes that are
-    read besides their types: of an input it matters then what computes it. `early`: conditions that look at
+    `looked_into`: the properties of nodes that are read besides their types, with `IS_CONST` for whether they
+    are constants: of an input it matters then what computes it. `early`: conditions that look at
     inputs only, each with the nodes that it looks at. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
-    that read such numbers, which calls choose, each with the inputs of which it reads them.
+    that read such numbers, which calls choose, or look at instances.
     """
 
     rule: ir.CheckedRule
@@ -81,7 +92,7 @@ class Watched:
     early: tuple[tuple[ir.Value, frozenset[int]], ...]
     said: dict[int, Said]
     vectors: frozenset[int]
-    chosen: tuple[tuple[ir.Value, frozenset[int]], ...] = ()
+    chosen: tuple[Chosen, ...] = ()
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -160,19 +171,15 @@ def _early(
     return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
 
 
-def _chosen(
-    rule: ir.CheckedRule, vectors: frozenset[int]
-) -> Iterator[tuple[ir.Value, frozenset[int]]]:
+def _chosen(rule: ir.CheckedRule, vectors: frozenset[int]) -> Iterator[Chosen]:
     for condition in _implied(rule, rule.where):
-        asked = _nodes(rule, condition)
+        asked, of_instances = _nodes(rule, condition), _asks_for_instances(rule, condition)
         numbers = {
             part.node for part in readings(condition, rule.lets)
             if isinstance(part, ir.NodeAttr) and part.name == "value"
         }
-        if _asks_for_instances(rule, condition) or not asked <= set(rule.leaves):
-            continue
-        if numbers and numbers <= vectors:
-            yield condition, frozenset(numbers)
+        if (numbers or of_instances) and asked <= set(rule.leaves) and numbers <= vectors:
+            yield Chosen(condition, frozenset(asked), frozenset(numbers))
 
 
 _JOINS = frozenset({"Concat", "concatenate"})  # calls of which nothing is left out for empty operands
@@ -249,9 +256,23 @@ def _number(value: ir.Value) -> float | None:
 def _looked_into(rule: ir.CheckedRule) -> dict[int, set[str]]:
     result: dict[int, set[str]] = {}
     for part in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target)):
-        if isinstance(part, ir.NodeAttr) and part.name not in ("shape", "dtype", "ndim"):
-            result.setdefault(part.node, set()).add(part.name)
+        for child in _children(part):
+            if isinstance(child, ir.NodeAttr) and child.name not in ("shape", "dtype", "ndim"):
+                asked = against_constant(part) if child.name == "kind" else None
+                is_const = asked is not None and asked[1] in ("==", "!=") and asked[2] == "const"
+                result.setdefault(child.node, set()).add(IS_CONST if is_const else child.name)
+    for number, node in enumerate(rule.nodes):
+        if any(constraint.field == "kind" for constraint in node.tests):
+            result.setdefault(number, set()).add("kind")
     return result
+
+
+def _children(part: object) -> Iterator[object]:
+    if isinstance(part, (tuple, list)):
+        yield from part
+    elif is_dataclass(part):
+        for f in fields(part):
+            yield getattr(part, f.name)
 
 
 def _asks_for_instances(rule: ir.CheckedRule, condition: ir.Value) -> bool:

@@ -1,0 +1,52 @@
+"""Conditions on numbers that calls choose, which are asked as soon as these are chosen: before other calls
+make cases of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from gslang.verify.prove.case import Case
+from gslang.verify.prove.opaque import NotGrown
+from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.symbolic_graph import Leaf
+from gslang.verify.prove.watched import Chosen
+
+
+def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
+    """The conditions that cannot be asked yet, or cannot be read. Raises `Impossible` if another one fails.
+    """
+    found = []
+    for chosen in waiting:
+        known = _all_grown(case, chosen) and all(map(_is_known, _leaves(case, chosen.numbers)))
+        try:
+            if known and case.fails(chosen.condition):
+                raise Impossible
+        except TooMuch:
+            raise
+        except NotProved:
+            known = False
+        if not known:
+            found.append(chosen)
+    return found
+
+
+def _all_grown(case: Case, chosen: Chosen) -> bool:
+    """True if all instances are there that a condition looks at."""
+    blocks = {case.rule.nodes[node].block for node in chosen.asked} - {None}
+    return not blocks or bool(case.world.counted) and not any(
+        isinstance(case.scope.instances[block], NotGrown) for block in blocks if block is not None
+    )
+
+
+def _is_known(leaf: object) -> bool:
+    return isinstance(leaf, Leaf) and (bool(leaf.chosen) or leaf.numbers is not None)
+
+
+def _leaves(case: Case, nodes: Iterable[int]) -> Iterator[object]:
+    """Inputs of the source, each in all of its instances."""
+    scope = case.scope
+    for node in nodes:
+        block = case.rule.nodes[node].block
+        places = [scope.slots] if block is None else [instance.slots for instance in scope.instances[block]]
+        yield from (case.graph.values[slots[node]] for slots in places if slots[node] >= 0)
