@@ -123,7 +123,7 @@ class Writer:
         self.line(place, f"readers = users[{operand}]")
         self.line(place, f"if additions: add_user({operand}, {user})")
         self.line(place, f"elif type(readers) is dict: readers[{user}] = None")
-        self.line(place, f"elif len(readers) < {MANY_USERS}{twice}: users[{operand}] = (*readers, {user})")
+        self.line(place, f"elif len(readers) < {MANY_USERS}{twice}: users[{operand}] = readers + ({user},)")
         self.line(place, f"else: add_user({operand}, {user})")
 
     def function(self, place: Place, prefix: str) -> tuple[str, Place]:

@@ -110,7 +110,7 @@ def edits_of(
                     and not (additions and operand in additions)
                 ):
                     if not readers or readers[-1] != node:
-                        users[operand] = (*readers, node)
+                        users[operand] = readers + (node,)
                 else:
                     add_user(operand, node)
         if known is None:
@@ -235,7 +235,7 @@ def edits_of(
             readers = users[now]
             if type(readers) is tuple and len(readers) < MANY_USERS and not additions:
                 if user not in readers:
-                    users[now] = (*readers, user)
+                    users[now] = readers + (user,)
             else:
                 add_user(now, user)
                 note(user)
@@ -269,7 +269,7 @@ def edits_of(
                 readers = users[now]
                 if type(readers) is tuple and len(readers) < MANY_USERS and not additions:
                     if user not in readers:
-                        users[now] = (*readers, user)
+                        users[now] = readers + (user,)
                 else:
                     add_user(now, user)
             users[old] = users_of(kept)

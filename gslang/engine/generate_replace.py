@@ -236,7 +236,7 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
         place, f"if type(into) is tuple and len(into) + len(readers) <= {MANY_USERS} and not additions:"
     )
     writer.line(inner, "for u in readers:")
-    writer.line(inner.deeper(), "if u not in into: into = (*into, u)")
+    writer.line(inner.deeper(), "if u not in into: into += (u,)")
     writer.line(inner, f"users[{now}] = into")
     writer.line(place, "else:")
     writer.line(inner, "for u in readers:")
@@ -304,9 +304,8 @@ def _emit_going(writer: Writer, place: Place, going: list[int], kept: Collection
         test = f"u != v{gone[0]}" if len(gone) == 1 else f"u not in ({', '.join(f'v{k}' for k in gone)})"
         every = tuple_code([f"v{k}" for k in gone])
         count = len(gone)  # most often they are the oldest
-        writer.line(
-            place, f"elif readers[:{count}] == {every}: users[v{operand}] = readers = readers[{count}:]"
-        )
+        oldest = f"readers and readers[0] == v{gone[0]}" if count == 1 else f"readers[:{count}] == {every}"
+        writer.line(place, f"elif {oldest}: users[v{operand}] = readers = readers[{count}:]")
         writer.line(place, f"else: users[v{operand}] = readers = tuple([u for u in readers if {test}])")
         pattern = rule.nodes[operand]
         # else no pattern has more than a leaf there

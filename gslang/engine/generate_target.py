@@ -349,7 +349,7 @@ def _add(
     writer.line(
         place,
         f"op_append({operator}); operands_append({operands}); attrs_append({attrs}); names_append(None); "
-        "users_append([])",
+        "users_append(())",
     )
     for k, item in enumerate(items):
         writer.note_user(place, item, result, k > 0)

@@ -88,6 +88,8 @@ def _users(graph: Graph) -> list[str]:
                 expected[operand].add(node)
     found = []
     for node, users in enumerate(graph.users):
+        if not isinstance(users, tuple | dict):
+            found.append(f"{node} has its users in a {type(users).__name__}")
         if len(users) != len(set(users)):
             found.append(f"{node} has a user twice: {list(users)}")
         if set(users) != expected[node]:

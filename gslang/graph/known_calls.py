@@ -181,8 +181,7 @@ def _attributes_to_operands(graph: Graph, dialect: Dialect) -> None:
 def operands_to_attributes(graph: Graph, dialect: Dialect) -> None:
     """Give calls those attributes back that `prepared_copy` has made operands."""
     stated = [
-        node for node in graph.values
-        if FROM_ATTRIBUTE in graph.extras.get(node, ()) and graph.op[node] is CONST
+        node for node, held in graph.extras.items() if FROM_ATTRIBUTE in held and graph.op[node] is CONST
     ]
     for user in dict.fromkeys(user for node in stated for user in graph.users[node]):
         signature = dialect.operators.get(graph.op[user])

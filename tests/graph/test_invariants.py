@@ -42,6 +42,7 @@ def dead_operand(graph: Graph) -> None:
     ("damage", "expected"),
     [
         (lambda g: g.users.__setitem__(0, (1, 2, 2)), "0 has a user twice"),
+        (lambda g: g.users.__setitem__(0, [1, 2]), "0 has its users in a list"),
         (lambda g: g.users.__setitem__(0, (2,)), "0 has users [2], by operands [1, 2]"),
         (lambda g: g.types.append(None), "column `types` has 4 rows, not 3"),
         (lambda g: g.operands.__setitem__(1, (7,)), "1 has operand 7, which does not exist"),
