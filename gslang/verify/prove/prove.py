@@ -73,6 +73,7 @@ def prove(
     Blocks have any number of instances (`families`); where that does not suffice, some (`counted`). Bounds of
     slices stay as they are written at first; where that does not suffice, each is inside its axis, before it
     or behind it: cases. A more general rule with fewer cases comes first, where there is one (`generalized`).
+    All these ways share the steps.
     `record`: the cases are written down for a certificate (`certificate`).
     """
     budget = Budget(steps, until)
@@ -80,7 +81,7 @@ def prove(
     if general is not None:
         try:
             return _prove_any_way(general, budget, record)
-        except TooMuch:
+        except OutOfTime:
             raise
         except NotProved:
             pass
@@ -91,7 +92,7 @@ def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
     """A proof for any number of instances of blocks, or else for as many as steps suffice for."""
     try:
         return _prove_with(rule, budget, 0, record)
-    except TooMuch:
+    except OutOfTime:
         raise
     except NotProved:
         if not rule.blocks:
@@ -116,7 +117,7 @@ def _prove_with(rule: CheckedRule, budget: Budget, counted: int, record: bool) -
     found = _Found()
     try:
         return _prove(rule, budget, _Way(counted, False), found, record)
-    except TooMuch:
+    except OutOfTime:
         raise
     except NotProved:
         if not found.clipped:
