@@ -42,6 +42,11 @@ def downwards(path: Path) -> list[str]:
     return [name for name in names if (layer(name) or 0) > own]
 
 
+def test_the_table_of_layers_is_complete_and_in_order() -> None:
+    text = (ROOT.parent / "ARCHITECTURE.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `gslang/(\w+)", text, re.MULTILINE) == LAYERS
+
+
 def test_the_core_is_light() -> None:
     """`import gslang` loads neither NumPy nor Lark."""
     import subprocess

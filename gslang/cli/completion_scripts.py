@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from gslang.cli.completion_table import Names, Verb
+from gslang.formats.registry import READABLE, SUFFIXES
 
-GRAPH_SUFFIXES = "json|relay|onnx|onnxtxt|txt"
+GRAPH_SUFFIXES = "|".join(suffix[1:] for suffix, format in SUFFIXES.items() if format in READABLE)
 # What finds the names of the rules (or passes) of a file, for sed.
 _DECLARED = r"s/^[[:space:]]*@WORD@[[:space:]]\{1,\}\([A-Za-z_][A-Za-z0-9_]*\).*/\1/p"
 
