@@ -108,13 +108,15 @@ def _verb(name: str) -> Verb:
 
 def _value(action: argparse.Action) -> Value:
     from gslang.dialect.load import dialect_names
-    from gslang.formats.registry import SUFFIXES
+    from gslang.formats.registry import READABLE, WRITABLE
 
     if action.choices is not None:
         return Value(Kind.WORDS, tuple(map(str, action.choices)))
     match action.dest:
-        case "input_format" | "output_format":
-            return Value(Kind.WORDS, tuple(dict.fromkeys(SUFFIXES.values())))
+        case "input_format":
+            return Value(Kind.WORDS, READABLE)
+        case "output_format":
+            return Value(Kind.WORDS, WRITABLE)
         case "dialect":
             return Value(Kind.WORDS, tuple(dialect_names()))
     if action.dest in _DESTINATIONS:

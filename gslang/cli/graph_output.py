@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 def add_output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--output-format", metavar="F", help="json, relay or dot (that of the input, or by OUT's suffix)"
+        "--output-format", metavar="F",
+        help="json, relay, onnx, onnxtxt, dot, svg or png (that of the input, or by OUT's suffix)",
     )
     parser.add_argument(
         "--external", choices=("keep", "copy", "inline"), default="keep",

@@ -157,7 +157,9 @@ def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:
 
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--input-format", metavar="F", help="json or relay, if the suffix does not say")
+    parser.add_argument(
+        "--input-format", metavar="F", help="json, relay, onnx or onnxtxt, if the suffix does not say"
+    )
     parser.add_argument(
         "--function", default="main", metavar="NAME", help="which function of a Relay module (main)"
     )
