@@ -272,7 +272,8 @@ def _attempt(
         ):
             if made is not None:
                 made.add(text)
-            again = partial(_attempt, rule, search, seed, goal, wide, stressed, "float32")
+            same = {key: value for key, value in (first or {}).items() if not _is_integer_type(key, value)}
+            again = partial(_attempt, rule, search, seed, goal, wide, stressed, "float32", same)
             return replace(instance, in_floats=again)
         if instance is not None and goal is not None and goal.key in instance.seen:
             return None
@@ -286,6 +287,10 @@ def _attempt(
             return None
         wishes.update(wish)
     return None
+
+
+def _is_integer_type(key: tuple[int, str], value: object) -> bool:
+    return key[1] == "dtype" and isinstance(value, str) and value.startswith(("int", "uint"))
 
 
 def _graph_of(making: Making, search: Search) -> Graph | None:

@@ -53,6 +53,11 @@ def test_it_is_not_accepted(file: str, name: str) -> None:
     assert not is_accepted(rules(file)[name])
 
 
+@pytest.mark.parametrize("name", ["rank_seven", "batch_three"])
+def test_a_rare_branch_is_not_about_integers(name: str) -> None:
+    assert verify_now(rules("q_relay_blind.gsl")[name], Settings(seconds=60)).verdict == "refuted"
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("file, name", NAMES)
 def test_none_is_accepted(file: str, name: str) -> None:
