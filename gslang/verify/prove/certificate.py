@@ -26,7 +26,7 @@ from gslang.verify.laws import BY_NAME, as_product, instance
 from gslang.verify.prove import terms as own
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Number, terms_of
+from gslang.verify.prove.sizes import Number, Size, terms_of
 from gslang.verify.prove.terms import Term
 from gslang.verify.prove.uses import Use, recording, untouched
 from gslang.verify.recheck import terms as plain
@@ -57,11 +57,27 @@ class CaseRecord:
 
     def side(self, element: Callable[[], Term]) -> tuple[Term, Side]:
         """(the element, what it was made of): it is made once more, as it is written."""
-        facts = self.facts
-        count = facts.count
-        with recording(lambda: tuple(v for values in facts.assumed for v in values)) as uses:
+        count: int = self._noted("count", lambda: self.facts.count)
+        with recording(lambda: self._noted("assumed", self._assumed)) as uses:
             normal = element()
-        after, left, taken = facts.count, facts.choices.budget.left, len(facts.choices.taken)
+        return normal, Side(self._noted("written", lambda: self._written(element, count)), normal, uses)
+
+    def _noted(self, name: str, compute: Callable[[], Any]) -> Any:
+        """What was found here before, in the run that began like this one."""
+        facts = self.facts
+        assert facts.journal is not None
+        return facts.journal.ask(facts.choices, name, (), compute, True)
+
+    def _assumed(self) -> tuple[Size, ...]:
+        return tuple([value for values in self.facts.assumed for value in values])
+
+    def _written(self, element: Callable[[], Term], count: int) -> Term | None:
+        """The element as it is written, with positions of the same names; None where it cannot be made
+        without a law, or without another choice. `count`: of names, where the element was begun.
+        """
+        facts = self.facts
+        choices, after = facts.choices, facts.count
+        left, taken, bounds = choices.budget.left, len(choices.taken), list(choices.bounds)
         facts.count = count
         written = None
         try:
@@ -69,11 +85,13 @@ class CaseRecord:
                 written = element()
         except NotProved:
             pass
-        if len(facts.choices.taken) > taken:
-            written = None
-            del facts.choices.taken[taken:]
-        facts.count, facts.choices.budget.left = max(after, facts.count), left
-        return normal, Side(written, normal, uses)
+        if len(choices.taken) > taken:
+            written, choices.bounds = None, bounds
+            del choices.taken[taken:]
+            assert facts.journal is not None
+            facts.journal.forget(taken)
+        facts.count, choices.budget.left = max(after, facts.count), left
+        return written
 
 
 # ── as plain terms ──

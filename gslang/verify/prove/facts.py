@@ -16,7 +16,7 @@ from gslang.verify.prove.sizes import Number, Size, is_number, linear, made, nam
 
 _LEARNT = (
     "assumed", "bounds", "clips", "count", "different", "equations", "fitting", "fitting_sizes", "floors",
-    "inner_count", "joins", "known", "order", "products", "place_count", "ranges",
+    "inner_count", "joins", "known", "order", "products", "place_count", "proved", "ranges",
     "withins",
 )
 

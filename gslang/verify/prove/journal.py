@@ -71,6 +71,10 @@ class Journal:
             whole = not self.inside or self.begun == taken
             self.marks.append((len(self.entries), self.facts.saved() if whole else None))
 
+    def forget(self, taken: int) -> None:
+        """Choices beyond so many are taken back."""
+        del self.marks[taken:]
+
     def ask(
         self, choices: Choices, name: str, arguments: tuple[object, ...], compute: Callable[[], Any],
         changes: bool = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import perf_counter
 
 from gslang.base.deadline import Deadline
@@ -30,6 +31,7 @@ from gslang.verify.prove.watched import Watched, watched
 RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
 _GROWTH = 3  # a round takes at least so many times the steps of the round before
+_TO_RECORD = 4 * STEPS  # for all cases of the last round of a proof
 _MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
 
 
@@ -49,8 +51,8 @@ class Proof:
     cases: int
     seconds: float
     laws: tuple[str, ...] = ()
-    written: tuple[object, ...] = ()  # the cases of a certificate
     suffices: int | None = None
+    written: tuple[object, ...] = ()  # the cases of a certificate
 
     @property
     def claim(self) -> str:
@@ -143,31 +145,13 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     best: Proof | None = None
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
-    found, below = _Found(record), -1
+    found, below, reached = _Found(), -1, 0
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
-        if record:
-            found = _Found(record)  # a certificate has all cases of its round
         if best is not None and most != enough:
             budget.withhold(_MORE_RANKS)
         found.limited, left = False, budget.left
-
-        known = Facts(Choices([], budget))
-        known.journal = None if record else Journal(known)
-
-        def run(choices: Choices) -> None:
-            facts = Facts(choices) if record else known
-            facts.choices = choices
-            world = World(facts, most)
-            world.facts.by_cases, world.counted = way.by_cases, way.counted
-            try:
-                _look_at_case(watching, world, found, below)
-            finally:
-                first.clipped = first.clipped or world.clipped
-
         try:
-            all_cases(run, budget, known.journal)
-        except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-            raise NotProved(f"a case that the prover does not master: {error}") from error
+            _look_at_cases(watching, budget, _Round(way, most, below), found, first)
         except OutOfTime:  # a proof for some ranks would be another claim on a faster machine
             raise
         except TooMuch as error:
@@ -178,9 +162,10 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
+            reached = most
             best = Proof(
                 most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)),
-                found.cases, perf_counter() - began, tuple(sorted(found.laws)), tuple(found.written or ()),
+                found.cases, perf_counter() - began, tuple(sorted(found.laws)),
                 most if found.limited and most == enough else None,
             )
         spent = left - budget.left
@@ -188,17 +173,61 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
             break
         if best is not None and enough is None and _MORE_RANKS < _GROWTH * spent:
             break
-        below = -1 if record else most
+        below = most
     if best is None:
         raise reason
-    return best
+    if not record:
+        return best
+    return _recorded(watching, Budget(_TO_RECORD, budget.until), way, reached, best)
+
+
+def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Proof) -> Proof:
+    """A proof with all cases up to its largest rank written down. Raises `TooMuch`."""
+    found = _Found([])
+    _look_at_cases(watching, budget, _Round(way, most, -1), found, _Found())
+    return replace(proof, cases=found.cases, written=tuple(found.written or ()))
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """`most`: the largest rank of open tensors; `below`: that of the round before, whose cases are known."""
+
+    way: _Way
+    most: int
+    below: int
+
+
+def _look_at_cases(
+    watching: Watched, budget: Budget, this: _Round, found: _Found, first: _Found
+) -> None:
+    """Look at all cases of a round. Raises `NotProved` from one of them."""
+    known = Facts(Choices([], budget))
+    if found.written is not None:
+        known.proved = []
+    known.journal = Journal(known)
+
+    def run(choices: Choices) -> None:
+        known.choices = choices
+        world = World(known, this.most)
+        world.facts.by_cases, world.counted = this.way.by_cases, this.way.counted
+        try:
+            _look_at_case(watching, world, found, this.below)
+        finally:
+            first.clipped = first.clipped or world.clipped
+
+    try:
+        all_cases(run, budget, known.journal)
+    except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+        raise NotProved(f"a case that the prover does not master: {error}") from error
+
+
 
 
 class _Found:
     """The state shared by the cases of one round."""
 
-    def __init__(self, record: bool = False) -> None:
-        self.written: list[object] | None = [] if record else None
+    def __init__(self, written: list[object] | None = None) -> None:
+        self.written = written  # cases, where a certificate asks for them
         self.cases = 0
         self.limited = False  # the bound on ranks had a say
         self.clipped = False  # a bound of a slice was left as it is written
@@ -235,7 +264,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
     case = Case(watching, world)
     end = "equal"
     if found.written is not None:
-        world.record, world.facts.proved = CaseRecord(world.facts), []
+        world.record = CaseRecord(world.facts)
     try:
         with noting() as uses:
             _one_case(case, below)
