@@ -17,11 +17,12 @@ import pytest
 
 import gslang.verify.prove.axioms as axioms
 import gslang.verify.recheck as recheck_package
+from gslang.check.checked import CheckedRule
 from gslang.cli.main import main
 from gslang.verify.certificates import digest_of_rule
 from gslang.verify.prove.certificate import as_certificate
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.prove import prove
+from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.prove.terms import number
 from gslang.verify.recheck.check import Checked, Refused, check
 from gslang.verify.recheck.terms import digest_of
@@ -55,6 +56,24 @@ def certificate(name: str) -> str:
 
     rule = check_source(Source("r.gsl", RULES)).rules[name]
     return as_certificate(name, digest_of_rule(rule), "because", prove(rule, record=True))
+
+
+def test_what_is_proved_is_recorded_within_the_same_steps() -> None:
+    """Cases that begin alike share what they know then, too."""
+    from gslang.base.source import Source
+    from gslang.check.check import check_source
+
+    rule = check_source(Source("r.gsl", RULES)).rules["joined"]
+    enough = next(steps for steps in range(200, 2000, 100) if proof_in(rule, steps) is not None)
+    recorded = proof_in(rule, enough, record=True)
+    assert recorded is not None and len(recorded.written) >= recorded.cases
+
+
+def proof_in(rule: CheckedRule, steps: int, record: bool = False) -> Proof | None:
+    try:
+        return prove(rule, steps, record)
+    except NotProved:
+        return None
 
 
 def document(name: str) -> dict[str, Any]:

@@ -63,7 +63,7 @@ class CaseRecord:
         return normal, Side(self._noted("written", lambda: self._written(element, count)), normal, uses)
 
     def _noted(self, name: str, compute: Callable[[], Any]) -> Any:
-        """What was found here before, in the run that began like this one."""
+        """The value that the run before found here, else what is computed."""
         facts = self.facts
         assert facts.journal is not None
         return facts.journal.ask(facts.choices, name, (), compute, True)
