@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import gslang
+from gslang.check.check import check_file
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Symbol, TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError
@@ -163,3 +164,20 @@ def test_an_operator_of_another_domain_without_a_meaning_is_not_refuted() -> Non
     ))
     verdict = verify(program.rules["r"], Settings(seconds=2))
     assert verdict.verdict == "unknown" and "no evaluator is known" in verdict.reason
+
+
+@pytest.mark.parametrize(
+    ("other", "clash"),
+    [
+        ("op my.scale(x: tensor, by: float) -> tensor;", True),
+        ("op my.other(x: tensor) -> tensor;", False),
+        ('use "ops.gsl";', False),
+    ],
+)
+def test_an_operator_of_two_imports_is_told(tmp_path: Path, other: str, clash: bool) -> None:
+    (tmp_path / "ops.gsl").write_text(DECLARED, encoding="utf-8")
+    (tmp_path / "more.gsl").write_text(f"{other}\n", encoding="utf-8")
+    user = tmp_path / "user.gsl"
+    user.write_text('use "ops.gsl";\nuse "more.gsl";\nrule r(x): my.twice(x) => x + x;\n', encoding="utf-8")
+    found = [d.message for d in check_file(user).diagnostics]
+    assert found == (["two imports declare the operator `my.scale`"] if clash else [])

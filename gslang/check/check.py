@@ -5,7 +5,7 @@ Every mistake that a user can make in a rule file ends here as a finding.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -208,6 +208,26 @@ def find_redeclared(program: n.Program, found: list[Diagnostic]) -> None:
                 ))
 
 
+def _declared_by_two(
+    item: n.Use, known: Iterable[Signature], imported: Iterable[Signature]
+) -> Iterator[Diagnostic]:
+    """A finding for each operator that two imported files declare, unless both say the same and nothing of
+    its meaning.
+    """
+    before = {signature.name: signature for signature in known}
+    for signature in imported:
+        first = before.get(signature.name, signature)
+        places = [s.declared_at for s in (first, signature) if s.declared_at is not None]
+        if len({(at.source.name, at.start) for at in places}) == 2 and (
+            replace(first, doc="") != replace(signature, doc="") or first.meaning != signature.meaning
+        ):
+            yield Diagnostic(
+                "E0208", f"two imports declare the operator `{signature.name}`",
+                Label(item.span), related=tuple([Label(at, "declared here") for at in places]),
+                help="declare it in one file, which both import",
+            )
+
+
 def functions_of(
     program: n.Program, found: list[Diagnostic], defines: Mapping[str, object] = MappingProxyType({})
 ) -> dict[str, n.FnDecl | n.ParamDecl]:
@@ -273,6 +293,7 @@ def use_module(
         )
         passes.update({k: v for k, v in program.passes.items() if wanted is None or k in wanted})
         functions.update({k: v for k, v in module.functions.items() if wanted is None or k in wanted})
+        found += _declared_by_two(item, operators, module.operators)
         operators.extend(module.operators)
     for name in item.names or ():
         if name.id not in offered:
