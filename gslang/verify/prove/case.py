@@ -178,7 +178,7 @@ class Case:
         first, other = (
             next((o for o in values if isinstance(o, Tensor)), None) for values in (own, operands)
         )
-        if operator == "QLinearConv":
+        if operator in ("QLinearConv", "MaxPool"):
             return True
         return first is None or other is None or compared(first.dtype, other.dtype) is True
 

@@ -19,7 +19,7 @@ from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
-from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Rising, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Atom, Term, inverse, number, unknown
 from gslang.verify.prove.uses import is_raw, use
 
@@ -141,7 +141,16 @@ def dequantised(
         return Tensor(x.shape, dtype, lambda index: value.at(index) * factor(index))
     world.need_same_dtype(x.dtype, zero.dtype)
     shift = _along(world, x, numbers_of_elements(zero, dtype), axis)
-    return Tensor(x.shape, dtype, lambda index: (value.at(index) - shift(index)) * factor(index))
+
+    def rising(element: Term) -> Term:
+        return (number_of(element, x.dtype) - shift(())) * factor(())
+
+    rises = None if scale.shape or zero.shape else (
+        Rising(x, rising, lambda: _is_above_0(world, scale, factor(())))
+    )
+    return Tensor(
+        x.shape, dtype, lambda index: (value.at(index) - shift(index)) * factor(index), rises=rises
+    )
 
 
 def quantised(

@@ -8,14 +8,16 @@ padding: what stands there is no number.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Number, product, text_of
-from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
-from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size
+from gslang.verify.prove.sizes import Number, is_number, product, text_of
+from gslang.verify.prove.tensors import Index, Meaning, Operands, Rising, Tensor, Value, World
+from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
 from gslang.verify.prove.totals import total
+from gslang.verify.prove.uses import use
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,51 @@ def _average(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _largest(world: World, operands: Operands, attrs: Attrs) -> Value:
-    windows = _windows(world, operands[0], attrs)
+    x = operands[0]
+    if world.reading and x.rises is not None:
+        return _largest_of_what_rises(world, x, x.rises, attrs)
+    if world.pooled and (known := world.pooled.get(_pooling(x, attrs))) is not None:
+        return known, Tensor(known.shape, "int64", _places)
+    windows = _windows(world, x, attrs)
     y = Tensor(
         windows.shape, operands[0].dtype, lambda index: _over(world, "max", windows, index, False)
     )
     return y, Tensor(windows.shape, "int64", _places)
+
+
+def _largest_of_what_rises(world: World, x: Tensor, rises: Rising, attrs: Attrs) -> Value:
+    """The largest elements of windows, whatever these are: what a function that rises makes of the largest
+    elements of its operand, which are read from a tensor of their own.
+    """
+    facts, base = world.facts, rises.base
+    world.need_true(len(x.shape) >= 3, "an image")
+    shape = (*x.shape[:2], *(facts.size("pooled") for _ in x.shape[2:]))
+    name = f"pooled{len(world.pooled)}"
+    pooled = Tensor(shape, base.dtype, lambda index: read(name, tuple(map(facts.normal, index))))
+    world.pooled[_pooling(base, attrs)] = pooled
+
+    def at(index: Index) -> Term:
+        if not rises.surely():
+            raise NotProved("the largest of what may fall")
+        use("largest of what rises")
+        return rises.of(pooled.at(index))
+
+    return Tensor(shape, x.dtype, at), Tensor(shape, "int64", _places)
+
+
+def _pooling(x: Tensor, attrs: Attrs) -> tuple[object, ...]:
+    """The same for equal tensors in equal windows."""
+    return (id(x), *((name, _written(value)) for name, value in sorted(attrs.items())))
+
+
+def _written(value: Any) -> object:
+    if isinstance(value, (tuple, list)):
+        return tuple(map(_written, value))
+    if is_number(value):
+        return text_of(value)
+    if value is None or isinstance(value, str):
+        return value
+    raise NotProved("an attribute of a pooling that may be any")
 
 
 def _places(index: Index) -> Term:

@@ -47,6 +47,18 @@ class Tensor:
     items: Any = None  # of a constant vector: its elements, a tuple or `Listed`
     leaf: Any = None  # the input of the source that this is
     converted: Tensor | None = None  # the tensor that was converted to this one's type
+    rises: Rising | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Rising:
+    """Elements that are a function (`of`) of those of another tensor, larger for larger ones where it is so
+    (`surely`), which is known when all conditions were asked.
+    """
+
+    base: Tensor
+    of: Callable[[Term], Term]
+    surely: Callable[[], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +98,7 @@ class World:
         self.places: list[Place] = []  # that the source looks up
         self.paddings: list[Number] = []  # by how much the windows of poolings are wider than their paddings
         self.in_float32: list[Tensor] = []  # that the source converts to this type
+        self.pooled: dict[tuple[object, ...], Tensor] = {}  # (tensor, attributes) → largest of its windows
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.ranks_limited = False  # whether `most` had a say
         self.highest = -1  # the largest rank that was chosen
