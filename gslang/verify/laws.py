@@ -128,8 +128,8 @@ LAWS: tuple[Law, ...] = (
     # a number of at most −10³⁰: no float tells it from its sum with another one
     Law("very low number", "exp(very_low(y) + x)", "exp(very_low(y))", _REAL, (), False),
     Law(
-        "largest of what rises", "largest(i, n, x * f(i) + y)", "x * largest(i, n, f(i)) + y", _REAL,
-        ("x > 0",), False,
+        "largest of what rises", "largest(i, n, exp(x) * f(i) + y)", "exp(x) * largest(i, n, f(i)) + y",
+        _REAL, (), False,
     ),
     # a number of at most −10⁴ in place of a score, beside one that is not
     Law("number that is outweighed", "exp(outweighed(y) + x)", "0", _REAL, (), False),
