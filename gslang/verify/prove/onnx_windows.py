@@ -17,7 +17,7 @@ from gslang.verify.prove.sizes import Number, is_number, product, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Rising, Tensor, Value, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read
 from gslang.verify.prove.totals import total
-from gslang.verify.prove.uses import use
+from gslang.verify.prove.uses import rewrite
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +157,9 @@ def _largest_of_what_rises(world: World, x: Tensor, rises: Rising, attrs: Attrs)
     def at(index: Index) -> Term:
         if not rises.surely():
             raise NotProved("the largest of what may fall")
-        use("largest of what rises")
-        return rises.of(pooled.at(index))
+        result = rises.of(pooled.at(index))
+        rewrite("largest of what rises", lambda: result, result)  # terms are lowered to this
+        return result
 
     return Tensor(shape, x.dtype, at), Tensor(shape, "int64", _places)
 
