@@ -227,3 +227,45 @@ def test_kinds_that_a_rule_tells_apart_are_cases() -> None:
         prove(_rule(KINDS.format(kind="param", taken="param")))
     with pytest.raises(NotProved, match="≠"):
         prove(_rule(KINDS.format(kind="call", taken="const")))
+
+
+CUTS = """dialect onnx;
+rule r(x) {{
+    each part in 2.. {{
+        s = const(shape = (1,));
+        e = const(shape = (1,));
+        a = const(value = first.a.value, shape = (1,));
+        y = Slice(x, s, e, a);
+    }}
+    *part.y
+    where part[0].s.value[0] {first} 0,
+          all(part[i].e.value[0] {next} part[i + 1].s.value[0] for i in range(len(part) - 1)),
+          all(p.e.value[0] > p.s.value[0] for p in part),
+          part[len(part) - 1].e.value[0] >= {end}
+  =>
+    whole = x.shape[part[0].a.value[0]];
+    parts = Split(
+        x,
+        const(
+            value = [min([p.e.value[0], whole]) - min([p.s.value[0], whole]) for p in part],
+            dtype = "int64",
+        ),
+        axis = part[0].a.value[0],
+    );
+    *parts
+}}"""
+WHOLE = "x.shape[part[0].a.value[0]]"
+
+
+@pytest.mark.parametrize(
+    ("first", "next", "end"),
+    [(">=", "==", WHOLE), ("==", "<=", WHOLE), ("==", "==", WHOLE + " - 1"), ("==", "==", "1")],
+)
+def test_slices_that_are_not_all_of_a_dimension_are_no_split(first: str, next: str, end: str) -> None:
+    with pytest.raises(NotProved) as caught:
+        prove(_rule(CUTS.format(first=first, next=next, end=end)))
+    assert not isinstance(caught.value, TooMuch)
+
+
+def test_bounds_are_held_to_conditions_before_slices_make_cases_of_them() -> None:
+    assert prove(_rule(CUTS.format(first="==", next="==", end=WHOLE))).cases <= 500

@@ -4,12 +4,15 @@ make cases of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.symbolic_graph import Leaf
+from gslang.verify.prove.tensors import World
 from gslang.verify.prove.watched import Chosen
 
 
@@ -39,8 +42,27 @@ def _all_grown(case: Case, chosen: Chosen) -> bool:
     )
 
 
+def spell_bounds(case: Case, operator: str, slots: Sequence[int]) -> None:
+    """Let conditions read the bounds of a slice in an instance before it makes cases of them: any numbers."""
+    world, scope = case.world, case.scope
+    if operator != "Slice" or not world.counted or scope.current is None:
+        return
+    if not isinstance(case.graph.values[slots[0]], Leaf):
+        return  # bounds of a part of a shape are cases
+    for leaf in (case.graph.values[slot] for slot in slots[1:3]):
+        sizes = leaf.given or leaf.known if isinstance(leaf, Leaf) and leaf.is_constant else ()
+        if isinstance(leaf, Leaf) and len(sizes) == 1 and type(length := sizes[0]) is int:
+            leaf.spelled = partial(_any_numbers, world, length)
+
+
+def _any_numbers(world: World, count: int) -> tuple[Number, ...]:
+    return tuple(world.facts.size("bound", None) for _ in range(count))
+
+
 def _is_known(leaf: object) -> bool:
-    return isinstance(leaf, Leaf) and (bool(leaf.chosen) or leaf.numbers is not None)
+    return isinstance(leaf, Leaf) and (
+        bool(leaf.chosen) or leaf.numbers is not None or leaf.spelled is not None
+    )
 
 
 def _leaves(case: Case, nodes: Iterable[int]) -> Iterator[object]:

@@ -15,7 +15,7 @@ from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
-from gslang.verify.prove.chosen import still_open
+from gslang.verify.prove.chosen import spell_bounds, still_open
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.counted import grown
 from gslang.verify.prove.demands import alike, bound, demand, here, hold_to_rank, link_ranks
@@ -70,8 +70,8 @@ class Source:
         self.compute()
         for number_ in range(len(self.rule.blocks)):
             self.grown(number_)
-        for slot in range(len(self.graph.op) if self.world.counted else 0):
-            self.graph.tensor(slot)
+        if self.world.counted:
+            self.compute()
         for number_, block in enumerate(self.rule.blocks):
             self.test_instances(number_, block)
         for number_, pattern in enumerate(self.rule.nodes):
@@ -366,6 +366,7 @@ class Source:
             finally:
                 self.world.wanted_rank = None
 
+        spell_bounds(self.case, operator, slots)
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
     def projection(self, number_: int, node: ir.Pattern, base: int) -> int:
