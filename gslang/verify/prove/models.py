@@ -122,7 +122,8 @@ class Models:
         if broken is None:
             return start
         wanted = list(suspects.values())
-        model = _Model(dict(start.values), set(start.holds))
+        # of others it would not be noticed that they hold no more
+        model = _Model(dict(start.values), start.holds & self.facts.keys())
         for _ in range(_REPAIRS):
             moved = self.move(broken, model.values)
             if moved is None:
