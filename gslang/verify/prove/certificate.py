@@ -229,6 +229,8 @@ def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, object]
         else:
             before, after = plain_term(used.before), plain_term(used.after)
             entry = {"law": used.law, "before": as_json(before), "after": as_json(after)}
+        if not law.exactly:
+            entry = {"law": used.law, "before": as_json(before), "after": as_json(after)}
         product, c = as_product(before)
     except ValueError:
         return None
