@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Union
 
 from gslang.check import checked as ir
@@ -40,11 +41,17 @@ def demand(case: Case, demanded: dict[Place, int], number: int, rank: int) -> No
         ):
             demand(case, demanded, first, rank)
         case ir.CallNode(operators=("Concat",), operands=parts):
-            for part in parts:
-                if isinstance(part, int):
-                    demand(case, demanded, part, rank)
-                elif isinstance(part, ir.Splice):
-                    demanded[part.node, None] = rank
+            _demand_of_all(case, demanded, parts, rank)
+
+
+def _demand_of_all(
+    case: Case, demanded: dict[Place, int], parts: Iterable[int | None | ir.Splice], rank: int
+) -> None:
+    for part in parts:
+        if isinstance(part, int):
+            demand(case, demanded, part, rank)
+        elif isinstance(part, ir.Splice):
+            demanded[part.node, None] = rank
 
 
 def here(case: Case, number: int) -> Place:

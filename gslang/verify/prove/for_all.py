@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
@@ -72,8 +73,8 @@ def learn(case: Case, condition: ir.Value) -> None:
             _above(case, _value(case, part.left), part.right)
         elif isinstance(part, ir.CompareValue) and part.operator == "<" and part.left.local is not None:
             _below(case, _value(case, part.left), part.right)
-        elif isinstance(part, ir.Builtin) and part.name == "any" and case.ranges:
-            _in_each_row(case, part.arguments[0])
+        elif case.ranges and (loop := _any_of(part)) is not None:
+            _in_each_row(case, loop)
     except Unread:
         return
 
@@ -299,13 +300,25 @@ _FAR = 1e30  # no number beyond it is asked for by a mask
 
 def _below(case: Case, element: Any, bound: ir.Value) -> None:
     """Note that an element at any place of a constant is below a number, so that it is neither +∞ nor NaN."""
-    if _is_any_element(case, element) and isinstance(bound, ir.Const) and bound.value <= _FAR:
+    if _is_any_element(case, element) and _is_within(bound, -inf, _FAR):
         element.leaf.rows.add(NONE_IS_INFINITE)
 
 
-def _in_each_row(case: Case, loop: ir.Value) -> None:
+def _is_within(value: ir.Value, low: float, high: float) -> bool:
+    return isinstance(value, ir.Const) and low <= value.value <= high
+
+
+def _any_of(part: ir.Value) -> ir.Comprehension | None:
+    """The loop of `any(…)`."""
+    match part:
+        case ir.Builtin("any", (ir.Comprehension() as loop,)):
+            return loop
+    return None
+
+
+def _in_each_row(case: Case, loop: ir.Comprehension) -> None:
     """Note that some element of any row of a constant is true, or above a very low number."""
-    if not isinstance(loop, ir.Comprehension) or loop.condition is not None or len(loop.locals) != 1:
+    if loop.condition is not None or len(loop.locals) != 1:
         raise Unread
     row, element = _value(case, loop.source), loop.element.meant(case.rule.lets)
     if not isinstance(row, Part) or len(row.shape) != 1 or not _is_anywhere(case, row):
@@ -316,7 +329,7 @@ def _in_each_row(case: Case, loop: ir.Value) -> None:
     elif (
         isinstance(element, ir.CompareValue) and element.operator == ">"
         and element.left.local == loop.locals[0]
-        and isinstance(element.right, ir.Const) and element.right.value >= -_FAR
+        and _is_within(element.right, -_FAR, inf)
     ):
         row.leaf.rows.add(ONE_IS_A_NUMBER)
 
