@@ -45,15 +45,14 @@ class ByHand:
             if any(p[axis] != place for place, axis in enumerate(q)):
                 continue
             x = operands[inner][0]
-            readers = users[x]
-            readers.remove(inner) if type(readers) is list else readers.pop(inner)
+            after.drop_user(x, inner)
             for user in users[outer]:
                 operands[user] = tuple([x if operand == outer else operand for operand in operands[user]])
                 after.add_user(x, user)
             if outer in after.output_uses:
                 after.replace_outputs({outer: x})
             for gone in (inner, outer):
-                op[gone], operands[gone], users[gone], attrs[gone] = DEAD, (), [], NO_ATTRS
+                op[gone], operands[gone], users[gone], attrs[gone] = DEAD, (), (), NO_ATTRS
                 order.remove(gone)
             matches += 1
         after.dead += 2 * matches

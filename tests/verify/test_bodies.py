@@ -112,5 +112,5 @@ def test_values_are_read_in_whatever_order() -> None:
 
 
 def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
-    found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y => x }")
+    found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y.0 => x }")
     assert found.verdict == "unknown" and "`SequenceMap`" in found.reason
