@@ -41,7 +41,7 @@ def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, f
         except NotProved:  # a verdict that an earlier version found
             pass
         else:
-            write_text(path, as_certificate(rule.name, digest_of_rule(rule), verdict.reason, proof))
+            write_text(path, as_certificate(rule.name, digest_of_rule(rule), proof))
             return path
     path.unlink(missing_ok=True)
     return None

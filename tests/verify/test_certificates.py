@@ -55,7 +55,7 @@ def certificate(name: str) -> str:
     from gslang.check.check import check_source
 
     rule = check_source(Source("r.gsl", RULES)).rules[name]
-    return as_certificate(name, digest_of_rule(rule), "because", prove(rule, record=True))
+    return as_certificate(name, digest_of_rule(rule), prove(rule, record=True))
 
 
 def test_what_is_proved_is_recorded_within_the_same_steps() -> None:
@@ -234,7 +234,7 @@ def test_a_prover_with_a_wrong_law_is_refused(monkeypatch: pytest.MonkeyPatch) -
     except NotProved as error:
         pytest.fail(f"the wrong law proves nothing: {error}")
     with pytest.raises(Refused):
-        check(json.loads(as_certificate("t", "", "", proof)))
+        check(json.loads(as_certificate("t", "", proof)))
 
 
 def test_the_checker_is_small_and_imports_nothing_of_the_prover() -> None:
@@ -306,7 +306,7 @@ def checked_again(package: str, name: str) -> Checked | None:
     except NotProved:
         return None
     return check(
-        json.loads(as_certificate(name, digest_of_rule(rule), proof.claim, proof)), digest_of_rule(rule)
+        json.loads(as_certificate(name, digest_of_rule(rule), proof)), digest_of_rule(rule)
     )
 
 

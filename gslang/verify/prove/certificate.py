@@ -259,16 +259,16 @@ def place_of(term: plain.Term, product: plain.Factors) -> list[int] | None:
 # ── cases ──
 
 
-def as_certificate(name: str, content: str, reason: str, proof: Any) -> str:
+def as_certificate(name: str, content: str, proof: Any) -> str:
     """The certificate of a proof as JSON.
 
-    `content`: the digest of the rule. `reason`: what the verdict says.
+    `content`: the digest of the rule. What it claims is what was recorded: a verdict may reach further.
     """
     document: dict[str, object] = {
         "format": FORMAT,
         "rule": name,
         "content": content,
-        "reason": reason,
+        "reason": proof.claim,
         "claim": {
             "ranks": proof.ranks,
             "floats": proof.floats,
