@@ -10,6 +10,7 @@ from __future__ import annotations
 from bisect import insort
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import chain
 from math import gcd
 
 from gslang.verify.prove.journal import Journaled, change, question
@@ -127,15 +128,19 @@ class Inequalities(Knowledge, Journaled):
     @contextmanager
     def assuming(self, *values: Number) -> Iterator[None]:
         """Inside, each value is at least 0, too."""
-        self._assume(*values)
+        sizes = [value for value in values if isinstance(value, Size)]
+        if not sizes:
+            yield
+            return
+        self._assume(*sizes)
         try:
             yield
         finally:
             self._assume_no_more()
 
     @change
-    def _assume(self, *values: Number) -> None:
-        self.assumed.append([self._primitive(v) for v in values if isinstance(v, Size)])
+    def _assume(self, *values: Size) -> None:
+        self.assumed.append([self._primitive(value) for value in values])
         self._found = self._conclusions()
 
     @change
@@ -145,8 +150,13 @@ class Inequalities(Knowledge, Journaled):
 
     def _primitive(self, value: Size) -> Size:
         """The same inequality without a common factor: 2x + 1 ≥ 0 is x ≥ 0."""
-        common = gcd(*(c for p, c in value.terms.items() if p))
-        return value if common == 1 else Size({p: c // common for p, c in value.terms.items()}, self)
+        common = 0
+        for p, c in value.terms.items():
+            if p:
+                common = gcd(common, c)
+                if common == 1:
+                    return value
+        return Size({p: c // common for p, c in value.terms.items()}, self)
 
     # ── what follows ──
 
@@ -207,7 +217,7 @@ class Inequalities(Knowledge, Journaled):
     def replaced_equations(self, value: Number) -> Number:
         """`normal` without simplifying quotients (which asks `proves` in turn)."""
         equations = self.equations
-        if not isinstance(value, Size) or not any(name in equations for p in value.terms for name in p):
+        if not isinstance(value, Size) or equations.keys().isdisjoint(chain.from_iterable(value.terms)):
             return value
         result: Number = 0
         for p, c in value.terms.items():

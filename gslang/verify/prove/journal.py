@@ -9,8 +9,8 @@ is made. The next run begins with the facts as they were at its choice and is to
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import update_wrapper
-from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+from functools import partial, update_wrapper
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 from gslang.verify.prove.paths import Choices, TooMuch
 from gslang.verify.prove.sizes import Size
@@ -29,14 +29,9 @@ class Saved(Protocol):
         """Know what was known then, and nothing else."""
 
 
-class _Entry(NamedTuple):
-    """A question with its answer, or the error that it ended with. `taken`: the choices that it made."""
-
-    name: str
-    arguments: tuple[object, ...]
-    answer: object
-    error: Exception | None
-    taken: tuple[tuple[int, int], ...]
+_Entry = tuple[str, tuple[object, ...], object, "Exception | None", tuple[tuple[int, int], ...]]
+"""A question, its arguments, its answer, the error that it ended with instead, and the choices that it made.
+"""
 
 
 class Journal:
@@ -87,18 +82,26 @@ class Journal:
             return compute()
         if self.next < len(self.entries):
             return self.told(choices, name, arguments)
-        begun = len(choices.taken)
+        return self.found(choices, name, arguments, compute, (), changes)
+
+    def found(
+        self, choices: Choices, name: str, arguments: tuple[object, ...], compute: Callable[..., Any],
+        given: tuple[object, ...], changes: bool,
+    ) -> Any:
+        """The answer to a question that no run has asked at this place: `compute(*given)`, written down."""
+        taken = choices.taken
+        begun = len(taken)
         self.inside, self.begun = True, -1 if changes else begun
         answer, failed = None, None
         try:
-            answer = compute()
+            answer = compute(*given)
         except Exception as error:
             failed = error
             raise
         finally:
             self.inside = False
-            self.entries.append(_Entry(name, arguments, answer, failed, tuple(choices.taken[begun:])))
-            self.next = len(self.entries)
+            self.entries.append((name, arguments, answer, failed, tuple(taken[begun:])))
+            self.next += 1
         return answer
 
     def told(self, choices: Choices, name: str, arguments: tuple[object, ...]) -> Any:
@@ -160,8 +163,9 @@ def _written(
         arguments = (*args, *named.values()) if named else args
         if journal.next < len(journal.entries):
             return journal.told(self.choices, name, arguments)  # type: ignore[no-any-return]
-        return journal.ask(  # type: ignore[no-any-return]
-            self.choices, name, arguments, lambda: method(self, *args, **named), changes
+        compute = partial(method, **named) if named else method
+        return journal.found(  # type: ignore[no-any-return]
+            self.choices, name, arguments, compute, (self, *args), changes
         )
 
     update_wrapper(asked, method)

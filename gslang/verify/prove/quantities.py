@@ -313,9 +313,11 @@ class Quantities(Inequalities):
         parts = self.parts_of(name)
         return name in self.bounds or any(self.mentions_bound(part) for part in parts)
 
-    @question
     def parts_of(self, name: str) -> tuple[Number, ...]:
-        """The parts of a composed quantity."""
+        return self._parts_of(name) if name[-1] == ")" else ()  # others are called otherwise
+
+    @question
+    def _parts_of(self, name: str) -> tuple[Number, ...]:
         return (
             self.floors.get(name) or self.withins.get(name) or self.joins.get(name)
             or self.clips.get(name, ())[:2]
@@ -323,16 +325,17 @@ class Quantities(Inequalities):
 
     # ── normal form ──
 
-    @question
     def normal(self, value: Number) -> Number:
         """The value with everything that is known put in."""
-        if not isinstance(value, Size):
-            return value
+        return self._normal_size(value) if isinstance(value, Size) else value
+
+    @question
+    def _normal_size(self, value: Size) -> Number:
         found = self._found.normal
-        if value.text not in found:
-            result = self._normal(value)
-            found[value.text] = result
-        return found[value.text]
+        known = found.get(value.text)
+        if known is None:
+            known = found[value.text] = self._normal(value)
+        return known
 
     def _normal(self, value: Size) -> Number:
         if not self.products and _is_plain(value, self.equations):
@@ -404,4 +407,8 @@ class Quantities(Inequalities):
 
 def _is_plain(value: Size, what: Mapping[str, object]) -> bool:
     """True if no quantity is replaced, or made of others: only the names of these have parentheses."""
-    return not any(name in what or name[-1] == ")" for names in value.terms for name in names)
+    for names in value.terms:
+        for name in names:
+            if name in what or name[-1] == ")":
+                return False
+    return True

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any, Union
 
 from gslang.verify.prove.paths import NotProved
@@ -42,20 +43,18 @@ class Knowledge(ABC):
 class Size:
     """A polynomial that is no plain number. Immutable."""
 
-    __slots__ = ("_text", "facts", "terms")
+    __slots__ = ("facts", "terms", "text")
+    text: str  # the same for equal polynomials
 
     def __init__(self, terms: Terms, facts: Knowledge) -> None:
         self.terms, self.facts = terms, facts
-        self._text = ""
 
-    @property
-    def text(self) -> str:
-        """The same for equal polynomials."""
-        if not self._text:
-            self._text = "+".join(
-                f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items())
-            )
-        return self._text
+    def __getattr__(self, name: str) -> str:
+        """The text, when it is asked for the first time."""
+        if name != "text":
+            raise AttributeError(name)
+        self.text = "+".join([f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items())])
+        return self.text
 
     def __repr__(self) -> str:
         return self.text
@@ -197,7 +196,7 @@ def text_of(value: Number) -> str:
 
 def names_in(value: Number) -> set[str]:
     """The quantities that occur in a polynomial."""
-    return {name for p in terms_of(value) for name in p}
+    return set(chain.from_iterable(value.terms)) if isinstance(value, Size) else set()
 
 
 def without(p: Product, q: Product) -> Product | None:
