@@ -79,6 +79,7 @@ class Writer:
     outlines: list[str] = field(default_factory=list)
     # operators of targets, as code: which of them can be seeds is known per run
     relevant: list[str] = field(default_factory=list)
+    remembered: bool = False  # what is being built will be a stamp
     tables: int = 0  # of conditions that are looked up
     tries: bool = False  # candidates in loops inside others are counted
     fresh: int = 0

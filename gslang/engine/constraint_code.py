@@ -16,14 +16,12 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
             f"same_attributes(G, D, {slot}, {names.slot(constraint.place, constraint.node)}, "
             f"{constraint.without!r})"
         )
-    if isinstance(node, ir.CallNode):
-        found = call_attribute(node, slot, constraint.field, names)
+    found = _held_code(node, slot, constraint.field, names)
+    if found is not None:
         literal = constraint.literal
         if literal is not None and _plain_attribute(literal.value):
-            # what a call holds is known, so Python's equality will do
+            # what a node holds is known, so Python's equality will do
             return f"({found} == {names.constant(literal.value)})"
-    elif node.operators and constraint.field == "index":
-        found = f"attrs[{slot}]['index']"
     elif constraint.field in ("shape", "dtype", "ndim"):
         found = f"{constraint.field}_of(types[{slot}])"
     elif constraint.elements is not None:
@@ -31,6 +29,13 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"
     return test_code(constraint.test, found, names)
+
+
+def _held_code(node: ir.Pattern, slot: str, field: str, names: Namespace) -> str | None:
+    """An attribute of a call, the index of a projection; None for what does not stand in the node itself."""
+    if isinstance(node, ir.CallNode):
+        return call_attribute(node, slot, field, names)
+    return f"attrs[{slot}]['index']" if node.operators and field == "index" else None
 
 
 def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> str:

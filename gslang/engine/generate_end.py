@@ -7,10 +7,11 @@ from dataclasses import replace
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts
 from gslang.engine.code_writer import Place, Rest, Step, Writer
+from gslang.engine.generate_fresh import all_fresh, emit_fresh, emit_outlined
 from gslang.engine.generate_known import emit_conditions
 from gslang.engine.generate_outline import outlined_layout
-from gslang.engine.generate_replace import all_fresh, all_slots, emit_outlined, emit_replacement, scope_code
-from gslang.engine.generate_stamp import emit_key, emit_stamped, layout_of
+from gslang.engine.generate_replace import all_slots, emit_replacement, scope_code
+from gslang.engine.generate_stamp import emit_key, emit_readers, emit_stamped, layout_of
 from gslang.engine.generate_target import emit_target
 from gslang.engine.variants import variants
 
@@ -161,18 +162,25 @@ def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[
     if layout is None:
         single = _build(writer, place)
     else:
+        fresh = all_fresh(writer, layout)
         stamps = emit_key(writer, place, layout)
-        if (
-            not writer.traced and all_fresh(writer, layout)
-            and (outlined := outlined_layout(rule, layout)) is not None
-        ):
+        outlined = outlined_layout(rule, layout) if fresh and not writer.traced else None
+        if outlined is not None:
             emit_outlined(writer, place, outlined, len(layout.operators))
         writer.line(place, "if stamp is None:")
         writer.line(inner, "looked_at.clear()")
+        writer.remembered = True
         single = _build(writer, inner)
+        writer.remembered = False
         writer.line(inner, f"keep_stamp(E, {stamps}, key, first_new)")
+        if fresh:
+            writer.line(inner, "del names[first_new:], users[first_new:]")
         writer.line(place, "else:")
         emit_stamped(writer, inner, layout)
+        if fresh:
+            emit_fresh(writer, place, layout, bound)
+            return
+        emit_readers(writer, inner, layout)
         outputs_now = (
             "[*projected]" if layout.several is not None
             else layout.outputs[0] if single
@@ -180,7 +188,7 @@ def _apply(writer: Writer, place: Place, bound: list[int], templates: frozenset[
         )
         writer.line(inner, f"now = {outputs_now}")
     one = single and rule.output_block is None and len(rule.outputs) == 1
-    emit_replacement(writer, place, layout, one, single, outputs, bound, templates)
+    emit_replacement(writer, place, one, single, outputs, bound, templates)
 
 
 def _build(writer: Writer, place: Place) -> bool:

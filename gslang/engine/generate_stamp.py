@@ -278,7 +278,7 @@ def emit_key(writer: Writer, place: Place, layout: Layout) -> str:
 
 
 def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
-    """Emit the code that appends all nodes of `stamp`."""
+    """Emit the code that appends all nodes of `stamp`, but for their names and users."""
     count, several = len(layout.operators), layout.several
     if several is not None:
         writer.line(place, f"projected = range(first_new + {count}, first_new + len(stamp.types))")
@@ -290,42 +290,49 @@ def emit_stamped(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"same = {last}")  # one tuple for all fields of a call
     shown = "".join(f"{'same' if line == last else line}, " for line in lines)
     writer.line(place, f"operands_extend(({shown}{more}))")
+    writer.line(place, "attrs_extend(stamp.attrs); types_extend(stamp.types)")
+    constants = [k for k, operator in enumerate(layout.operators) if operator == "CONST"]
+    for number, k in enumerate(constants):
+        writer.line(place, f"values[n{k}] = stamp.values[{number}][1]")
+
+
+def emit_readers(writer: Writer, place: Place, layout: Layout) -> None:
+    """Emit the code that leaves the nodes of `stamp` without names, and notes who reads them and what they
+    read.
+    """
+    count, several = len(layout.operators), layout.several
     nameless = repr((None,) * count) if several is None else "(None,) * len(stamp.types)"
-    writer.line(place, f"attrs_extend(stamp.attrs); types_extend(stamp.types); names_extend({nameless})")
-    readers: list[dict[str, None]] = [{} for _ in range(count)]
-    outside: list[tuple[str, str, bool]] = []
-    for k, items in enumerate(layout.operands):
-        seen = False
-        for item in dict.fromkeys(items):
-            if item[0] == "n":
-                readers[int(item[1:])][f"n{k}"] = None
-            elif item[0] in "v*":
-                outside.append((item, f"n{k}", seen))
-                seen = True
-    lists = [tuple_code(tuple(mine)) for mine in readers]
+    readers = [readers_of(layout, f"n{k}") for k in range(count)]
+    more = ""
     if several is not None:
-        mine = int(several[1:])
-        lists[mine] = tuple_code((*readers[mine], "*projected"))
-        lists.append("*((),) * len(projected)")
-    writer.line(place, f"users_extend(({', '.join(lists)}, ))")
+        readers[int(several[1:])].append("*projected")
+        more = "*((),) * len(projected), "
+    noted = "".join(f"{tuple_code(mine)}, " for mine in readers)
+    writer.line(place, f"names_extend({nameless}); users_extend(({noted}{more}))")
     if several is not None:
         writer.line(
             place,
             f"if len(users[{several}]) > {MANY_USERS}: users[{several}] = dict.fromkeys(users[{several}])",
         )
-    for item, reader, again in outside:
-        if item[0] == "*":
-            writer.line(place, f"for o in {item[1:]}:")
-            writer.note_user(place.deeper(), "o", reader, True)
-        else:
-            writer.note_user(place, item, reader, again)
-    constants = [k for k, operator in enumerate(layout.operators) if operator == "CONST"]
-    for number, k in enumerate(constants):
-        writer.line(place, f"values[n{k}] = stamp.values[{number}][1]")
+    for k, items in enumerate(layout.operands):
+        for position, item in enumerate(dict.fromkeys([item for item in items if item[0] in "v*"])):
+            if item[0] == "*":
+                writer.line(place, f"for o in {item[1:]}:")
+                writer.note_user(place.deeper(), "o", f"n{k}", True)
+            else:
+                writer.note_user(place, item, f"n{k}", position > 0)
+
+
+def readers_of(layout: Layout, item: str) -> list[str]:
+    """The new nodes that read a node."""
+    return [f"n{k}" for k, items in enumerate(layout.operands) if item in items]
 
 
 class StampTable(dict[object, Stamp]):
     """Key → stamp, for all graphs."""
 
 
-__all__ = ["RUNTIME", "Layout", "Stamp", "emit_key", "emit_stamped", "keep_stamp", "layout_of"]
+__all__ = [
+    "RUNTIME", "Layout", "Stamp", "emit_key", "emit_readers", "emit_stamped", "keep_stamp", "layout_of",
+    "readers_of",
+]

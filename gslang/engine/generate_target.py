@@ -341,8 +341,10 @@ def _add(
 ) -> None:
     """Append a node whose operands are there: what `Edits.add` does, in line."""
     operands = f"({''.join(f'{item}, ' for item in items)})"
-    # -1: absent
-    if any(item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items):
+    # what is remembered is built rarely; -1: absent
+    if writer.remembered or any(
+        item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items
+    ):
         writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
         return
     writer.line(place, f"{result} = len(op)")

@@ -310,6 +310,19 @@ class Graph:
         elif user in users:
             self.users[operand] = tuple([other for other in users if other != user])
 
+    def exchange_users(self, operand: int, gone: Collection[int], new: Collection[int]) -> None:
+        """Note that the nodes `new` read `operand`, and that the nodes `gone` no longer do."""
+        for log in self.additions.get(operand, ()):
+            log.extend(new)
+        users = self.users[operand]
+        if isinstance(users, dict):
+            users.update(dict.fromkeys(new))
+            for user in gone:
+                users.pop(user, None)
+        else:
+            kept = [user for user in users if user not in gone]
+            self.users[operand] = users_of(kept + [user for user in new if user not in kept])
+
     def discard_from(self, first: int) -> None:
         """Undo all `add`s from node `first` on. None of them may be placed or used by an older node."""
         for node in range(len(self.op) - 1, first - 1, -1):

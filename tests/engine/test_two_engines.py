@@ -185,6 +185,28 @@ test "without" for two {
         assert both_ways(copy, [rule])[1][0][3] == 1
 
 
+@pytest.mark.parametrize("target", ["tanh(exp(y - x))", "tanh(exp(x)) - y", "tanh(exp(r))"])
+@pytest.mark.parametrize("other", ["{r}", "{x}", "sqrt({x})"])
+def test_what_new_nodes_read_stays(target: str, other: str, tmp_path: Path) -> None:
+    """An input may be an interior node at once, also one that nothing but the output reads. The second
+    application takes its nodes from a stamp."""
+    first, second = other.format(r="r", x="x"), other.format(r="q", x="z")
+    (tmp_path / "r.gsl").write_text(f"""dialect relay;
+rule same(x, y) {{ r = nn.relu(x); r + y => {target} }}
+test "at once" for same {{
+    x: input float32[4]; z: input float32[4];
+    r = nn.relu(x); q = nn.relu(z);
+    abs(r + {first}), abs(q + {second})
+  =>
+    unchanged
+}}
+""")
+    program = check_file(tmp_path / "r.gsl")
+    assert program.ok, [d.message for d in program.diagnostics]
+    graph = build_graph(program, program.tests[0], program.tests[0].source)
+    assert both_ways(graph, list(program.rules.values()))[1][0][3] == 2
+
+
 def test_instances_that_can_be_judged_only_as_a_whole(tmp_path: Path) -> None:
     """What a template's `where`, or a constraint with `first`, reads may be matched after the instance: by a
     second sequence, or above.
