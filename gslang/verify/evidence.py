@@ -26,6 +26,7 @@ from gslang.verify.decisions import goals, reachable
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import Attribute, matters, shows
 from gslang.verify.instances import (
+    KEPT,
     Instance,
     Search,
     instances,
@@ -33,15 +34,14 @@ from gslang.verify.instances import (
     integer_types,
     match_in,
     of_whole_numbers,
-    on_unknown_ranks,
     stressing,
     towards,
-    without_ranks,
 )
 from gslang.verify.neighbours import NEAR, Point, corners, near, point_of
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
+from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 from gslang.verify.variety import varied
 
@@ -146,7 +146,7 @@ def gather(
             if covered == "floats":
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
             if not evidence.differs:
-                _without_ranks(rule, settings, evidence)
+                _without_ranks(rule, settings, evidence, search)
                 _look_around(rule, settings, evidence, until)
                 if not evidence.bad:
                     evidence.complete = True
@@ -168,7 +168,7 @@ def gather(
     if not evidence.in_floats and not evidence.bad:  # it is about integers alone
         evidence.bad, evidence.excused = evidence.excused, []
     if evidence.good and not evidence.bad and rule.changes is None:
-        _without_ranks(rule, settings, evidence)
+        _without_ranks(rule, settings, evidence, search)
         _look_around(rule, settings, evidence, until)
     if evidence.good and not evidence.bad and rule.changes is None:
         _seek_decisions(rule, settings, evidence, search, until)
@@ -251,7 +251,9 @@ def _look_at_all(
             return
 
 
-def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:
+def _without_ranks(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search
+) -> None:
     """Refute a rule that the engine applies where it cannot know that the target has another shape.
 
     A literal number stands for constants of any rank; where only that matters, it is noted.
@@ -264,10 +266,10 @@ def _without_ranks(rule: CheckedRule, settings: Settings, evidence: Evidence) ->
         return finding, refutes(finding)
 
     for wide in (False, True):
-        pairs = without_ranks(rule, settings.seed, _MOST_WITHOUT_RANKS, wide)
+        pairs = without_ranks(rule, search, settings.seed, wide)
         if not wide:  # where only its shape kept the target from being put there
             unfit = [instance for instance, _, _ in evidence.excused if instance.after is None]
-            pairs = chain(on_unknown_ranks(rule, unfit[:_MOST_WITHOUT_RANKS]), pairs)
+            pairs = chain(on_unknown_ranks(rule, unfit[:KEPT]), pairs)
         for known, loose in pairs:
             finding, why = differs(loose)
             if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
@@ -351,7 +353,6 @@ def _seek_effects(
                 _look_at(rule, idle, settings, evidence)
 
 
-_MOST_WITHOUT_RANKS = 8
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_CORNERS = 80  # attempts to draw one, for all of them
 _MOST_TOWARDS = 40  # attempts to make one decision go one way

@@ -25,7 +25,6 @@ from gslang.engine.rewrite import Failure, apply_match
 from gslang.engine.scope import UNBOUND, Scope, holds
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.graph.inference import infer_node
 from gslang.verify.compare import can_be_computed
 from gslang.verify.decisions import Goal, seen
 from gslang.verify.leaves import Misfit, Wishes
@@ -34,6 +33,7 @@ from gslang.verify.solve import solve
 
 _MOST_OPERANDS = 200  # of a call: each is drawn with a look at the others
 _WHOLE_TYPES = ("int32", "int64", "int8", "uint8")
+KEPT = 8  # of the seeds: what they led to is looked at twice
 DEEPEST = 100  # levels of a side: instances, graphs over a field and proofs go down by recursion
 
 
@@ -76,12 +76,16 @@ _TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to
 
 @dataclass(slots=True)
 class Search:
-    """Statistics of the search for instances."""
+    """Statistics of the search for instances. `first`: what each of the first seeds led to, and whether
+    literals were made on the way.
+    """
 
     attempts: int = 0
     seeds: int = 0  # how many were tried
     found: int = 0
     obstacles: Counter[str] = field(default_factory=Counter)
+    has_literals: bool = False
+    first: dict[int, tuple[Instance | None, bool]] = field(default_factory=dict)
 
     @property
     def obstacle(self) -> str:
@@ -111,10 +115,19 @@ def instances(
         if thread_time() > end:
             return
         search.seeds += 1
-        found = _attempt(rule, search, seed * 1_000_003 + k)
+        found = drawn(rule, search, seed, k)
         if found is not None:
             search.found += 1
             yield found
+
+
+def drawn(rule: ir.CheckedRule, search: Search, seed: int, k: int, wide: bool = False) -> Instance | None:
+    """The instance that a seed leads to. `wide`: literal numbers have more dimensions than inputs."""
+    search.has_literals = False
+    found = _attempt(rule, search, seed * 1_000_003 + k, wide=wide)
+    if k < KEPT and not wide:
+        search.first[k] = found, search.has_literals
+    return found
 
 
 def of_whole_numbers(rule: ir.CheckedRule, search: Search, seed: int, attempts: int) -> Iterator[Instance]:
@@ -123,28 +136,6 @@ def of_whole_numbers(rule: ir.CheckedRule, search: Search, seed: int, attempts: 
         dtype = _WHOLE_TYPES[k % len(_WHOLE_TYPES)]
         if (found := _attempt(rule, search, (seed + 2) * 1_000_003 + k, dtype=dtype)) is not None:
             yield found
-
-
-def without_ranks(
-    rule: ir.CheckedRule, seed: int, attempts: int, wide: bool
-) -> Iterator[tuple[Instance, Instance]]:
-    """Instances, and the same where the rule is applied without knowing the inputs' ranks.
-
-    `wide`: literal numbers may have more dimensions than inputs.
-    """
-    drawn = (_attempt(rule, Search(), seed * 1_000_003 + k, None, wide) for k in range(attempts))
-    yield from on_unknown_ranks(rule, (found for found in drawn if found is not None))
-
-
-def on_unknown_ranks(
-    rule: ir.CheckedRule, drawn: Iterable[Instance]
-) -> Iterator[tuple[Instance, Instance]]:
-    """Instances with what the same ones become where no rank of an input is known; those to which the rule is
-    applied then.
-    """
-    for found in drawn:
-        if (loose := _without_shapes(rule, found)) is not None:
-            yield found, loose
 
 
 def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempts: int) -> Instance | None:
@@ -177,30 +168,7 @@ def stressing(
             yield found
 
 
-def _without_shapes(rule: ir.CheckedRule, instance: Instance) -> Instance | None:
-    """The same instance, to which the rule was applied without knowing the ranks of inputs; None where it is
-    not applied then.
-    """
-    graph = instance.before.copy()
-    for node in graph.reverse_post_order():
-        if graph.op[node] in (INPUT, PARAM) and isinstance(type_ := graph.types[node], TensorType):
-            graph.types[node] = TensorType(None, type_.dtype)
-        elif graph.op[node] is not CONST:
-            try:
-                graph.types[node] = infer_node(graph, rule.dialect, node)
-            except TypeInferenceError:
-                return None
-    shown = graph.copy()
-    for start in _starts(graph):
-        for scope in matches(program_of(rule), graph, start):
-            result = apply_match(scope, edits_of(graph, rule.dialect), [])
-            if result is None or isinstance(result, Failure):
-                return None
-            return Instance(instance.seed, instance.before, graph, None, ("unknown ranks",), shown=shown)
-    return None
-
-
-def _starts(graph: Graph) -> list[int]:
+def starts_of(graph: Graph) -> list[int]:
     """Where the match of an instance may start: at an output, or at an operand of one that `surround` added.
     """
     used = [operand for output in graph.outputs for operand in graph.operands[output]]
@@ -210,7 +178,8 @@ def _starts(graph: Graph) -> list[int]:
 def match_in(rule: ir.CheckedRule, graph: Graph) -> Scope | None:
     """The match that an instance's rule was applied to, in its graph."""
     plan = program_of(rule)
-    return next((scope for start in _starts(graph) for scope in islice(matches(plan, graph, start), 1)), None)
+    found = (scope for start in starts_of(graph) for scope in islice(matches(plan, graph, start), 1))
+    return next(found, None)
 
 
 def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) -> Iterator[Instance]:
@@ -260,6 +229,7 @@ def _attempt(
         search.attempts += 1
         making = Making(rule, seed, wishes, wide, stressed, dtype)
         graph = _graph_of(making, search)
+        search.has_literals |= making.has_literals
         if graph is None:
             return None
         text = "" if made is None else text_of(graph)
@@ -357,7 +327,7 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
     if not graph.outputs:
         return None
     before = graph.copy()
-    for start in _starts(graph):
+    for start in starts_of(graph):
         for scope in matches(plan, graph, start):
             features, decided, attributes = (
                 _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph),

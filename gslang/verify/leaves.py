@@ -53,6 +53,7 @@ class Leaves:
         dtype: str | None = None,
     ) -> None:
         self.wide_literals = wide_literals
+        self.has_literals = False  # one was made whose number of dimensions is open
         # an operator and its attribute that shall have an uncommon value, as most others shall
         self.stressed = stressed
         self.rule, self.seed, self.wishes = rule, seed, wishes
@@ -239,6 +240,7 @@ class Leaves:
         elif splat:
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
+            self.has_literals |= not stated
             alone = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
             array = np.full(
                 shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else alone, value

@@ -305,28 +305,35 @@ class Inequalities(Knowledge, Journaled):
         """Known inequalities in which a quantity has no power, and its factor there, the shortest first."""
         found = self._found
         if not found.indexed:
-            for facts in reversed(self.assumed):
-                self._index(found, facts)
-        if found.indexed <= len(self.known):
-            self._index(found, self.known[max(found.indexed - 1, 0) :])
-            found.indexed = len(self.known) + 1
+            self._index(found, [*chain.from_iterable(reversed(self.assumed)), *self.known])
+        elif found.indexed <= len(self.known):
+            self._index(found, self.known[found.indexed - 1 :])
+        found.indexed = len(self.known) + 1
         return found.about.get(name, [])
 
     def _index(self, found: _Found, facts: Sequence[Number]) -> None:
-        for fact in facts:
-            fact = self.replaced_equations(fact)
-            fact = self._primitive(fact) if isinstance(fact, Size) else fact
-            if not isinstance(fact, Size) or fact.text in found.seen:
-                continue
-            found.seen.add(fact.text)
+        unseen = list(self._unseen(found, facts))
+        found.long += [fact for fact in unseen if len(fact.terms) > _LONGEST]
+        for fact in sorted(unseen, key=_terms):
             if fact.text not in self._parts:
                 self._parts[fact.text] = *_apart(fact), self._factors(fact)
             rest, number, factors = self._parts[fact.text]
             found.least[rest] = max(found.least.get(rest, -number), -number)
-            if len(fact.terms) > _LONGEST:
-                found.long.append(fact)
             for name, factor in factors:
-                insort(found.about.setdefault(name, []), (fact, factor), key=_length)
+                others = found.about.setdefault(name, [])
+                if not others or len(others[-1][0].terms) <= len(fact.terms):
+                    others.append((fact, factor))
+                else:
+                    insort(others, (fact, factor), key=_length)
+
+    def _unseen(self, found: _Found, facts: Sequence[Number]) -> Iterator[Size]:
+        """The facts as they are now, each that is not in the index yet once."""
+        for fact in facts:
+            fact = self.replaced_equations(fact)
+            fact = self._primitive(fact) if isinstance(fact, Size) else fact
+            if isinstance(fact, Size) and fact.text not in found.seen:
+                found.seen.add(fact.text)
+                yield fact
 
     def _factors(self, fact: Size) -> list[tuple[str, Number]]:
         """The quantities of a short inequality that have no power, and the factor of each."""
@@ -344,6 +351,10 @@ class Inequalities(Knowledge, Journaled):
                 for fact, _ in self._about(name)
             )
         return self._found.nonnegative[name]
+
+
+def _terms(fact: Size) -> int:
+    return len(fact.terms)
 
 
 def _length(item: tuple[Size, Number]) -> int:

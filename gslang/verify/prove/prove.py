@@ -31,6 +31,7 @@ from gslang.verify.prove.watched import Watched, watched
 RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
 _GROWTH = 3  # a round takes at least so many times the steps of the round before
+_GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4 * STEPS  # for all cases of the last round of a proof
 _MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
 
@@ -42,7 +43,7 @@ class Proof:
 
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used
     (`laws.LAWS`). `suffices`: the largest rank that was looked at where that says everything of larger ones
-    (`ranks.sufficient`).
+    (`ranks.sufficient`). `steps`: of the rounds that it rests on.
     """
 
     ranks: int | None
@@ -53,6 +54,7 @@ class Proof:
     laws: tuple[str, ...] = ()
     suffices: int | None = None
     written: tuple[object, ...] = ()  # the cases of a certificate
+    steps: int = 0
 
     @property
     def claim(self) -> str:
@@ -101,14 +103,14 @@ def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
             raise
     best: Proof | None = None
     for counted in INSTANCES:
-        left = budget.release()
+        budget.release()
         try:
             best = _prove_with(rule, budget, counted, record)
         except NotProved as error:
             if best is None or isinstance(error, OutOfTime):  # as with ranks
                 raise
             break
-        if budget.release() < _GROWTH * (left - budget.left):
+        if budget.release() < _GROWTH_OF_BLOCKS * best.steps:
             break
     assert best is not None
     return best
@@ -145,7 +147,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     best: Proof | None = None
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
-    found, below, reached = _Found(), -1, 0
+    found, below, reached, steps = _Found(), -1, 0, 0
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if best is not None and most != enough:
             budget.withhold(_MORE_RANKS)
@@ -159,6 +161,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
             break
         bounded = found.limited or found.notes
         left_out = _left_out(watching, found, rule) if bounded else []
+        spent = left - budget.left
+        steps += spent
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
@@ -166,9 +170,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
             best = Proof(
                 most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)),
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)),
-                most if found.limited and most == enough else None,
+                most if found.limited and most == enough else None, steps=steps,
             )
-        spent = left - budget.left
         if not found.limited or best is not None and budget.left < _GROWTH * spent:
             break
         if best is not None and enough is None and _MORE_RANKS < _GROWTH * spent:

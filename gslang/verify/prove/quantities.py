@@ -299,10 +299,13 @@ class Quantities(Inequalities):
 
     def definition(self, name: str) -> tuple[str, tuple[Number, ...]]:
         """The way in which a quantity is made of others (`models.Definition`)."""
-        for kind, made_of in (("floor", self.floors), ("within", self.withins), ("join", self.joins)):
-            if name in made_of:
-                return kind, made_of[name]
-        return ("below", (self.ranges[name],)) if name in self.ranges else ("", ())
+        if name[-1] != ")":
+            return ("below", (self.ranges[name],)) if name in self.ranges else ("", ())
+        if name in self.floors:
+            return "floor", self.floors[name]
+        if name in self.withins:
+            return "within", self.withins[name]
+        return ("join", self.joins[name]) if name in self.joins else ("", ())
 
     @question
     def mentions_bound(self, value: Number) -> bool:
