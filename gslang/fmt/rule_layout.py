@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from gslang.fmt.expressions import comment_lines, expression, flat, split, token_doc
-from gslang.fmt.layout import WIDTH, Above, Doc, Group, Indent, Line, Trailing, group
+from gslang.fmt.layout import WIDTH, Above, Doc, Fill, Group, Indent, Line, Trailing, group
 from gslang.fmt.parts import (
     ALIGNED,
     HARD,
@@ -30,7 +30,22 @@ def line_rule_layout(parts: list[Part]) -> Doc:
         return line
     source, target = parts[colon + 1 : arrow], parts[arrow + 1 : -1]
     inner = (Indent((HARD, _side(source))), Indent((HARD, _target(parts[arrow], target)), 2))
-    return (words_doc(parts[: colon + 1]), *inner, token_doc(first(parts[-1])))
+    return (_header(parts[:colon]), token_doc(first(parts[colon])), *inner, token_doc(first(parts[-1])))
+
+
+def _header(parts: list[Part]) -> Doc:
+    """The words before the sides; the table of a family stands below them where it does not fit beside."""
+    table = next((k for k, part in enumerate(parts) if k > 2 and is_token(part, "for")), len(parts))
+    if table == len(parts):
+        return words_doc(parts)
+    begin = next(k for k in range(table, len(parts)) if is_token(parts[k], "in")) + 1
+    rows, commas = split(parts[begin:])
+    fields = [
+        (expression(row), token_doc(commas[k])) if k < len(commas) else expression(row)
+        for k, row in enumerate(rows)
+    ]
+    below = (Line(), words_doc(parts[table:begin]), " ", Indent(Fill(tuple(fields))))
+    return (words_doc(parts[:table]), group(Indent(below, 8)))
 
 
 def _one_line(parts: list[Part]) -> Doc | None:
@@ -61,7 +76,7 @@ def block_layout(parts: list[Part]) -> Doc:
         Indent((HARD, _target(block.items[arrow], block.items[arrow + 1 :])), 2),
     )
     return (
-        words_doc(parts[:-1]), " ", token_doc(block.open), *inner, closing[0], HARD,
+        _header(parts[:-1]), " ", token_doc(block.open), *inner, closing[0], HARD,
         token_doc(bare(block.close)),
     )
 

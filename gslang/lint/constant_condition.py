@@ -23,7 +23,7 @@ from gslang.lint.pattern_walk import always_matched, match_order
 from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
 
-_NEVER = "never true: the rule never matches"
+NEVER = "never true: the rule never matches"
 Beside = dict[ir.Value, tuple[Known, Span]]
 
 
@@ -133,12 +133,12 @@ def _constraints(rule: LintedRule, beside: Beside) -> Iterator[Finding]:
                 continue
             for fact in facts_of_constraint(node, constraint.field, constraint.test):
                 if (problem := _impossible_number(rule, fact)) is not None:
-                    yield finding("L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span, problem)
+                    yield finding("L0104", f"`{constraint.span.text}` is {NEVER}", constraint.span, problem)
                 known, place = beside.setdefault(fact.value, (_begin(fact.value), constraint.span))
                 if known.says(fact) is False:
                     related = (Label(place, "this contradicts it"),) if place != constraint.span else ()
                     yield finding(
-                        "L0104", f"`{constraint.span.text}` is {_NEVER}", constraint.span,
+                        "L0104", f"`{constraint.span.text}` is {NEVER}", constraint.span,
                         "one of the two is wrong", related=related,
                     )
                     continue
@@ -159,7 +159,7 @@ def _judged(
         answer = None
         if fact is not None and _hashable(fact.value):
             if (problem := _impossible_number(rule, fact)) is not None:
-                yield finding("L0104", f"`{span.text}` is {_NEVER}", span, problem)
+                yield finding("L0104", f"`{span.text}` is {NEVER}", span, problem)
                 return
             known, place = beside.get(fact.value, (None, span))
             if known is None:
@@ -187,7 +187,7 @@ def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Ex
     fix = Fix("remove the condition", (edit,)) if edit is not None else None
     says, hint = (
         ("always true" + " here" * bool(related), "remove it") if always
-        else (_NEVER, "did you mean another condition?")
+        else (NEVER, "did you mean another condition?")
     )
     return finding("L0104", f"`{span.text}` is {says}", span, hint, related=related, fix=fix)
 

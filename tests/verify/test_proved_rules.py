@@ -13,7 +13,7 @@ from gslang.verify.prove.prove import prove
 from tests.shipped import shipped_rules
 
 NAMES = [
-    tuple(line.split())
+    tuple(line.split(maxsplit=1))
     for line in (Path(__file__).parent / "proved_rules.txt").read_text(encoding="utf-8").splitlines()
 ]
 
