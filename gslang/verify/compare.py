@@ -54,6 +54,7 @@ def compare(
     """The values of both sides, over a prime field and for several kinds of floats. `rtol`: of the rule's
     `@approximate`; `brief`: floats are looked at less closely where the field is certain that they are equal.
     """
+    # Long on purpose: one loop over the kinds of floats, each way on and out of it in its place.
     with np.errstate(all="ignore"):
         exactly = in_field(before, after, dialect, seed)
     point = exactly.point

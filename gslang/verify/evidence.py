@@ -171,16 +171,23 @@ def gather(
         _without_ranks(rule, settings, evidence, search)
         _look_around(rule, settings, evidence, until)
     if evidence.good and not evidence.bad and rule.changes is None:
-        _seek_decisions(rule, settings, evidence, search, until)
-        _seek_effects(rule, settings, evidence, search, until)
-        evidence.unvaried += constant_attributes(rule, evidence.attributes)
-        evidence.unvaried += [
-            f"attribute `{name}` of `{operator}` never made a difference"
-            for operator, name in idle_attributes(rule, evidence.attributes, evidence.effective)
-            if evidence.masked[operator, name] < _MOST_IDLE  # else the source takes back what it does
-        ]
-        evidence.stopped = evidence.stopped or until.passed
+        _seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True
+
+
+def _seek_variety(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Seek instances in which conditions decide and attributes matter; note those that never did."""
+    _seek_decisions(rule, settings, evidence, search, until)
+    _seek_effects(rule, settings, evidence, search, until)
+    evidence.unvaried += constant_attributes(rule, evidence.attributes)
+    evidence.unvaried += [
+        f"attribute `{name}` of `{operator}` never made a difference"
+        for operator, name in idle_attributes(rule, evidence.attributes, evidence.effective)
+        if evidence.masked[operator, name] < _MOST_IDLE  # else the source takes back what it does
+    ]
+    evidence.stopped = evidence.stopped or until.passed
 
 
 def _look_at_whole_numbers(

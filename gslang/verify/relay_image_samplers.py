@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from random import Random
+from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes
@@ -56,21 +57,7 @@ def _convolution(rank: int) -> Sampler:
         if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
             shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
         window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
-        dilation = attrs.setdefault(
-            "dilation", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
-        )
-        spread = (tuple(dilation) * rank)[:rank]
-        centred = tuple(d * (k // 2) for k, d in zip(window, spread))
-        attrs.setdefault(
-            "padding",
-            rng.choice((
-                (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred),
-                tuple(rng.randrange(3) for _ in range(2 * rank)),
-            )),
-        )
-        attrs.setdefault(
-            "strides", rng.choice(((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1))))
-        )
+        _add_steps(rng, window, attrs)
         out = dict(zip(kernel, shapes[1])).get("O")
         for name, value in (("channels", out), ("kernel_size", window), ("out_layout", layout)):
             if rng.random() < _REPEATED:
@@ -78,6 +65,21 @@ def _convolution(rank: int) -> Sampler:
         return shapes, attrs
 
     return sample
+
+
+def _add_steps(rng: Random, window: Shape, attrs: dict[str, Any]) -> None:
+    """Add how the window moves over the image, where that is open: dilation, padding, strides."""
+    rank = len(window)
+    steps = ((1,) * rank, (1,) * rank, (2,) * rank, tuple(range(1, rank + 1)))
+    dilation = attrs.setdefault("dilation", rng.choice(steps))
+    spread = (tuple(dilation) * rank)[:rank]
+    centred = tuple(d * (k // 2) for k, d in zip(window, spread))
+    paddings = (
+        (0,) * rank, (1,) * rank, centred, centred, (*centred, *centred),
+        tuple(rng.randrange(3) for _ in range(2 * rank)),
+    )
+    attrs.setdefault("padding", rng.choice(paddings))
+    attrs.setdefault("strides", rng.choice(steps))
 
 
 def _quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:

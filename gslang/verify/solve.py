@@ -143,6 +143,7 @@ def _every(each: ir.Comprehension, making: Making) -> Wish:
 def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS) -> Wish:
     """The wishes under which the expression `side` becomes `value`. `levels`: how deep into arithmetic to
     look."""
+    # Long on purpose: a flat `match`, a form of value after the other.
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)

@@ -81,13 +81,7 @@ def onnx_attribute(
     rank = len(first.shape) if first is not None else 0
     bases = {t.base for t in spec.types}
     if name == "axis":
-        if operator == "Flatten":
-            axis = choices.choose(rank + 1)
-            return axis if axis == rank else Written(choices, axis, [lambda: axis, lambda: axis - rank])
-        if operator in _QUANTIZING and has_one_scale(world, operands):  # it says nothing then
-            return Written(choices, 1, [lambda: choices.choose(2 * rank + 1) - rank], anywhere=True)
-        axis = choices.choose(rank)
-        return Written(choices, axis, [lambda: axis, lambda: axis - rank])
+        return _axis(world, operator, operands, rank)
     if name == "perm":
         orders = list(permutations(range(rank)))
         order = orders[choices.choose(len(orders))]
@@ -136,6 +130,18 @@ def onnx_attribute(
     if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
         return Token(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+
+
+def _axis(world: World, operator: str, operands: Operands, rank: int) -> object:
+    """Any axis of the first operand, written in either way."""
+    choices = world.facts.choices
+    if operator == "Flatten":
+        axis = choices.choose(rank + 1)
+        return axis if axis == rank else Written(choices, axis, [lambda: axis, lambda: axis - rank])
+    if operator in _QUANTIZING and has_one_scale(world, operands):  # it says nothing then
+        return Written(choices, 1, [lambda: choices.choose(2 * rank + 1) - rank], anywhere=True)
+    axis = choices.choose(rank)
+    return Written(choices, axis, [lambda: axis, lambda: axis - rank])
 
 
 def _of_attention(world: World, operator: str, name: str, operands: Operands) -> tuple[object, ...]:
