@@ -81,10 +81,16 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
         refuse_call(graph.op[node], graph.attrs[node])
+        first = operands[0] if operands and graph.op[node] == "MaxPool" else None
+        whole = None if first is None or first.dtype.kind not in "iu" else first.dtype
+        if first is not None and whole is not None:  # the reference pads with NaN
+            operands = [first.astype("float32")]
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)
             results = evaluator.run(None, feeds)
+        if whole is not None:
+            results[0] = results[0].astype(whole)
     except EvaluationError:
         raise
     # reference implementations raise whatever NumPy does for operands that do not fit

@@ -21,6 +21,8 @@ def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], 
         return None
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
+    if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
+        return None
     return _FUNCTIONS.get(operator)
 
 
@@ -72,6 +74,35 @@ def _mean(operands: Operands, attrs: Attrs) -> object:
     return np.array(found, x.dtype).reshape(total.shape)
 
 
+def _power(operands: Operands, attrs: Attrs) -> object:
+    """Of whole numbers, which wrap where exponents are whole, whatever their type; the reference computes in
+    floats if the exponent is one, which do not hold all numbers of 64 bits."""
+    x, exponent = operands
+    if exponent.dtype.kind == "f" and (exponent >= 0).all() and (exponent == np.floor(exponent)).all():
+        exponent = exponent.astype(np.int64)
+    if exponent.dtype.kind in "iu" and (exponent >= 0).all():
+        return np.power(x, exponent.astype(x.dtype))
+    return np.power(x, exponent.astype(np.float64)).astype(x.dtype)
+
+
+def _gemm(operands: Operands, attrs: Attrs) -> object:
+    """Of whole numbers, which wrap where the factors are whole; the reference multiplies floats then, too."""
+    a, b = [
+        np.transpose(x) if attrs.get(name, 0) else x for x, name in zip(operands, ("transA", "transB"))
+    ]
+    product = _times(np.matmul(a, b), attrs.get("alpha", 1.0))
+    if len(operands) < 3 or operands[2] is None:
+        return product
+    return np.add(product, _times(operands[2], attrs.get("beta", 1.0)))
+
+
+def _times(x: Any, factor: Any) -> Any:
+    """Whole numbers times a factor; cut off after the point if that is not whole."""
+    if factor == int(factor):
+        return np.multiply(x, np.asarray(int(factor)).astype(x.dtype))
+    return (x * factor).astype(x.dtype)
+
+
 def _softsign(operands: Operands, attrs: Attrs) -> object:
     """Also of a number without dimensions, which the reference refuses."""
     x = operands[0]
@@ -116,8 +147,10 @@ def _qlinear_matmul(operands: Operands, attrs: Attrs) -> object:
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Unique": _unique,
     "GatherElements": _gather_elements,
+    "Gemm": _gemm,
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
+    "Pow": _power,
     "QLinearMatMul": _qlinear_matmul,
     "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
     "ReduceMean": _mean,

@@ -68,7 +68,7 @@ class Settings:
     """`seconds`: the most processor time for one rule; `proof_steps`: of a search for a proof (0: none).
 
     `wanted`: how many instances to look at. `special`: NaN and infinities refute too; `whole`: so do integers
-    where floats do not, though the rule names no types.
+    for which alone the target does not fit.
     """
 
     seconds: float = SECONDS
@@ -83,7 +83,7 @@ class Settings:
 class Evidence:
     """`good`: of instances whose sides agree, as far as can be told; `agreeing`: these, but for those that
     were only looked at. `bad`: what refutes, with the reason.
-    `excused`: what refutes it for integers alone. `in_floats`: instances without integers agree.
+    `unfit`: integers for which alone the target does not fit. `in_floats`: instances without integers agree.
     `drawn`: how many are no tests of
     the rule's own. `coverage`: feature → how many instances have it. `search`: of those that are drawn.
     `stopped`: the time was over before enough was seen; not `complete`: where it is not known what was not
@@ -95,7 +95,7 @@ class Evidence:
     good: list[Finding] = field(default_factory=list)
     agreeing: list[Instance] = field(default_factory=list)
     bad: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
-    excused: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
+    unfit: list[tuple[Instance, Finding | None, str]] = field(default_factory=list)
     in_floats: bool = False
     drawn: int = 0
     coverage: Counter[str] = field(default_factory=Counter)
@@ -108,11 +108,6 @@ class Evidence:
     effective: set[Attribute] = field(default_factory=set)
     idle: Counter[Attribute] = field(default_factory=Counter)
     masked: Counter[Attribute] = field(default_factory=Counter)
-
-    @property
-    def differs(self) -> bool:
-        """True if the sides differ for integers, or the target does not fit for them."""
-        return bool(self.excused)
 
 
 def gather(
@@ -140,12 +135,12 @@ def gather(
     covered: Covered = ""
     if settings.proof_steps and rule.changes is None and not evidence.bad:
         waiting = _a_few(rule, settings, evidence, search, resized, drawing)
-        agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.excused)
+        agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.unfit)
         covered = covers(evidence) if agree else ""
         if covered not in ("", "part") and len(evidence.good) >= settings.wanted // _FIRST:
             if covered == "floats":
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
-            if not evidence.differs:
+            if not evidence.unfit:
                 _without_ranks(rule, settings, evidence, search)
                 _look_around(rule, settings, evidence, until)
                 if not evidence.bad:
@@ -166,7 +161,7 @@ def gather(
         _look_at_all(rule, more, settings, evidence, settings.wanted, drawing)
     evidence.stopped = drawing.passed and not evidence.bad and len(evidence.good) < settings.wanted
     if not evidence.in_floats and not evidence.bad:  # it is about integers alone
-        evidence.bad, evidence.excused = evidence.excused, []
+        evidence.bad, evidence.unfit = evidence.unfit, []
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence, search)
         _look_around(rule, settings, evidence, until)
@@ -275,7 +270,7 @@ def _without_ranks(
     for wide in (False, True):
         pairs = without_ranks(rule, search, settings.seed, wide)
         if not wide:  # where only its shape kept the target from being put there
-            unfit = [instance for instance, _, _ in evidence.excused if instance.after is None]
+            unfit = [instance for instance, _, _ in evidence.unfit]
             pairs = chain(on_unknown_ranks(rule, unfit[:KEPT]), pairs)
         for known, loose in pairs:
             finding, why = differs(loose)
@@ -375,15 +370,18 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
         evidence.seen |= instance.seen
         evidence.attributes |= instance.attributes
     whole = integer_types(instance)
-    if why and whole and not settings.whole and not names_types(rule):
+    if why and whole and not names_types(rule):
         twin = instance.in_floats()
         twins, why_in_floats = (
             (None, "") if twin is None or integer_types(twin) else _judged(rule, twin, settings)
         )
-        if twin is None or not why_in_floats:
-            evidence.excused.append((instance, finding, why))
+        if why_in_floats and twin is not None:
+            instance, finding, why = twin, twins, why_in_floats
+        elif finding is None and not settings.whole:
+            evidence.unfit.append((instance, finding, why))
             return
-        instance, finding, why = twin, twins, why_in_floats
+        elif twins is not None:
+            why += f"; they agree for floats: {_stating_floats(rule)}"
     if why or finding is None:
         evidence.bad.append((instance, finding, why))
         return
@@ -391,6 +389,15 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
     evidence.good.append(finding)
     evidence.agreeing.append(instance)
     _note_effects(rule, instance, settings, evidence)
+
+
+def _stating_floats(rule: CheckedRule) -> str:
+    """The words for saying in a rule that it is meant for floats alone."""
+    name = next((leaf.name for leaf in rule.leaves.values() if leaf.name), "x")
+    return f"a rule that is meant for these alone says so, as in `{name}: any({_FLOATS})`"
+
+
+_FLOATS = 'dtype = "float16" | "float32"'
 
 
 def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[Finding | None, str]:

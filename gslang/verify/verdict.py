@@ -249,12 +249,12 @@ def _judged(
             f"on its own tests alone, since no other instance was found: {evidence.search.obstacle}",
         )
     capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
-    whole = _integers(evidence)
+    unfit = _unfit(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
-    if (proof := attempt.proof) is not None and not evidence.differs:
+    if (proof := attempt.proof) is not None and not evidence.unfit:
         special = _SPECIAL if _SPECIAL in reason else ""
-        return verdict("proved", proof.claim + nearness + special + whole, 0.0, laws=proof.laws)
-    capped = whole + capped
+        return verdict("proved", proof.claim + nearness + special, 0.0, laws=proof.laws)
+    capped = unfit + capped
     if name == "exact" and not capped:
         return verdict(name, reason + nearness, BOUND)
     return verdict("tested" if name == "exact" else name, reason + nearness + capped)
@@ -284,7 +284,7 @@ class _Attempt:
         Where most ranks or spellings are left out, only instances say what is so of these.
         """
         if (
-            not self.settings.proof_steps or evidence.differs
+            not self.settings.proof_steps or evidence.unfit
             or _judge(evidence.good)[0] not in ("exact", "tested")
         ):
             return ""
@@ -312,17 +312,10 @@ def _in_a_line(text: str) -> str:
     return shorten(told, _LONGEST, placeholder=" …")
 
 
-def _integers(evidence: Evidence) -> str:
-    """Notes on integers, to which a rule is applied too unless it says otherwise."""
-    excused = evidence.excused
-    differ = sorted({t for i, finding, _ in excused if finding is not None for t in integer_types(i)})
-    unfit = sorted({t for i, finding, _ in excused if finding is None for t in integer_types(i)})
-    notes = []
-    if unfit:
-        notes.append(f"; the target does not fit for {', '.join(unfit)}, where a run ends with an error")
-    if differ:
-        notes.append(f"; the sides differ for integers ({', '.join(differ)})")
-    return "".join(notes)
+def _unfit(evidence: Evidence) -> str:
+    """A note on integers for which the target does not fit, where it does for floats."""
+    types = ", ".join(sorted({name for item in evidence.unfit for name in integer_types(item[0])}))
+    return f"; the target does not fit for {types}, where a run ends with an error" if types else ""
 
 
 def _cannot_be(finding: Finding | None) -> bool:

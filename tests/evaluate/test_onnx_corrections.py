@@ -42,3 +42,53 @@ def test_numbers_without_dimensions_are_computed(operator: str, expected: float)
     node = graph.add(operator, (x,), {}, None)
     found: Any = evaluate_node(graph, load_dialect("onnx"), node, [np.array(3.0, np.float32)])
     assert (found.dtype, found.shape, float(found)) == (np.float32, (), expected)
+
+
+def computed(operator: str, operands: list[Any], attrs: dict[str, Any]) -> Any:
+    graph = Graph("onnx")
+    nodes = [
+        graph.add(INPUT, (), {}, TensorType(x.shape, x.dtype.name), f"x{k}") for k, x in enumerate(operands)
+    ]
+    node = graph.add(operator, tuple(nodes), attrs, None)
+    return evaluate_node(graph, load_dialect("onnx"), node, operands)
+
+
+def wrapped(*numbers: int) -> list[int]:
+    return [(n + 2**63) % 2**64 - 2**63 for n in numbers]
+
+
+@pytest.mark.parametrize(
+    "exponent, expected",
+    [
+        (np.float32(1), [LARGE, -3]), (np.float64(2), wrapped(LARGE**2, 9)),
+        (np.int32(2), wrapped(LARGE**2, 9)), (np.float32(0), [1, 1]), (np.float32(-1), [0, 0]),
+    ],
+)  # fmt: skip
+def test_powers_of_whole_numbers_wrap(exponent: Any, expected: list[int]) -> None:
+    found = computed("Pow", [np.array([LARGE, -3]), np.array(exponent)], {})
+    assert found.dtype == np.int64 and found.tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "attrs, expected",
+    [
+        ({}, [LARGE + 6, LARGE + 8]), ({"transB": 1}, [LARGE + 4, 3 * LARGE + 8]),
+        ({"alpha": 2.0, "beta": -1.0}, [2 * LARGE + 3, 2 * LARGE + 1]),
+    ],
+)  # fmt: skip
+def test_products_of_whole_numbers_wrap(attrs: dict[str, Any], expected: list[int]) -> None:
+    a, b, c = np.array([[LARGE, 1]]), np.array([[1, 1], [3, 3]]), np.array([[3, 5]])
+    found = computed("Gemm", [a, b, c], attrs)
+    assert found.dtype == np.int64 and found.tolist() == [wrapped(*expected)]
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
+@pytest.mark.parametrize(
+    "attrs", [{"pads": (1, 0, 1, 1)}, {"auto_pad": "SAME_LOWER"}, {"strides": (2, 2), "ceil_mode": 1}]
+)
+def test_the_largest_of_whole_numbers_beside_padding(dtype: str, attrs: dict[str, Any]) -> None:
+    """The reference pads with NaN, which no integer is."""
+    x = np.arange(-12, 13).reshape(1, 1, 5, 5).astype(dtype)
+    found = computed("MaxPool", [x], {"kernel_shape": (2, 2), **attrs})
+    wanted = computed("MaxPool", [x.astype(np.float64)], {"kernel_shape": (2, 2), **attrs})
+    assert found.dtype == np.dtype(dtype) and found.tolist() == wanted.tolist()
