@@ -6,6 +6,7 @@ Exit codes: 0 fine; 1 a rule is refuted, or less than --require asks for; 2 usag
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import sys
 import warnings
@@ -86,6 +87,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.verify.verdict import ORDER, Settings
     from gslang.verify.verdict_text import Layout, counts_line
 
+    _collect_seldom()
     names = options.rule or list(rules.own)
     allowance = allowance_of(options, len(names))
     settings = Settings(allowance.seconds, options.seed, options.instances, options.strict_special)
@@ -103,6 +105,11 @@ def run(options: argparse.Namespace) -> int:
     )
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
     return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
+
+
+def _collect_seldom() -> None:
+    """Proofs make many small objects and hardly a circle: looking for some takes a tenth of the time."""
+    gc.set_threshold(200_000, 50, 100)
 
 
 def _folder(name: str) -> None:
@@ -201,6 +208,7 @@ def _one(task: tuple[_Files, str, Settings, str | None]) -> Verdict:
     """In a process of its own: where it has not begun with the rules, they are loaded again, since their
     dialects hold functions."""
     warnings.simplefilter("ignore", RuntimeWarning)
+    _collect_seldom()
     files, name, settings, certificates = task
     if files not in _LOADED:
         names, defines, allow_extern = files

@@ -14,14 +14,17 @@ import gslang.api as api
 from gslang.check.checked import Loop
 from gslang.engine.scope import Scope
 from gslang.verify import decisions, neighbours
+from gslang.verify import instances as instances_module
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.evidence import Settings
 from gslang.verify.instances import Instance, Search, instances, match_in
 from gslang.verify.neighbours import corners, near, point_of
 from gslang.verify.prove.cases import Bound, contradictory
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch
 from gslang.verify.prove.prove import Proof
 from gslang.verify.prove.terms import ZERO, Term, number, read
+from gslang.verify.unknown_ranks import without_ranks
 from gslang.verify.verdict import verify_now
 
 NUMBER = """fn first(c) = c.value if c.ndim == 0 else c.value[0] if c.ndim == 1 else c.value[0][0];
@@ -169,3 +172,31 @@ def test_attributes_of_a_convolution_may_repeat_what_is_known() -> None:
     }
     for name in ("channels", "kernel_size", "out_layout"):
         assert {(name, True), (name, False)} <= shown
+
+
+def test_a_proof_stops_where_it_compares_too_many_inequalities() -> None:
+    facts = Facts(Choices([], Budget(10**6, facts=2)))
+    size = facts.size("n")
+    assert facts.proves(size - 1)
+    facts.learn(size - 5)
+    with pytest.raises(TooMuch, match="too many inequalities"):
+        facts.proves(size * size - 7)
+
+
+def test_what_a_seed_leads_to_is_drawn_once_for_inputs_of_known_and_unknown_rank(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    (rule,) = api.parse_rules("rule r(x, y) { add(x, y) => add(y, x) }").own.values()
+    drawn: list[int] = []
+    attempt = instances_module._attempt
+
+    def counted(rule: Any, search: Search, seed: int, *more: Any, **named: Any) -> Instance | None:
+        drawn.append(seed)
+        return attempt(rule, search, seed, *more, **named)
+
+    monkeypatch.setattr(instances_module, "_attempt", counted)
+    search = Search()
+    assert len(list(instances(rule, search, 0, 60.0, 12))) > 6
+    assert list(without_ranks(rule, search, 0, wide=False))
+    assert not list(without_ranks(rule, search, 0, wide=True))  # there are no literals
+    assert sorted(drawn) == list(range(12))

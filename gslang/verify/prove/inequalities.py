@@ -312,6 +312,7 @@ class Inequalities(Knowledge, Journaled):
         return found.about.get(name, [])
 
     def _index(self, found: _Found, facts: Sequence[Number]) -> None:
+        self.choices.budget.put_in_order(len(facts))
         unseen = list(self._unseen(found, facts))
         found.long += [fact for fact in unseen if len(fact.terms) > _LONGEST]
         for fact in sorted(unseen, key=_terms):

@@ -12,6 +12,7 @@ from typing import Any, Final, Protocol
 from gslang.base.deadline import Deadline
 
 _UNWATCHED: Final = 20  # steps between two looks at the clock
+FACTS: Final = 160_000  # inequalities that are put in order: proofs of shipped rules take up to half as many
 
 
 class Impossible(Exception):
@@ -36,12 +37,14 @@ class OutOfTime(TooMuch):
 class Budget:
     """The work that is left. Counted in steps, not in seconds, so that the same proofs are found on every
     machine; only a machine on which the steps take far longer than usual comes to the deadline (`until`).
+
+    `facts`: the inequalities that may still be put in order, where many are known and change with each case.
     """
 
-    __slots__ = ("left", "look", "until", "withheld")
+    __slots__ = ("facts", "left", "look", "until", "withheld")
 
-    def __init__(self, left: int, until: Deadline | None = None) -> None:
-        self.left, self.until = left, until
+    def __init__(self, left: int, until: Deadline | None = None, facts: int = FACTS) -> None:
+        self.left, self.until, self.facts = left, until, facts
         self.look = left  # when to look at the clock next
         self.withheld = 0
 
@@ -64,6 +67,12 @@ class Budget:
         if self.left < self.look:
             self.look = self.left - _UNWATCHED
             self.watch()
+
+    def put_in_order(self, facts: int) -> None:
+        """Take so many inequalities. Raises `TooMuch` when there are none left."""
+        self.facts -= facts
+        if self.facts < 0:
+            raise TooMuch("it compares too many inequalities")
 
     def watch(self) -> None:
         """Look at the clock. Raises `OutOfTime`."""

@@ -16,7 +16,16 @@ from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
-from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, OutOfTime, TooMuch, all_cases
+from gslang.verify.prove.paths import (
+    FACTS,
+    Budget,
+    Choices,
+    Impossible,
+    NotProved,
+    OutOfTime,
+    TooMuch,
+    all_cases,
+)
 from gslang.verify.prove.ranks import is_about_one_number, sufficient
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.source import Source
@@ -32,7 +41,7 @@ RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
 _GROWTH = 3  # a round takes at least so many times the steps of the round before
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
-_TO_RECORD = 4 * STEPS  # for all cases of the last round of a proof
+_TO_RECORD = 4  # times as much for all cases of the last round of a proof
 _MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
 
 
@@ -181,7 +190,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         raise reason
     if not record:
         return best
-    return _recorded(watching, Budget(_TO_RECORD, budget.until), way, reached, best)
+    more = Budget(_TO_RECORD * STEPS, budget.until, _TO_RECORD * FACTS)
+    return _recorded(watching, more, way, reached, best)
 
 
 def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Proof) -> Proof:
