@@ -1,6 +1,7 @@
 """Judge rules by their meaning: gslc verify rules.gsl
 
-Exit codes: 0 fine; 1 a rule is refuted, or less than --require asks for; 2 usage; 3 a file cannot be used.
+Exit codes: 0 fine; 1 a rule is refuted, less than --require asks for, or proved without the certificate that
+--certificate asks for; 2 usage; 3 a file cannot be used.
 """
 
 from __future__ import annotations
@@ -104,7 +105,8 @@ def run(options: argparse.Namespace) -> int:
         counts_line(verdicts) if options.format == "text" else FORMATS[options.format](verdicts, judged)
     )
     least = ORDER.index(options.require) if options.require else ORDER.index("unknown")
-    return ExitCode.FINDINGS if any(ORDER.index(v.verdict) < least for v in verdicts) else ExitCode.FINE
+    short = any(v.uncertified or ORDER.index(v.verdict) < least for v in verdicts)
+    return ExitCode.FINDINGS if short else ExitCode.FINE
 
 
 def _collect_seldom() -> None:
@@ -189,10 +191,10 @@ def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | No
 
     verdict = verify(rules.known[name], settings, rules.programs)
     if certificates is not None:
-        from gslang.verify.certificates import write_certificate
+        from gslang.verify.certificates import certified
 
         try:
-            write_certificate(rules.known[name], verdict, settings, Path(certificates))
+            return certified(rules.known[name], verdict, settings, Path(certificates))
         except OSError as error:
             raise InputError(
                 f"cannot be written: {(error.strerror or str(error)).lower()}", path=certificates

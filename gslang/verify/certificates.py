@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from gslang.verify.prove.certificate import as_certificate
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
 from gslang.verify.recheck.check import Checked, Refused, check
-from gslang.verify.verdict import Verdict, content_of
+from gslang.verify.verdict import Verdict, content_of, in_a_line
 
 
 def digest_of_rule(rule: CheckedRule) -> str:
@@ -27,9 +28,9 @@ def digest_of_rule(rule: CheckedRule) -> str:
     return sha256(content_of(rule).encode()).hexdigest()
 
 
-def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, folder: Path) -> Path | None:
-    """The file with the certificate of a rule that is proved, None for another verdict: what stood there for
-    it is taken away. Raises `OSError`.
+def certified(rule: CheckedRule, verdict: Verdict, settings: Settings, folder: Path) -> Verdict:
+    """The verdict, once the certificate of a rule that is proved stands in the folder; it says so where none
+    could be written. What stood there for the rule before is taken away. Raises `OSError`.
     """
     path = (
         folder
@@ -38,13 +39,13 @@ def write_certificate(rule: CheckedRule, verdict: Verdict, settings: Settings, f
     if verdict.verdict == "proved":
         try:
             proof = prove(rule, settings.proof_steps, record=True)
-        except NotProved:  # a verdict that an earlier version found
-            pass
+        except NotProved as error:  # all cases of the last round are looked at anew, which may take too much
+            verdict = replace(verdict, uncertified=in_a_line(str(error)))
         else:
             write_text(path, as_certificate(rule.name, digest_of_rule(rule), proof))
-            return path
+            return verdict
     path.unlink(missing_ok=True)
-    return None
+    return verdict
 
 
 def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checked], list[tuple[Path, str]]]:

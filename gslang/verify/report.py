@@ -41,6 +41,7 @@ def _entry(v: Verdict) -> dict[str, object]:
         "reason": v.reason,
         "laws": list(v.laws),
         "unproved": v.unproved or None,
+        "uncertified": v.uncertified or None,
         "counterexample": None if example is None
         else {
             "source": _graph(example.source),

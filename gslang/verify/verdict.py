@@ -86,7 +86,8 @@ class Verdict:
 
     `laws`: the names of those that a proof used (`laws.LAWS`). `stopped`: the time was over before the proof
     had ended or enough instances were seen: the verdict rests on what was found until then. `unproved`: in
-    one line, what stopped a proof that was tried.
+    one line, what stopped a proof that was tried. `uncertified`: in one line, why a proof for which a
+    certificate is asked has none.
     """
 
     rule: str
@@ -100,6 +101,7 @@ class Verdict:
     laws: tuple[str, ...] = ()
     stopped: bool = False
     unproved: str = ""
+    uncertified: str = ""
 
 
 def verify(
@@ -296,7 +298,7 @@ class _Attempt:
         except OutOfTime:
             pass
         except NotProved as error:
-            self.why = _in_a_line(str(error))
+            self.why = in_a_line(str(error))
         proof = self.proof
         if proof is None:
             return ""
@@ -305,7 +307,7 @@ class _Attempt:
         return "floats" if proof.floats else "all"
 
 
-def _in_a_line(text: str) -> str:
+def in_a_line(text: str) -> str:
     """The first line of a text, cut where it gets too long to read; terms that differ are called so."""
     line = text.partition("\n")[0]
     told = f"terms of an element that are not seen to be equal: {line}" if " ≠ " in line else line

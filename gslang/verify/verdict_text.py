@@ -52,7 +52,7 @@ class Layout:
 
     def verdict(self, v: Verdict, rule: CheckedRule, explain: bool = False) -> str:
         """The line of a verdict and what is shown below it: a counterexample; with `explain`, the laws of a
-        proof as they are stated, or what stopped it.
+        proof as they are stated, or what stopped it; why a proof has no certificate though one was asked for.
         """
         instances = f" ({v.instances} instance{'s' * (v.instances != 1)})" if v.verdict != "proved" else ""
         lines = []
@@ -62,6 +62,8 @@ class Layout:
             lines += [f"  {line}" for line in _laws(v)]
         if explain and v.unproved:
             lines.append(f"  no proof: {v.unproved}")
+        if v.uncertified:
+            lines.append(f"  no certificate: {v.uncertified}")
         if v.verdict == "refuted":
             lines.append(
                 f"  help: `gslc generalize {relative_path(rule.span.source.name)} {v.rule}` finds conditions"

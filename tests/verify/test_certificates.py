@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 import gslang.verify.prove.axioms as axioms
+import gslang.verify.prove.prove as prove_module
 import gslang.verify.recheck as recheck_package
 from gslang.check.checked import CheckedRule
 from gslang.cli.main import main
@@ -277,6 +278,22 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
         "its checksum is another one" in (said := capsys.readouterr().out) and "this is no JSON" in said
         and "0 checked, 2 refused" in said
     )
+
+
+def test_a_proof_that_cannot_be_recorded_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules, folder = tmp_path / "r.gsl", tmp_path / "proofs"
+    rules.write_text(RULES)
+    options = ["verify", str(rules), "--rule", "exps", "--instances", "3", "--certificate", str(folder)]
+    assert main(options) == 0 and len(list(folder.iterdir())) == 1
+    capsys.readouterr()
+    monkeypatch.setattr(prove_module, "_TO_RECORD", 20)
+    assert main(options) == 1 and not list(folder.iterdir())
+    assert "  no certificate: it takes too many steps\n" in capsys.readouterr().out
+    assert main([*options, "--format", "json"]) == 1
+    (entry,) = json.loads(capsys.readouterr().out)["rules"]
+    assert (entry["verdict"], entry["uncertified"]) == ("proved", "it takes too many steps")
 
 
 def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -103,6 +103,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "reason": "the sides <differ>",
             "laws": [],
             "unproved": None,
+            "uncertified": None,
             "counterexample": {
                 "source": {"format": "gsl-graph"},
                 "target": None,
@@ -121,6 +122,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "reason": "no instance was found",
             "laws": [],
             "unproved": None,
+            "uncertified": None,
             "counterexample": None,
         },
         {
@@ -133,6 +135,7 @@ def test_json(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
             "reason": "for any a | b",
             "laws": [],
             "unproved": None,
+            "uncertified": None,
             "counterexample": None,
         },
     ]}
