@@ -77,7 +77,7 @@ class Writer:
     lines: list[str] = field(default_factory=list)
     # operators of outlines, as code: whether they may be is known per run
     outlines: list[str] = field(default_factory=list)
-    # operators of targets, as code: which of them can be seeds is known per run
+    # nodes of targets, as code: which of them can be seeds is known per run
     relevant: list[str] = field(default_factory=list)
     remembered: bool = False  # what is being built will be a stamp
     tables: int = 0  # of conditions that are looked up

@@ -17,6 +17,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Type, UnknownValue
+from gslang.engine.worklist import Made
 from gslang.graph.graph import CONST, DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after, users_of
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.order import GAP
@@ -59,8 +60,8 @@ class Edits:
     looked_at: list[int]
     note: Callable[[int], None]
     """Tells those who group users by values that what a node reads has changed."""
-    relevant: Callable[[tuple[str, ...]], tuple[int, ...]]
-    """Those of a target's operators that occur in some pattern: only nodes with these need become seeds."""
+    relevant: Callable[[Made], tuple[int, ...]]
+    """Those of a target's nodes that may be part of a match as they are: only these need become seeds."""
     remove: Callable[[list[int], list[int]], list[int]]
     """`(stack, seeds)`: removes what nobody uses, and then what only that used; what is still used becomes a
     seed.
@@ -79,12 +80,12 @@ MISSING: Final = object()  # no entry in a table of types
 def edits_of(
     graph: Graph,
     dialect: Dialect,
-    watched: Collection[str] | None = None,
+    matters: Callable[[Made, int], bool] = lambda *_: True,
     outlines: Callable[[tuple[str, ...]], bool] = lambda _: False,
 ) -> Edits:
     """The edits of a graph. They stay valid as long as the graph's columns are not exchanged.
 
-    `watched`: operators that some pattern has (None: not known); other nodes need not become seeds.
+    `matters`: true of those of a target's nodes that may be part of a match; others need not become seeds.
     `outlines`: see `Edits`.
     """
     # Long on purpose: closures over the columns of the graph, which cost an application less than attributes.
@@ -329,8 +330,8 @@ def edits_of(
         for old, now in zip(olds, nows):
             types[now] = refine(types[now], types[old])
 
-    def relevant(operators: tuple[str, ...]) -> tuple[int, ...]:
-        return tuple([k for k, name in enumerate(operators) if watched is None or name in watched])
+    def relevant(made: Made) -> tuple[int, ...]:
+        return tuple([k for k in range(len(made)) if matters(made, k)])
 
     return Edits(
         graph, dialect, add, infer, type_mismatch, replace_one, replace, depends_on_values, note, relevant,

@@ -28,7 +28,7 @@ from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram
 from gslang.engine.rewrite import Application, Failure, Rewriter
-from gslang.engine.worklist import Demands, Ways, affected, demands_of, fitting, ways_of
+from gslang.engine.worklist import Demands, Made, Ways, affected, can_fit, demands_of, fitting, ways_of
 from gslang.graph.graph import DEAD, Graph
 
 
@@ -132,12 +132,17 @@ def run_to_fixed_point(
     left = [rule for rule in able if not rule.disconnected and rule.name not in unfit]
     rules = can_ever_match(left, graph.op)
     outlining = outlining and observe is None
-    starting = _Starting(rules, graph, progress, observe is not None, outlining)
 
     @cache
     def tables() -> tuple[Ways, dict[str, list[Demands]] | None]:
         plans = [program_of(rule) for rule in rules]
         return ways_of(plans), demands_of(plans)
+
+    def matters(made: Made, number: int) -> bool:
+        demands = tables()[1]
+        return demands is None or can_fit(made, number, demands)
+
+    starting = _Starting(rules, graph, progress, observe is not None, outlining, matters)
 
     def next_starts(seeds: list[int]) -> list[int]:
         ways, demands = tables()
@@ -205,15 +210,17 @@ class _Starting:
     """
 
     __slots__ = (
-        "_crowded", "_edits", "_entries", "_graph", "_of", "_outlining", "_progress", "_rules", "_traced",
-        "known",
+        "_crowded", "_edits", "_entries", "_graph", "_matters", "_of", "_outlining", "_progress", "_rules",
+        "_traced", "known",
     )
 
     def __init__(
-        self, rules: Sequence[CheckedRule], graph: Graph, progress: Progress, traced: bool, outlining: bool
-    ) -> None:
+        self, rules: Sequence[CheckedRule], graph: Graph, progress: Progress, traced: bool, outlining: bool,
+        matters: Callable[[Made, int], bool],
+    ) -> None:  # fmt: skip
         self._graph, self._rules, self._progress, self._traced = graph, rules, progress, traced
         self._outlining, self._crowded = outlining, cache(partial(has_many_users, graph))
+        self._matters = matters
         self._of: dict[str, list[CheckedRule]] = {}
         for rule in rules:
             for operator in footprint(rule).starts:
@@ -241,7 +248,7 @@ class _Starting:
         if rule not in self._entries:
             plan, key = program_of(rule), id(rule.dialect)
             if key not in self._edits:
-                self._edits[key] = edits_of(self._graph, rule.dialect, _watched(self._rules), self._outlines)
+                self._edits[key] = edits_of(self._graph, rule.dialect, self._matters, self._outlines)
             entry = _Entry(
                 plan, self._edits[key], self._progress.counts[rule.name], self._traced, self._crowded
             )
@@ -253,12 +260,6 @@ class _Starting:
         return self._outlining and not any(
             [reads_kinds(rule) or can_match_within(rule, frozenset(operators)) for rule in self._rules]
         )
-
-
-def _watched(rules: Sequence[CheckedRule]) -> frozenset[str] | None:
-    """The operators that some pattern has; None if more than nodes with these matter to one."""
-    found = [footprint(rule) for rule in rules]
-    return None if any([f.counts_users for f in found]) else frozenset().union(*[f.reads for f in found])
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,14 +174,14 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
     head = [
         f"def make(G{', E' if rewrites else ''}):",
         "    op, operands, attrs, users, types = G.op, G.operands, G.attrs, G.users, G.types",
-        "    label = G.ordered().label", *(_EDITING if rewrites else ()),
+        "    label, output_uses = G.ordered().label, G.output_uses", *(_EDITING if rewrites else ()),
         *(
             f"    {name} = candidates_of(G, {writer.names.constant(site)})"
             for name, site in writer.sites.items()
         ),
         *(["    tried = tries_of(G)"] if writer.tries else ()),
         *(f"    known_{k} = {{}}" for k in range(writer.tables)),
-        *(f"    relevant_{k} = E.relevant({operators})" for k, operators in enumerate(writer.relevant)),
+        *(f"    relevant_{k} = E.relevant({made})" for k, made in enumerate(writer.relevant)),
         *(f"    outlining_{k} = E.outlines({operators})" for k, operators in enumerate(writer.outlines)),
         f"    def {'rewrite(start, seeds)' if rewrites else 'match(start, accept)'}:",
         *(
@@ -198,10 +198,7 @@ def source_of(plan: MatchProgram, mode: Mode = "match") -> tuple[str, dict[str, 
 _EDITING = (
     "    add, infer, type_mismatch = E.add, E.infer, E.type_mismatch",
     "    replace_one, replace = E.replace_one, E.replace",
-    (
-        "    note, remove, place_new, refine_types, output_uses = E.note, E.remove, E.place_new, "
-        "E.refine_types, G.output_uses"
-    ),
+    "    note, remove, place_new, refine_types = E.note, E.remove, E.place_new, E.refine_types",
     (
         "    additions, add_user, names, values, looked_at = G.additions, G.add_user, G.names, G.values, "
         "E.looked_at"

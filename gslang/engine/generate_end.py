@@ -104,7 +104,7 @@ def _check_interior(writer: Writer, place: Place, bound: list[int], matched: str
             alone = sum(k in other.below for other in rule.nodes) == 1
             test = f"len(users[v{k}]) == 1" if alone else "False"
             writer.check(
-                place, f"v{k} in G.output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))"
+                place, f"v{k} in output_uses or not ({test} or all([u in {matched} for u in users[v{k}]]))"
             )
 
 

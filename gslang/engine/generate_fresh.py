@@ -8,6 +8,7 @@ the very end, when new nodes come and old ones go in the same step.
 from __future__ import annotations
 
 from gslang.check import checked as ir
+from gslang.check.footprint import admitted
 from gslang.engine.code_writer import Place, Writer, tuple_code
 from gslang.engine.generate_outline import OutlinedLayout, OutlinedStamps
 from gslang.engine.generate_removal import emit_removal
@@ -21,6 +22,8 @@ from gslang.engine.generate_replace import (
 )
 from gslang.engine.generate_stamp import Layout, emit_stamped, readers_of
 from gslang.engine.generate_target import may_leave_unused
+from gslang.engine.worklist import Made
+from gslang.graph.graph import CONST, OUTLINE, PROJ, TUPLE
 from gslang.graph.order import GAP
 
 
@@ -125,11 +128,8 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         moved = ", ".join(f"{old}: {now}" for now, old in before.items())
         writer.line(place, f"moved = {{{moved}}}.get")
         writer.line(place, "for u in readers: operands[u] = tuple(map(moved, operands[u], operands[u]))")
-    if all(
-        operator[0] == "'" or operator in ("TUPLE", "PROJ", "CONST", "OUTLINE")
-        for operator in layout.operators
-    ):
-        writer.relevant.append(tuple_code(layout.operators))
+    if (made := _made(writer, layout)) is not None:
+        writer.relevant.append(writer.names.constant(made))
         writer.line(place, f"for k in relevant_{len(writer.relevant) - 1}: seeds.append(first_new + k)")
     else:
         writer.line(place, f"seeds += range(first_new, first_new + {count})")
@@ -147,6 +147,23 @@ def _emit_moved(writer: Writer, place: Place, layout: Layout) -> None:
         writer.line(place, f"if {old} in output_uses: G.replace_outputs({{{old}: {now}}})")
         writer.line(place, f"elif not users[{now}]: rest.append({now})")  # nobody used the old one
     _emit_reading(writer, place, layout)
+
+
+def _made(writer: Writer, layout: Layout) -> Made | None:
+    """The new nodes, as far as the rule tells; None if it leaves an operator open."""
+    kinds = {"TUPLE": TUPLE, "PROJ": PROJ, "CONST": CONST, "OUTLINE": OUTLINE}
+    operators = [name.strip("'") if name[0] == "'" else kinds.get(name) for name in layout.operators]
+
+    def operand(item: str) -> int | frozenset[str] | None:
+        if item[0] == "n":
+            return int(item[1:])
+        return admitted(writer.plan.rule.nodes, int(item[1:])) if item[0] == "v" else None
+
+    made = [
+        (operator, tuple(map(operand, items)))
+        for operator, items in zip(operators, layout.operands) if operator is not None
+    ]
+    return tuple(made) if len(made) == len(operators) else None
 
 
 def _emit_reading(writer: Writer, place: Place, layout: Layout) -> None:

@@ -226,6 +226,32 @@ def fitting(graph: Graph, seeds: list[int], table: dict[str, list[Demands]] | No
     return found
 
 
+Made = tuple[tuple[str, tuple["int | frozenset[str] | None", ...]], ...]
+"""The nodes of a target: the value of the `op` column, and operands, each a position among these nodes, or
+the values that an old node can have (None: any).
+"""
+
+
+def can_fit(made: Made, number: int, table: dict[str, list[Demands]]) -> bool:
+    """True if a new node of a target may be `fitting`, as far as the rule tells."""
+    operator, operands = made[number]
+    return any(_can_be_met(made, operands, demands) for demands in table.get(operator, ()))
+
+
+def _can_be_met(made: Made, below: tuple[int | frozenset[str] | None, ...], demands: Demands) -> bool:
+    for place, wanted, fields in demands:
+        if place >= len(below):
+            return False
+        operand = below[place]
+        if isinstance(operand, int):
+            operator, operands = made[operand]
+            if operator not in wanted or not _can_be_met(made, operands, fields):
+                return False
+        elif operand is not None and wanted.isdisjoint(operand):
+            return False
+    return True
+
+
 def _met(op: list[str], operands: list[tuple[int, ...]], below: tuple[int, ...], demands: Demands) -> bool:
     for k, wanted, fields in demands:
         if k >= len(below) or op[below[k]] not in wanted:
