@@ -8,8 +8,11 @@ from functools import cache
 
 import pytest
 
+from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
 from gslang.check.modules import load_module
+from gslang.syntax import nodes as n
+from gslang.syntax.parser import parse, read_source
 from gslang.testing import run_tests
 from tests.shipped import STDLIB
 
@@ -61,3 +64,24 @@ def test_each_rule_has_a_positive_and_a_negative_test_and_a_doc(name: str) -> No
         expectations = [test.expected for test in program.tests if test.rule == rule]
         assert any(e is not None for e in expectations), rule
         assert any(e is None for e in expectations), rule
+
+
+def rule_lines(package: str) -> int:
+    """The number of lines of the rules of a package: `rule` items with their annotations, without blank lines
+    and comments; functions and tests do not count.
+    """
+    count = 0
+    for path in sorted((STDLIB / package).glob("*.gsl")):
+        source = read_source(path)
+        assert isinstance(source, Source)
+        for item in parse(source).program.items:
+            if isinstance(item, n.Rule):
+                start = min([item.span.start, *(annotation.span.start for annotation in item.annotations)])
+                lines = source.text[start : item.span.end].splitlines()
+                count += sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
+    return count
+
+
+def test_rules_say_what_they_share_once() -> None:
+    """By families, kinds of inputs and functions; written out, they took 2,244 lines."""
+    assert 1_000 < rule_lines("relay") + rule_lines("onnx") <= 1_700
