@@ -256,9 +256,8 @@ def _look_at_all(
 def _without_ranks(
     rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search
 ) -> None:
-    """Refute a rule that the engine applies where it cannot know that the target has another shape.
-
-    A literal number stands for constants of any rank; where only that matters, it is noted.
+    """Refute a rule that the engine applies where it cannot know that the target has another shape; also
+    where a literal number, which stands for constants of any rank, makes that difference.
     """
 
     def differs(instance: Instance) -> tuple[Finding | None, str]:
@@ -276,12 +275,9 @@ def _without_ranks(
             finding, why = differs(loose)
             if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
                 continue
-            if not wide:
-                evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
-            else:
-                evidence.unvaried.append(
-                    "inputs of unknown rank, whose shape the rule changes if a constant has a higher rank"
-                )
+            if wide:
+                why += f"; a literal number is a constant of any rank: {_KEEPING_RANKS}"
+            evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
             return
 
 
@@ -397,6 +393,7 @@ def _stating_floats(rule: CheckedRule) -> str:
     return f"a rule that is meant for these alone says so, as in `{name}: any({_FLOATS})`"
 
 
+_KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, keeps the rule from that"
 _FLOATS = 'dtype = "float16" | "float32"'
 
 

@@ -105,7 +105,7 @@ def test_a_proof_spares_instances_only_of_what_it_covers() -> None:
 
 
 def test_approximate_rules_are_held_to_their_tolerance() -> None:
-    text = "rule near(x): x * 1.0001 => x;"
+    text = "rule near(x): (y := x * 1.0001) where y.ndim == x.ndim => x;"
     exact = api.parse_rules(text).own["near"]
     assert verify_now(exact, Settings(seconds=2)).verdict == "refuted"
     assert (
@@ -273,3 +273,12 @@ def test_a_product_of_many_sums_is_judged_soon() -> None:
     target = " * ".join(f"({b} + {a})" for a, b in reversed(pairs))
     rule = api.parse_rules(f"rule wide({', '.join(names)}): {source} => {target};").own["wide"]
     assert verify_now(rule, Settings(seconds=1, wanted=4)).verdict in ("exact", "tested")
+
+
+def test_a_literal_of_a_higher_rank_refutes_where_the_rank_is_unknown() -> None:
+    rules = api.parse_rules(
+        "rule open(x): x + 0.0 => x;\nrule same(x): (y := x + 0.0) where y.ndim == x.ndim => x;"
+    ).own
+    assert verify_now(rules["same"]).verdict == "proved"
+    found = verify_now(rules["open"])
+    assert found.verdict == "refuted" and "`y.ndim == x.ndim`" in found.reason
