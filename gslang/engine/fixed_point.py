@@ -276,6 +276,7 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
     """One sweep; returns the seeds of the next."""
     graph, progress = run.graph, run.progress
     op, known, recent, made_by = graph.op, run.starting.known, progress.recent, progress.made_by
+    observe = run.observe
     most = run.most if run.stop_after is None else min(run.most, run.stop_after)
     seeds: list[int] = []
     began = perf_counter()
@@ -285,9 +286,10 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         if found is None:
             continue
         for entry in found if isinstance(found, tuple) else found.at(node):
-            if entry.once and made_by.get(node) == entry.name:
-                continue
-            first_new = len(op)
+            if entry.once:
+                if made_by.get(node) == entry.name:
+                    continue
+                first_new = len(op)
             try:
                 application = entry.rewrite(node, seeds)
             except RuleFailed as error:
@@ -308,8 +310,8 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             recent.append(entry.name)
             if entry.once:
                 made_by.update(dict.fromkeys(range(first_new, len(op)), entry.name))
-            if run.observe is not None:
-                run.observe(progress.applications, application)
+            if observe is not None:
+                observe(progress.applications, application)
             if progress.applications >= most:
                 stopped = run.stop_after is not None and progress.applications >= run.stop_after
                 progress.stop_reason = StopReason.STOPPED if stopped else StopReason.APPLICATION_LIMIT

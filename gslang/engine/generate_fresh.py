@@ -175,4 +175,4 @@ def _emit_reading(writer: Writer, place: Place, layout: Layout) -> None:
             leaves[number] = readers
         else:  # an interior node: noted before it is asked who else reads it
             writer.line(place, f"G.exchange_users({item}, (), {tuple_code(readers)})")
-    emit_removal(writer, place, new=leaves)
+    emit_removal(writer, place, leaves)

@@ -1,37 +1,32 @@
 """Generated code that removes the outputs of a match, and its interior nodes where nothing else reads them.
 
-What stays is told in the same go which new nodes read it (`new`: leaf → their variables): most often its only
-reader goes.
+What stays is told in the same go who reads it now (`new`: leaf → variables of nodes, or `*` and that of
+several): most often its only reader goes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import MappingProxyType
-from typing import Final
 
 from gslang.check import checked as ir
 from gslang.engine.code_writer import Place, Writer, tuple_code
 
 NewReaders = Mapping[int, Sequence[str]]
-_NOBODY: Final[NewReaders] = MappingProxyType({})
 
 
-def emit_removal(writer: Writer, place: Place, now: int | None = None, new: NewReaders = _NOBODY) -> None:
+def emit_removal(writer: Writer, place: Place, new: NewReaders) -> None:
     """The outputs have no users any more. With them go the interior nodes, where nothing but them was their
     user.
 
-    An input may be an interior node at once, which then stays if the input does: the leaf `now`, which stands
-    for the output from now on, and those of `new`.
+    An input may be an interior node at once, which then stays if somebody reads it now.
     """
     rule, inner = writer.plan.rule, place.deeper()
     inside = only_inside(rule)
     if not inside:
         _emit_going(writer, place, list(rule.outputs), new)
         return
-    staying = list(new) if now is None else [now]
     alone = [f"len(users[v{k}]) == {len(_readers(rule, k))}" for k in inside]
-    alone += [f"v{k} != v{leaf}" for k in inside for leaf in staying if not _is_apart(rule, leaf, k)]
+    alone += [f"v{k} != v{leaf}" for k in inside for leaf in new if not _is_apart(rule, leaf, k)]
     writer.line(place, f"if {' and '.join(alone)}:")
     _emit_going(writer, inner, [*rule.outputs, *inside], new)
     writer.line(place, "else:")
@@ -82,7 +77,8 @@ def _emit_exchange(
     writer: Writer, place: Place, operand: str, gone: Sequence[str], new: Sequence[str]
 ) -> None:
     """`new` nodes read an operand in place of those `gone`, which are most often all that did."""
-    before, after = tuple_code(gone), tuple_code(new)
+    before = tuple_code(gone)
+    after = new[0][1:] if new[0][0] == "*" else tuple_code(new)
     call = f"G.exchange_users({operand}, {before}, {after})"
     if not gone:
         writer.line(place, call)
@@ -91,7 +87,9 @@ def _emit_exchange(
     writer.line(place, f"if additions: {call}")
     writer.line(place, f"elif readers == {before}: users[{operand}] = {after}")
     writer.line(place, "elif type(readers) is dict:")
-    writer.line(place.deeper(), "; ".join(f"readers[{user}] = None" for user in new))
+    for user in new:
+        some = f"readers.update(dict.fromkeys({after}))" if user[0] == "*" else f"readers[{user}] = None"
+        writer.line(place.deeper(), some)
     writer.line(place.deeper(), "; ".join(f"readers.pop({user}, None)" for user in gone))
     writer.line(place, f"else: {call}")
 

@@ -13,7 +13,6 @@ from gslang.engine.generate_removal import emit_removal
 from gslang.engine.generate_target import may_leave_unused, stands_for_several
 from gslang.engine.lower import may_coincide
 from gslang.engine.program import MatchProgram
-from gslang.graph.graph import MANY_USERS
 
 
 def emit_replacement(
@@ -114,21 +113,13 @@ def _emit_shortcut(writer: Writer, place: Place, bound: list[int]) -> None:
     writer.line(place, f"if types[{now}] is not types[v{old}]:")
     _emit_removing(writer, inner, f"replace_one(v{old}, {now}, first_new, 0, False, seeds)")
     emit_end(writer, inner, bound)
-    writer.line(place, f"readers, into = users[v{old}], users[{now}]")
+    writer.line(place, f"readers = moved = users[v{old}]")
     emit_redirection(writer, place, f"v{old}", now)
-    writer.line(
-        place, f"if type(into) is tuple and len(into) + len(readers) <= {MANY_USERS} and not additions:"
-    )
-    writer.line(inner, "for u in readers:")
-    writer.line(inner.deeper(), "if u not in into: into += (u,)")
-    writer.line(inner, f"users[{now}] = into")
-    writer.line(place, "else:")
-    writer.line(inner, "for u in readers:")
-    writer.line(inner.deeper(), f"add_user({now}, u)")
-    writer.line(inner.deeper(), "note(u)")
-    writer.line(place, "seeds += readers; rest = []")
+    writer.line(place, "if additions:")
+    writer.line(inner, "for u in moved: note(u)")
+    writer.line(place, f"seeds += moved; rest = [] if moved else [{now}]")
     writer.line(place, f"if v{old} in output_uses: G.replace_outputs({{v{old}: {now}}})")
-    emit_removal(writer, place, target.node)
+    emit_removal(writer, place, {target.node: ["*moved"]})
     emit_end(writer, place, bound)
 
 
