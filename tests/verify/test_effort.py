@@ -21,7 +21,7 @@ from gslang.verify.instances import Instance, Search, instances, match_in
 from gslang.verify.neighbours import corners, near, point_of
 from gslang.verify.prove.cases import Bound, contradictory
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch
+from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch, all_cases
 from gslang.verify.prove.prove import Proof
 from gslang.verify.prove.terms import ZERO, Term, number, read
 from gslang.verify.unknown_ranks import without_ranks
@@ -200,3 +200,19 @@ def test_what_a_seed_leads_to_is_drawn_once_for_inputs_of_known_and_unknown_rank
     assert list(without_ranks(rule, search, 0, wide=False))
     assert not list(without_ranks(rule, search, 0, wide=True))  # there are no literals
     assert sorted(drawn) == list(range(12))
+
+
+def test_a_proof_that_would_not_come_to_its_end_is_given_up() -> None:
+    def run(choices: Choices) -> None:
+        for _ in range(12):
+            choices.choose(2)
+
+    budget = Budget(4_000)
+    with pytest.raises(TooMuch, match="too many cases"):
+        all_cases(run, budget)
+    assert budget.left > 2_900
+    budget = Budget(4_000)
+    budget.patient = True
+    with pytest.raises(TooMuch, match="too many steps"):
+        all_cases(run, budget)
+    assert all_cases(run, Budget(100_000)) == 2**12

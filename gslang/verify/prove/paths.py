@@ -12,6 +12,8 @@ from typing import Any, Final, Protocol
 from gslang.base.deadline import Deadline
 
 _UNWATCHED: Final = 20  # steps between two looks at the clock
+_BEFORE_JUDGED: Final = 0.25  # share of the steps after which the pace is looked at
+_LEAST_PACE: Final = 0.5  # share of the cases by that of the steps; in proofs it is about 1
 FACTS: Final = 160_000  # inequalities that are put in order: proofs of shipped rules take up to half as many
 
 
@@ -39,12 +41,14 @@ class Budget:
     machine; only a machine on which the steps take far longer than usual comes to the deadline (`until`).
 
     `facts`: the inequalities that may still be put in order, where many are known and change with each case.
+    `patient`: what seems not to come to an end with these steps is gone on with all the same.
     """
 
-    __slots__ = ("facts", "left", "look", "until", "withheld")
+    __slots__ = ("facts", "left", "look", "patient", "until", "withheld")
 
     def __init__(self, left: int, until: Deadline | None = None, facts: int = FACTS) -> None:
         self.left, self.until, self.facts = left, until, facts
+        self.patient = False
         self.look = left  # when to look at the clock next
         self.withheld = 0
 
@@ -142,12 +146,12 @@ class Choices:
 
 def all_cases(run: Callable[[Choices], None], budget: Budget, memory: Memory | None = None) -> int:
     """Run every case; how many there were. Raises `NotProved` from a case, `TooMuch` where the budget does
-    not suffice.
+    not suffice, or would not at the pace so far: what the budget has is then left for another way.
 
     `memory`: for what a run may use of the one before.
     """
     given: list[int] = []
-    count = 0
+    count, most = 0, budget.left
     while True:
         choices = Choices(given, budget, memory)
         budget.spend(10)
@@ -165,3 +169,18 @@ def all_cases(run: Callable[[Choices], None], budget: Budget, memory: Memory | N
             return count
         given = [choice for choice, _ in taken]
         given[-1] += 1
+        spent = (most - budget.left) / most
+        hopeless = spent > _BEFORE_JUDGED and _share_before(given, taken) < _LEAST_PACE * spent
+        if hopeless and not budget.patient:
+            raise TooMuch("it has too many cases")
+
+
+def _share_before(given: list[int], taken: list[tuple[int, int]]) -> float:
+    """The share of the cases before a run with the given choices, if each possibility leads to as many
+    (Knuth, "Estimating the efficiency of backtrack programs", 1975).
+    """
+    share, each = 0.0, 1.0
+    for choice, (_, possibilities) in zip(given, taken):
+        each /= possibilities
+        share += choice * each
+    return share

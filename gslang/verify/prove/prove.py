@@ -52,7 +52,7 @@ class Proof:
 
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used
     (`laws.LAWS`). `suffices`: the largest rank that was looked at where that says everything of larger ones
-    (`ranks.sufficient`). `steps`: of the rounds that it rests on.
+    (`ranks.sufficient`). `steps`: of the round with the fewest ranks.
     """
 
     ranks: int | None
@@ -156,11 +156,12 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     best: Proof | None = None
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
-    found, below, reached, steps = _Found(), -1, 0, 0
+    found, below, reached = _Found(), -1, 0
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if best is not None and most != enough:
             budget.withhold(_MORE_RANKS)
         found.limited, left = False, budget.left
+        budget.patient = best is not None  # a proof for fewer ranks says nothing of the pace
         try:
             _look_at_cases(watching, budget, _Round(way, most, below), found, first)
         except OutOfTime:  # a proof for some ranks would be another claim on a faster machine
@@ -171,7 +172,6 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         bounded = found.limited or found.notes
         left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
-        steps += spent
         if left_out:
             reason = NotProved(f"no case that was looked at has {left_out[0]}")
         elif found.cases:
@@ -179,7 +179,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
             best = Proof(
                 most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)),
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)),
-                most if found.limited and most == enough else None, steps=steps,
+                most if found.limited and most == enough else None,
+                steps=spent if best is None else best.steps,
             )
         if not found.limited or best is not None and budget.left < _GROWTH * spent:
             break
@@ -191,6 +192,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     if not record:
         return best
     more = Budget(_TO_RECORD * STEPS, budget.until, _TO_RECORD * FACTS)
+    more.patient = True
     return _recorded(watching, more, way, reached, best)
 
 
