@@ -288,7 +288,7 @@ def test_a_proof_that_cannot_be_recorded_is_said(
     options = ["verify", str(rules), "--rule", "exps", "--instances", "3", "--certificate", str(folder)]
     assert main(options) == 0 and len(list(folder.iterdir())) == 1
     capsys.readouterr()
-    monkeypatch.setattr(prove_module, "_TO_RECORD", 20)
+    monkeypatch.setattr(prove_module, "_TO_RECORD", 0)
     assert main(options) == 1 and not list(folder.iterdir())
     assert "  no certificate: it takes too many steps\n" in capsys.readouterr().out
     assert main([*options, "--format", "json"]) == 1

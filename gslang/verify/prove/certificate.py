@@ -2,7 +2,7 @@
 
 The prover makes terms in normal form right away. For a certificate, each element of an output is made once
 more as it is written (`uses.untouched`), and the laws that were used are replayed on that: each step is a
-law, where in the term it was used, and the term afterwards. What is left then (sizes brought up to date, sums
+law, and where in the term it was used. What is left then (sizes brought up to date, sums
 in another order) is a step without a law, which the checker can only try at numbers. Obligations are
 inequalities of sizes that the proof rests on, each with what was assumed; the facts of the case belong to all
 of them.
@@ -239,14 +239,14 @@ def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, object]
     result = plain.replaced(current, product, plain.scaled(after, 1 / c))
     if result == current:
         return None
-    entry |= {"at": place, "assumed": [as_json(plain_size(v)) for v in used.assumed], "term": as_json(result)}
+    entry |= {"at": place, "assumed": [as_json(plain_size(v)) for v in used.assumed]}
     return result, entry
 
 
 def place_of(term: plain.Term, product: plain.Factors) -> list[int] | None:
     """Where a product first stands: summand, factor, argument, summand, …; None if it does not."""
     for k, (_, factors) in enumerate(term):
-        if plain.divides(product, dict(factors)):
+        if plain.divides(product, factors):
             return [k]
         for j, (atom, _) in enumerate(factors):
             for i, inner in enumerate(plain.terms_in(atom)):

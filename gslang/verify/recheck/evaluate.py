@@ -8,7 +8,7 @@ are 1 and 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
@@ -31,7 +31,8 @@ class Point:
     """`sizes`: quantity → number.
 
     `made`: composite quantities: name → (`floor`, `within`, `clip` or `join`, sizes). `seed`, `positive`: of
-    the values.
+    the values. `bound`: positions of the sums around; `known`: values of sums that were computed, of
+    all points with the same `made` and `equations`, which differ in their seeds.
     """
 
     sizes: dict[str, int]
@@ -40,6 +41,8 @@ class Point:
     numbers: str = REAL
     made: Mapping[str, tuple[str, tuple[Size, ...]]] = field(default_factory=dict)
     equations: Mapping[str, Size] = field(default_factory=dict)
+    bound: tuple[str, ...] = ()
+    known: dict[object, Any] = field(default_factory=dict)
 
     def size(self, size: Size) -> int:
         """The number that a size is. Raises `KeyError` for a quantity without a value."""
@@ -116,24 +119,44 @@ def _atom(atom: Atom, point: Point) -> Number:
             return Fraction(1)
         case ("group", inner):
             return value_of(inner, point)
-        case ("total", kind, variables, body):
-            return _total(kind, variables, body, point)
+        case ("total", *_):
+            if id(atom) not in point.known:  # with the atom, so that no other one gets its identity
+                names = frozenset(_names((atom, *point.made.values(), *point.equations.values())))
+                point.known[id(atom)] = names, atom
+            around = [(n, point.sizes[n]) for n in point.bound if n in point.known[id(atom)][0]]
+            key = (id(atom), point.seed, point.numbers, *around)
+            if key not in point.known:
+                point.known[key] = _total(atom, point)
+            return point.known[key]
         case ("fn", name, *arguments):
             return _function(name, [value_of(a, point, wraps=name != "positive") for a in arguments], point)
     raise Undefined
 
 
-def _total(kind: str, variables: Any, body: Term, point: Point) -> Number:
+def _names(value: object) -> Iterator[str]:
+    """All names that occur in a term or a part of one."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _names(item)
+
+
+def _total(atom: Atom, point: Point) -> Number:
+    _, kind, variables, body = atom
     ranges = [range(point.size(size)) for _, size in variables]
     if math.prod(map(len, ranges)) > _MOST_SUMMANDS or not all(ranges):
         raise Undefined
-    values = []
-    before = dict(point.sizes)
-    for index in product(*ranges):
-        point.sizes.update({name: k for (name, _), k in zip(variables, index)})
-        values.append(value_of(body, point))
-    point.sizes.clear()
-    point.sizes.update(before)
+    values, before, bound = [], dict(point.sizes), point.bound
+    point.bound = (*bound, *(name for name, _ in variables))
+    try:
+        for index in product(*ranges):
+            point.sizes.update({name: k for (name, _), k in zip(variables, index)})
+            values.append(value_of(body, point))
+    finally:
+        point.bound = bound
+        point.sizes.clear()
+        point.sizes.update(before)
     known: Any = {"sum": sum, "max": max, "min": min, "prod": math.prod}.get(kind)
     return point.wrapped(known(values)) if known is not None else _unknown(f"total {kind}", values, point)
 
@@ -169,19 +192,9 @@ def _raised(x: Number, y: Number) -> Number:
     return math.pow(x, y)
 
 
-def _signed(x: Number) -> Number:
-    """A whole number as one of type int8."""
-    return Fraction((math.floor(x) + 128) % 256 - 128)
-
-
-def _unsigned(x: Number) -> Number:
-    """A whole number as one of type uint8."""
-    return Fraction(math.floor(x) % 256)
-
-
 _BYTES: dict[str, Callable[..., Number]] = {
-    **dict.fromkeys(("number int8", "cast int8 int32"), _signed),
-    **dict.fromkeys(("number uint8", "cast int32 uint8"), _unsigned),
+    **dict.fromkeys(("number int8", "cast int8 int32"), lambda x: Fraction((x + 128) // 1 % 256 - 128)),
+    **dict.fromkeys(("number uint8", "cast int32 uint8"), lambda x: Fraction(math.floor(x) % 256)),
     "quantized int8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), -128), 127)),
     "quantized uint8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), 0), 255)),
 }

@@ -13,7 +13,7 @@ lists and coefficients texts.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from hashlib import sha256
 from typing import Any
@@ -114,14 +114,17 @@ def inverse(term: Term) -> Term:
 
 
 def rebuilt(term: Term, change: Callable[[Atom], Term]) -> Term:
-    """The term with every factor replaced."""
+    """The term with every factor replaced; the same object, in parts too, where none becomes another one."""
     result: list[Term] = []
-    for c, factors in term:
-        product = constant(c)
-        for atom, exponent in factors:
-            product = multiply(product, power(change(atom), exponent))
+    for part in term:
+        new = [(change(atom), atom, exponent) for atom, exponent in part[1]]
+        product: Term = (part,)
+        if any(by != of_atom(atom) for by, atom, _ in new):
+            product = constant(part[0])
+            for by, _, exponent in new:
+                product = multiply(product, power(by, exponent))
         result.append(product)
-    return add(*result)
+    return term if all(new[:1] == (part,) for new, part in zip(result, term)) else add(*result)
 
 
 def inside(atom: Atom, change: Callable[[Term], Term]) -> Term:
@@ -139,23 +142,26 @@ def inside(atom: Atom, change: Callable[[Term], Term]) -> Term:
 def replaced(term: Term, product: Factors, by: Term) -> Term:
     """Each product of a term that has `product` as a part, with that part replaced, in all terms inside, too.
     """
+    term = rebuilt(term, lambda atom: inside(atom, lambda inner: replaced(inner, product, by)))
+    if not product or not any(divides(product, factors) for _, factors in term):
+        return term
     result: list[Term] = []
-    for c, factors in rebuilt(term, lambda atom: inside(atom, lambda inner: replaced(inner, product, by))):
-        left = dict(factors)
+    for c, factors in term:
         rest: Term = ((c, ()),)
-        while product and divides(product, left):
+        while divides(product, factors):
+            left = dict(factors)
             for atom, exponent in product:
                 left[atom] -= exponent
+            factors = tuple((atom, e) for atom, e in left.items() if e)
             rest = multiply(rest, by)
-        own = made([(Fraction(1), tuple(sorted(((atom, e) for atom, e in left.items() if e), key=repr)))])
-        result.append(multiply(rest, own))
+        result.append(multiply(rest, ((Fraction(1), factors),)))
     return add(*result)
 
 
-def divides(product: Factors, factors: Mapping[Atom, int]) -> bool:
+def divides(product: Factors, factors: Factors) -> bool:
     """True if a product is a part of another one."""
     return all(
-        0 < exponent <= factors.get(atom, 0) or factors.get(atom, 0) <= exponent < 0
+        any(atom == other and (0 < exponent <= e or e <= exponent < 0) for other, e in factors)
         for atom, exponent in product
     )
 
@@ -166,7 +172,7 @@ def stands_at(term: Term, product: Factors, place: list[int]) -> bool:
         while len(place) > 1:
             term = list(terms_in(term[place[0]][1][place[1]][0]))[place[2]]
             place = place[3:]
-        return divides(product, dict(term[place[0]][1]))
+        return divides(product, term[place[0]][1])
     except (IndexError, TypeError):
         return False
 
@@ -183,9 +189,8 @@ def terms_in(atom: Atom) -> Iterator[Term]:
 def digest_of(document: JsonObject) -> str:
     """The SHA-256 of a certificate without its own."""
     content = {name: value for name, value in document.items() if name != "sha256"}
-    return sha256(
-        json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
-    ).hexdigest()
+    text = json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
+    return sha256(text.encode()).hexdigest()
 
 
 def size_from(value: Any) -> Size:
