@@ -64,6 +64,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
+        if graph.op[node] == "Gemm" and len(operands) > 2 and operands[2] is not None:
+            _check_addend(graph, node, operands)
         if (own := corrected(graph.op[node], operands)) is not None:
             value = own(operands, graph.attrs[node])
             return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]
@@ -133,6 +135,19 @@ def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
         raise EvaluationError(
             f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
+        )
+
+
+def _check_addend(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` for a sum of other dimensions than the product, which the reference leaves out
+    where its factor is 0.
+    """
+    rows, columns = graph.attrs[node].get("transA", 0), 1 - graph.attrs[node].get("transB", 0)
+    shape, added = (operands[0].shape[rows], operands[1].shape[columns]), operands[2].shape
+    if len(added) > 2 or any(n not in (1, m) for n, m in zip(reversed(added), reversed(shape))):
+        raise EvaluationError(
+            f"`Gemm` of {graph.label(node)} cannot be computed: "
+            f"{list(added)} does not broadcast to {list(shape)}"
         )
 
 

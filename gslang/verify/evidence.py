@@ -377,7 +377,7 @@ def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence
             evidence.unfit.append((instance, finding, why))
             return
         elif twins is not None:
-            why += f"; they agree for floats: {_stating_floats(rule)}"
+            why += f"; they agree for floats in the same graph: {_stating_floats(rule)}"
     if why or finding is None:
         evidence.bad.append((instance, finding, why))
         return

@@ -9,6 +9,7 @@ import pytest
 
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import INPUT, Graph
 
@@ -80,6 +81,16 @@ def test_products_of_whole_numbers_wrap(attrs: dict[str, Any], expected: list[in
     a, b, c = np.array([[LARGE, 1]]), np.array([[1, 1], [3, 3]]), np.array([[3, 5]])
     found = computed("Gemm", [a, b, c], attrs)
     assert found.dtype == np.int64 and found.tolist() == [wrapped(*expected)]
+
+
+@pytest.mark.parametrize("shape, fits", [((2, 1), False), ((5, 1), True), ((2,), True), ((1, 5, 2), False)])
+def test_a_sum_of_other_dimensions_is_refused_even_times_zero(shape: tuple[int, ...], fits: bool) -> None:
+    a, b, c = (np.ones(s, np.float32) for s in ((5, 3), (3, 2), shape))
+    if fits:
+        assert computed("Gemm", [a, b, c], {"beta": 0.0}).tolist() == [[3.0] * 2] * 5
+    else:
+        with pytest.raises(EvaluationError, match="does not broadcast"):
+            computed("Gemm", [a, b, c], {"beta": 0.0})
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "float32"])
