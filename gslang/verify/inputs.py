@@ -45,12 +45,12 @@ def _widely(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
     counts; positions in every way of counting them.
     """
     changed = dict(values)
-    for node in graph.reverse_post_order():
+    for k, node in enumerate(graph.reverse_post_order()):  # inputs of one size get different numbers
         name = str(graph.names[node])
         value = values.get(name)
         if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu":
             continue
-        rng = np.random.default_rng([seed, value.size, 7])
+        rng = np.random.default_rng([seed, value.size, 7, k])
         bounds = bounds_of(graph, node, {})
         if bounds is not None:
             changed[name] = _positions(graph, node, value, bounds[1], rng)
@@ -100,10 +100,10 @@ def _beyond(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
     known = constants_in(graph)
     near = np.concatenate([known, -known, 2 * known, known / 2, known + 0.5, known - 0.5])
     changed = dict(values)
-    for name, value in values.items():
+    for k, (name, value) in enumerate(values.items()):
         if value.dtype.kind == "f" and near.size:
             most = float(np.finfo(value.dtype).max)
-            rng = np.random.default_rng([seed, value.size, 11])
+            rng = np.random.default_rng([seed, value.size, 11, k])
             drawn = rng.choice(near, value.shape).clip(-most, most).astype(value.dtype)
             changed[name] = np.where(rng.random(value.shape) < 0.5, drawn, value)
     return changed
