@@ -40,7 +40,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The rule file and the model of the tutorial, and the files of the how-to."""
     folder = tmp_path_factory.mktemp("reader")
     files = dict(step for step in steps(TUTORIAL) if not isinstance(step, Command))
-    (folder / "rules.gsl").write_text(files["proved.gsl"], encoding="utf-8")
+    tests = files["silu.gsl"][files["silu.gsl"].index("test ") :]
+    (folder / "rules.gsl").write_text(files["proved.gsl"] + tests, encoding="utf-8")
     (folder / "make_model.py").write_text(files["make_model.py"], encoding="utf-8")
     for name, text in re.findall(r'^```\w+ title="([^"]+)"\n(.*?)^```', HOW_TO, re.DOTALL | re.MULTILINE):
         (folder / name).write_text(text, encoding="utf-8")
