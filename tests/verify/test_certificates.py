@@ -130,6 +130,10 @@ def law_unclaimed(changed: dict[str, Any]) -> None:
     changed["claim"]["laws"].remove(steps_of(changed)[0]["law"])
 
 
+def place_from_the_end(changed: dict[str, Any]) -> None:
+    steps_of(changed)[0]["at"] = [-1]
+
+
 def other_place(changed: dict[str, Any]) -> None:
     steps_of(changed)[0]["at"] = [7]
 
@@ -167,7 +171,7 @@ def other_choice(changed: dict[str, Any]) -> None:
 
 CHANGES = (
     swap_steps, drop_step, drop_case, other_law, law_unclaimed, other_place, other_letters, other_normal_form,
-    other_target, no_claim, false_obligation, other_choice,
+    other_target, place_from_the_end, no_claim, false_obligation, other_choice,
 )
 
 

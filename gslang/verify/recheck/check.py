@@ -46,7 +46,7 @@ class Refused(Exception):
 class Checked:
     """The part of a certificate that was looked at.
 
-    `untried`: cases for which no sizes were found, and steps that were defined at no number.
+    `untried`: cases for which no sizes were found, and steps and ends that were defined at no number.
     """
 
     rule: str = ""
@@ -106,9 +106,8 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
         any(way[1] != count for way in ways) or len(set(order)) != count or order[0] or order[-1] != count - 1
         or order != sorted(order)
     ):
-        raise Refused(
-            f"a case is missing, or there twice, after the choices {[way[0] for way in leaves[0][:depth]]}"
-        )
+        begun = [way[0] for way in leaves[0][:depth]]
+        raise Refused(f"a case is missing, or there twice, after the choices {begun}")
     for k in range(count):
         _check_tree([leaf for leaf, way in zip(leaves, ways) if way[0] == k], depth + 1)
 
@@ -132,7 +131,7 @@ def _check_case(case: JsonObject, result: Checked, random: Random, laws: Sequenc
             a, b = [term_from(output[side]["written"]) for side in _SIDES]
             result.untried += not _agree(a, b, points, case["whole"], "both sides as they are written")
             a, b = [_check_chain(output[side], side, case["whole"], points, result, laws) for side in _SIDES]
-            _agree(a, b, points, case["whole"], "both normal forms")
+            result.untried += not _agree(a, b, points, case["whole"], "both normal forms")
 
 
 def _check_chain(
@@ -145,7 +144,7 @@ def _check_chain(
         following = _after(step, current, points, where, laws)
         result.untried += not _agree(current, following, points, whole, where)
         current = following
-    _agree(current, normal, points, whole, f"the end of the {name}")
+    result.untried += not _agree(current, normal, points, whole, f"the end of the {name}")
     return normal
 
 

@@ -8,14 +8,14 @@ are 1 and 0.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import product
 from typing import Any
 from zlib import crc32
 
-from gslang.verify.recheck.terms import Atom, Size, Term
+from gslang.verify.recheck.terms import Atom, Size, Term, names_in
 
 Number = Any  # a Fraction or a float
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers that wrap", "truth values"
@@ -121,7 +121,7 @@ def _atom(atom: Atom, point: Point) -> Number:
             return value_of(inner, point)
         case ("total", *_):
             if id(atom) not in point.known:  # with the atom, so that no other one gets its identity
-                names = frozenset(_names((atom, *point.made.values(), *point.equations.values())))
+                names = names_in((atom, *point.made.values(), *point.equations.values()))
                 point.known[id(atom)] = names, atom
             around = [(n, point.sizes[n]) for n in point.bound if n in point.known[id(atom)][0]]
             key = (id(atom), point.seed, point.numbers, *around)
@@ -131,15 +131,6 @@ def _atom(atom: Atom, point: Point) -> Number:
         case ("fn", name, *arguments):
             return _function(name, [value_of(a, point, wraps=name != "positive") for a in arguments], point)
     raise Undefined
-
-
-def _names(value: object) -> Iterator[str]:
-    """All names that occur in a term or a part of one."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, tuple):
-        for item in value:
-            yield from _names(item)
 
 
 def _total(atom: Atom, point: Point) -> Number:

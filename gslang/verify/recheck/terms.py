@@ -169,10 +169,10 @@ def divides(product: Factors, factors: Factors) -> bool:
 def stands_at(term: Term, product: Factors, place: list[int]) -> bool:
     """True if there is a product at a position."""
     try:
-        while len(place) > 1:
+        while len(place) > 1 and min(place) >= 0:
             term = list(terms_in(term[place[0]][1][place[1]][0]))[place[2]]
             place = place[3:]
-        return divides(product, term[place[0]][1])
+        return len(place) == 1 and place[0] >= 0 and divides(product, term[place[0]][1])
     except (IndexError, TypeError):
         return False
 
@@ -184,6 +184,12 @@ def terms_in(atom: Atom) -> Iterator[Term]:
             yield from arguments
         case ("group", term) | ("total", _, _, term):
             yield term
+
+
+def names_in(value: object) -> frozenset[str]:
+    """All names that occur in a term or a part of one."""
+    inner = frozenset[str]().union(*map(names_in, value)) if isinstance(value, tuple) else frozenset[str]()
+    return frozenset((value,)) if isinstance(value, str) else inner
 
 
 def digest_of(document: JsonObject) -> str:
