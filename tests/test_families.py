@@ -15,7 +15,9 @@ from gslang.check.checked import CheckedRule, called
 from gslang.cli.main import main
 
 TEXT = """## What is neutral.
-rule neutral(x) for (Op, e) in (add, 0), (multiply, 1), (multiply, 0): Op(x, e) => x;
+rule neutral(x) for (Op, e) in (add, 0), (multiply, 1), (multiply, 0):
+    (y := Op(x, e)) where y.ndim == x.ndim
+  => x;
 ## Another one.
 rule other(x): tanh(exp(x)) => x;
 test "adds" for neutral[add, 0] { x: input float32[2]; x + 0.0 => x }

@@ -86,7 +86,8 @@ def test_a_declared_operator_beside_wrong_arithmetic_is_still_unknown() -> None:
 def test_onnx_rules_use_declared_values_too() -> None:
     declared = "dialect onnx;\nop my.Scale(x: tensor, by: float) -> tensor { value = Mul(x, by) };\n"
     right = api.parse_rules(
-        declared + "rule r(x) { a = my.Scale(x); Relu(a) where a.by > 0.0 => my.Scale(Relu(x), a.*) }"
+        declared + 'rule r(x: any(dtype = "float32")) { a = my.Scale(x); '
+        "Relu(a) where a.by > 0.0 => my.Scale(Relu(x), a.*) }"
     )
     assert right.diagnostics == ()
     assert verify_now(right.own["r"], Settings(seconds=3, wanted=8)).verdict in ("tested", "exact", "proved")

@@ -6,16 +6,17 @@ import json
 
 import pytest
 
+from gslang import api
 from gslang.check import checked as ir
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.verdict import Settings, Verdict, verify_now
-from tests.shipped import STDLIB, rule_names, shipped_rules
+from tests.shipped import shipped_rules
 from tests.verify.mutants import mutants
 
 NAMES = [
-    *rule_names(*sorted((STDLIB / "relay").glob("*.gsl"))),
-    *(f"onnx {name}" for name in rule_names(*sorted((STDLIB / "onnx").glob("*.gsl")))),
+    *api.load("std.relay").own,
+    *(f"onnx {name}" for name in api.load("std.onnx").own),
 ]
 
 

@@ -194,7 +194,9 @@ def test_markdown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 def files(tmp_path: Path) -> Path:
     (tmp_path / "good.gsl").write_text("rule twice(x): -(-x) => x;\nrule same(x, y): x + y => y + x;\n")
     (tmp_path / "unknown.gsl").write_text("rule never(x) { y = nn.relu(x); y where x.ndim < 0 => x }\n")
-    (tmp_path / "near.gsl").write_text("@approximate(rtol = 1e-2)\nrule near(x): x * 1.0001 => x;\n")
+    (tmp_path / "near.gsl").write_text(
+        "@approximate(rtol = 1e-2)\nrule near(x): (y := x * 1.0001) where y.ndim == x.ndim => x;\n"
+    )
     (tmp_path / "wrong.gsl").write_text("rule twice(x): -(-x) => -x;\n")
     (tmp_path / "broken.gsl").write_text("rule twice(x): nn.rely(x) => x;\n")
     return tmp_path

@@ -39,6 +39,7 @@ OPEN = {
     "slices/dyslice02": "slices by operands",
     "slices/dyslice04": "slices by operands",
     "structure/bcast06": "slices by operands",
+    "structure/concat04": "it takes more steps than there are",
     "onnx/gather_gather": "gathers",
     "onnx/maxpool_relu": "pooling",
     "onnx/avgpool_add": "pooling",
@@ -47,8 +48,7 @@ PROVED = [name for name in RULES if name not in WRONG and name not in OPEN and n
 # Proved for ranks up to a bound only.
 UP_TO = {
     "structure/concat05", "structure/concat06", "structure/reduce_bcast", "structure/relabel01",
-    "structure/relabel01b", "structure/relabel02", "structure/dot02", "onnx/slice_relu", "onnx/pad01",
-    "onnx/expand_expand",
+    "structure/relabel01b", "structure/relabel02", "onnx/slice_relu", "onnx/pad01", "onnx/expand_expand",
 }
 SAMPLE = PROVED[::6]
 
