@@ -19,6 +19,11 @@ def shipped_rules(module: str) -> dict[str, CheckedRule]:
     return api.load(module).known
 
 
+def written_as(module: str, name: str) -> list[CheckedRule]:
+    """What a name in the text of a shipped module stands for: a rule, or those of a family."""
+    return [rule for known, rule in shipped_rules(module).items() if known.partition("[")[0] == name]
+
+
 @cache
 def rules_in(*paths: Path) -> dict[str, CheckedRule]:
     """The rules that some files define themselves, by name."""
