@@ -143,27 +143,30 @@ class Source:
                 facts.learn_equal(a, b)
 
     def cut_off(self, everything: bool = False) -> None:
-        """Ask the conditions on inputs as soon as these are bound, before operators make more cases.
+        """Ask the conditions on inputs and captured values as soon as these are bound, before operators make
+        more cases.
 
         Raises `Impossible` where one fails. One that cannot be read does not matter where another one fails,
         now or later.
         """
-        slots = self.scope.slots
+        slots, captures = self.scope.slots, self.scope.captures
         ready = [
-            pair for pair in self.early if everything or all(slots[node] != UNBOUND for node in pair[1])
+            early for early in self.early
+            if everything
+            or early.captured <= captures.keys() and all(slots[node] != UNBOUND for node in early.asked)
         ]
         if not ready:
             return
-        self.early = [pair for pair in self.early if pair not in ready]
+        self.early = [early for early in self.early if early not in ready]
         unread: NotProved | None = None
-        for pair in ready:
+        for early in ready:
             try:
-                if self.case.fails(pair[0]):
+                if self.case.fails(early.condition):
                     raise Impossible
             except TooMuch:
                 raise
             except NotProved as error:
-                self.early.append(pair)
+                self.early.append(early)
                 unread = error
         if everything and unread is not None:
             raise unread

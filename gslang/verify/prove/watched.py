@@ -74,13 +74,24 @@ class Chosen:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Early:
+    """A condition that looks at inputs (`asked`) and `captured` values only: it can be read when these are
+    bound.
+    """
+
+    condition: ir.Value
+    asked: frozenset[int]
+    captured: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Watched:
     """A rule with each decision as a let, and what is asked of it once for all cases.
 
     `decisions`: which let is which decision (by `id` in the old rule). `wanted`: what should be seen.
     `looked_into`: the properties of nodes that are read besides their types, with `IS_CONST` for whether they
-    are constants: of an input it matters then what computes it. `early`: conditions that look at
-    inputs only, each with the nodes that it looks at. `said`: what conditions fix of shapes.
+    are constants: of an input it matters then what computes it. `early`: conditions that are asked
+    before results are computed. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
     that read such numbers, which calls choose, or look at instances.
     """
@@ -89,7 +100,7 @@ class Watched:
     decisions: dict[int, int]
     wanted: list[Goal]
     looked_into: dict[int, set[str]]
-    early: tuple[tuple[ir.Value, frozenset[int]], ...]
+    early: tuple[Early, ...]
     said: dict[int, Said]
     vectors: frozenset[int]
     chosen: tuple[Chosen, ...] = ()
@@ -156,9 +167,7 @@ def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[i
             yield from (shared for shared in each[0] if all(shared in arm for arm in each[1:]))
 
 
-def _early(
-    rule: ir.CheckedRule, single: frozenset[int]
-) -> tuple[tuple[ir.Value, frozenset[int]], ...]:
+def _early(rule: ir.CheckedRule, single: frozenset[int]) -> tuple[Early, ...]:
     """The conditions that look at inputs only, those on fewer inputs first: they cut off more.
 
     `single`: constants whose number may be read before an operator has said what it is.
@@ -168,7 +177,8 @@ def _early(
         for c in _implied(rule, rule.where)
         if not _asks_for_results(rule, c, single) and not _asks_for_instances(rule, c)
     ]
-    return tuple(sorted(((c, frozenset(_nodes(rule, c))) for c in found), key=lambda pair: len(pair[1])))
+    waiting = [Early(c, frozenset(_nodes(rule, c)), frozenset(_captured(rule, c))) for c in found]
+    return tuple(sorted(waiting, key=lambda early: len(early.asked)))
 
 
 def _chosen(rule: ir.CheckedRule, vectors: frozenset[int]) -> Iterator[Chosen]:
@@ -213,6 +223,11 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
 def _nodes(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
     """The nodes that a condition looks at."""
     return {part.node for part in readings(condition, rule.lets) if isinstance(part, ir.NodeAttr)}
+
+
+def _captured(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
+    """The captured values that a condition looks at."""
+    return {part.capture for part in readings(condition, rule.lets) if isinstance(part, ir.Captured)}
 
 
 def _numbers_of_operators(rule: ir.CheckedRule) -> frozenset[int]:
