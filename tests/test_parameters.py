@@ -116,3 +116,9 @@ def test_a_parameter_without_a_value_is_told_once(declared: str) -> None:
     text = f"dialect relay;\nparam {declared};\nrule r(a): nn.relu(a) where -k > 1 and k[0] == 2 => a;\n"
     found = check_source(Source("p.gsl", text)).diagnostics
     assert [diagnostic.code for diagnostic in found] == ["E0211"]
+
+
+def test_a_wrong_default_is_the_only_mistake() -> None:
+    text = 'param k: int = "a";\nrule r(x): nn.softmax(x, axis = k) => x;\nrule s(x): x + k => x;\n'
+    found = check_source(Source("rules.gsl", text)).diagnostics
+    assert [diagnostic.code for diagnostic in found] == ["E0211"]

@@ -206,6 +206,7 @@ class Lowering:
     overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
     in_a_rule: str | None = None  # the same on this side of a rule
+    broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
 
     # ── findings ──

@@ -156,6 +156,7 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
         return ValueOf(ir.Opset(), "int")
     if isinstance(known := lowering.functions.get(name), n.ParamDecl):
         if isinstance(known.value, NotConstant):
+            lowering.broken = True
             raise Stop  # reported where it is declared
         return ValueOf(ir.Const(known.value, name), parameters.type_of(known))
     if name in lowering.functions:

@@ -107,7 +107,7 @@ def _lower_target(lowering: Lowering, rule: n.Rule) -> list[int]:
 
 
 def _has_error(lowering: Lowering) -> bool:
-    return any(finding.severity.value == "error" for finding in lowering.diagnostics)
+    return lowering.broken or any(finding.severity.value == "error" for finding in lowering.diagnostics)
 
 
 # ── header ──────────────────────────────────────────────────────────────────────────────────────────────────

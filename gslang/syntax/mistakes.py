@@ -10,6 +10,7 @@ from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.syntax.brackets import Mismatched, Unclosed, Unopened, unpaired
 from gslang.syntax.foreign_forms import foreign_form
+from gslang.syntax.keywords import keyword_for_name
 
 if TYPE_CHECKING:
     from lark import UnexpectedInput
@@ -110,6 +111,8 @@ def explain_syntax_error(
         return _broken_string(text, here)
     if not _COMMENT.match(rest) and (fault := unpaired(code, *item)) is not None:
         return _unpaired(source, text, code, at, expected, fault)
+    if (word := keyword_for_name(code, item[0], at, expected)) is not None:
+        return _keyword_as_name(Span(source, *word))
     if (misspelt := _misspelt(source, text, at, rest[:width])) is not None:
         return misspelt
     previous = _end_before(text, code, at)
@@ -200,6 +203,11 @@ def _unopened(
         "E0105", f"`{code[closing]}` closes nothing", Label(closed),
         help=f"remove it, or open it with `{bracket}`",
     )
+
+
+def _keyword_as_name(word: Span) -> Diagnostic:
+    help = f"`{word.text}` is a keyword: choose another name"
+    return Diagnostic("E0102", f"expected a name, found `{word.text}`", Label(word), help=help)
 
 
 def _misspelt(source: Source, text: str, at: int, found: str) -> Diagnostic | None:
