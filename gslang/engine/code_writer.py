@@ -17,7 +17,7 @@ from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
 from gslang.engine.value_code import Namespace, NotCompiled
-from gslang.graph.graph import MANY_USERS
+from gslang.graph.users import MANY_USERS
 
 MOST_LOOPS = 12  # Python allows 20 nested blocks; beyond this a nested function starts afresh
 

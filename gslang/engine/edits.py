@@ -18,9 +18,10 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Type, UnknownValue
 from gslang.engine.worklist import Made
-from gslang.graph.graph import CONST, DEAD, INPUT, MANY_USERS, NO_ATTRS, Graph, ancestors_after, users_of
+from gslang.graph.graph import CONST, DEAD, INPUT, NO_ATTRS, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
 from gslang.graph.order import GAP
+from gslang.graph.users import MANY_USERS, users_of
 
 Known = dict[tuple["Type | None", ...], "Type | None"]
 """Operand types → result type, of one operator with one set of attributes."""
@@ -362,7 +363,7 @@ def _place(
             label = order.label
             anchor = min(olds, key=label.__getitem__)
             low = label[anchor]
-            moved = ancestors_after(graph, needed, anchor)
+            moved = order.ancestors_after(graph.operands, needed, anchor)
             # no node moves up, where its other users may be below it
             high = min([high, *[label[node] for node in moved]])
             nodes = [*moved, *nodes]

@@ -20,8 +20,9 @@ from gslang.engine.code_writer import Place, Writer, tuple_code
 from gslang.engine.edits import Edits
 from gslang.engine.generate_known import objects_read
 from gslang.engine.value_code import Namespace
-from gslang.graph.graph import INDEX_ATTRS, MANY_USERS
+from gslang.graph.graph import INDEX_ATTRS
 from gslang.graph.scalar import Row
+from gslang.graph.users import MANY_USERS
 
 _MOST_STAMPS = 1024  # of one rule; graphs with more kinds of matches gain nothing from more
 _SMALL = 64  # elements of a constant that all applications share

@@ -12,8 +12,9 @@ from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
 from gslang.engine.build import add_constant, annotate, fitted, known_value, normalised
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import plain
-from gslang.graph.graph import ABSENT, INDEX_ATTRS, MANY_USERS, PROJ, TUPLE, Graph
+from gslang.graph.graph import ABSENT, INDEX_ATTRS, PROJ, TUPLE, Graph
 from gslang.graph.scalar import Row
+from gslang.graph.users import MANY_USERS
 
 
 @dataclass(frozen=True, slots=True)

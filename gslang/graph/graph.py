@@ -2,8 +2,8 @@
 
 A node is a small integer; each property is a column (a list indexed by node). No object per node or per edge.
 Columns are read directly by the engine; they are changed only through the methods here, which keep three
-facts true: `users` is the inverse of `operands`, `order` is topological, and a removed node has operator
-`DEAD`.
+facts true: `users` (`users.py`) is the inverse of `operands`, `order` is topological, and a removed node has
+operator `DEAD`.
 
 Not here: what operators mean (`dialect`), files (`formats`), matching (`engine`).
 """
@@ -17,7 +17,8 @@ from typing import Any, ClassVar, Final
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import Type
-from gslang.graph.order import OUTSIDE, Order
+from gslang.graph.order import OUTSIDE, Order, visit
+from gslang.graph.users import Users, users_of
 
 # Kinds of nodes that are not operator calls, as values of the `op` column. `%` begins no operator's name.
 INPUT: Final = intern("%input")  # given at run time
@@ -38,17 +39,8 @@ ABSENT: Final = -1  # an omitted optional operand
 NO_ATTRS: Final[Attrs] = {}
 INDEX_ATTRS: Final[list[Attrs]] = [{"index": i} for i in range(64)]
 
-# Up to this many users a tuple, which copies of a graph share, beyond it a dict (ordered, constant-time
-# removal); both iterate and have `len`.
-MANY_USERS: Final = 16
 
-
-def users_of(nodes: Sequence[int]) -> tuple[int, ...] | dict[int, None]:
-    """These nodes, without repetition, as what a graph notes as users of a node."""
-    return tuple(nodes) if len(nodes) <= MANY_USERS else dict.fromkeys(nodes)
-
-
-class Graph:
+class Graph(Users):
     """A computation graph. `outputs` lists result nodes in order and may name a node more than once.
 
     Columns: `op` (an interned operator name or one of the kinds above), `operands` (tuple of nodes, `ABSENT`
@@ -63,8 +55,8 @@ class Graph:
     """
 
     __slots__ = (
-        "additions", "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op",
-        "operands", "order", "output_uses", "outputs", "types", "users", "values",
+        "attrs", "blocked", "dead", "dialect", "extras", "meta", "name", "names", "op", "operands", "order",
+        "output_uses", "outputs", "types", "values",
     )
 
     picture: ClassVar[Callable[[Graph], str] | None] = None  # draws a graph as SVG; set by `gslang.api`
@@ -83,6 +75,7 @@ class Graph:
         return f"<Graph {self.name}, dialect {self.dialect}: {', '.join(shown)}>"
 
     def __init__(self, dialect: str = "relay", name: str = "main") -> None:
+        super().__init__()
         self.dialect = dialect
         self.name = name
         self.op: list[str] = []
@@ -90,7 +83,6 @@ class Graph:
         self.attrs: list[Attrs] = []
         self.types: list[Type | None] = []
         self.names: list[str | None] = []
-        self.users: list[tuple[int, ...] | dict[int, None]] = []
         self.outputs: list[int] = []
         self.output_uses: dict[int, list[int]] = {}  # output → its positions among the outputs
         self.values: dict[int, Any] = {}
@@ -99,7 +91,6 @@ class Graph:
         self.order: Order | None = None
         self.dead = 0  # how many numbers belong to removed nodes
         self.blocked: dict[int, None] = {}  # outputs of matches that only a path through other nodes forbids
-        self.additions: dict[int, list[list[int]]] = {}  # watched node → logs of users that came or changed
 
     # ── building ────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -208,39 +199,8 @@ class Graph:
         seen = bytearray(len(self.op))
         result: list[int] = []
         for output in self.outputs:
-            self._visit(output, seen, result)
+            visit(self.operands, output, seen, result)
         return result
-
-    def _visit(self, start: int, seen: bytearray, result: list[int]) -> None:
-        """Append what `start` depends on and is not seen yet, operands first.
-
-        On the stack `~node` means: its operands are done.
-        """
-        operands = self.operands
-        stack = [start]
-        push, pop, done = stack.append, stack.pop, result.append
-        while stack:
-            node = pop()
-            if node < 0:
-                done(~node)
-                continue
-            while not seen[node]:
-                seen[node] = 1
-                below = operands[node]
-                if not below:
-                    done(node)
-                    break
-                push(~node)
-                if len(below) == 2:
-                    if (operand := below[1]) >= 0 and not seen[operand]:
-                        push(operand)
-                elif len(below) > 2:
-                    for operand in below[:0:-1]:
-                        if operand >= 0 and not seen[operand]:
-                            push(operand)
-                node = below[0]
-                if node < 0:
-                    break
 
     def ordered(self) -> Order:
         """The maintained order; at first use it is the reverse post-order, unreachable nodes last."""
@@ -271,7 +231,7 @@ class Graph:
             for node in nodes:
                 seen[node] = 1
             for node in self.nodes():
-                self._visit(node, seen, nodes)
+                visit(self.operands, node, seen, nodes)
         return nodes
 
     def copy(self) -> Graph:
@@ -279,9 +239,7 @@ class Graph:
         other = Graph(self.dialect, self.name)
         other.op, other.operands, other.attrs = self.op[:], self.operands[:], self.attrs[:]
         other.types, other.names = self.types[:], self.names[:]
-        other.users = self.users[:]
-        if dict in set(map(type, other.users)):
-            other.users = [users.copy() if isinstance(users, dict) else users for users in other.users]
+        other.users = self.copied_users()
         other.outputs, other.output_uses = (
             self.outputs[:], {node: uses[:] for node, uses in self.output_uses.items()},
         )
@@ -291,37 +249,6 @@ class Graph:
         return other
 
     # ── changing ────────────────────────────────────────────────────────────────────────────────────────────
-
-    def add_user(self, operand: int, user: int) -> None:
-        """Note that `user` reads `operand`."""
-        users = self.users[operand]
-        for log in self.additions.get(operand, ()):
-            log.append(user)
-        if isinstance(users, dict):
-            users[user] = None
-        elif user not in users:
-            self.users[operand] = users_of((*users, user))
-
-    def drop_user(self, operand: int, user: int) -> None:
-        """Note that `user` no longer reads `operand`."""
-        users = self.users[operand]
-        if isinstance(users, dict):
-            users.pop(user, None)
-        elif user in users:
-            self.users[operand] = tuple([other for other in users if other != user])
-
-    def exchange_users(self, operand: int, gone: Collection[int], new: Collection[int]) -> None:
-        """Note that the nodes `new` read `operand`, and that the nodes `gone` no longer do."""
-        for log in self.additions.get(operand, ()):
-            log.extend(new)
-        users = self.users[operand]
-        if isinstance(users, dict):
-            users.update(dict.fromkeys(new))
-            for user in gone:
-                users.pop(user, None)
-        else:
-            kept = [user for user in users if user not in gone]
-            self.users[operand] = users_of(kept + [user for user in new if user not in kept])
 
     def discard_from(self, first: int) -> None:
         """Undo all `add`s from node `first` on. None of them may be placed or used by an older node."""
@@ -438,18 +365,3 @@ class Graph:
 
     def rename(self, node: int, name: str | None) -> None:
         self.names[node] = name
-
-
-def ancestors_after(graph: Graph, starts: Iterable[int], first: int) -> list[int]:
-    """`starts` and what they depend on, as far as it stands after `first` in the order; in that order."""
-    order = graph.ordered()
-    label, bound = order.label, order.label[first]
-    found: dict[int, None] = {}
-    stack = [node for node in starts if label[node] > bound]
-    operands = graph.operands
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found[node] = None
-            stack.extend(o for o in operands[node] if o >= 0 and label[o] > bound and o not in found)
-    return sorted(found, key=label.__getitem__)

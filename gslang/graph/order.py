@@ -9,11 +9,43 @@ maintaining order in a list", 1987, without the list).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 GAP: Final = 1 << 40
 OUTSIDE: Final = -1
+
+
+def visit(operands: Sequence[Sequence[int]], start: int, seen: bytearray, result: list[int]) -> None:
+    """Append what `start` depends on and is not seen yet, operands first. `operands`: node → its operands,
+    a negative number for one that is absent.
+
+    On the stack `~node` means: its operands are done.
+    """
+    stack = [start]
+    push, pop, done = stack.append, stack.pop, result.append
+    while stack:
+        node = pop()
+        if node < 0:
+            done(~node)
+            continue
+        while not seen[node]:
+            seen[node] = 1
+            below = operands[node]
+            if not below:
+                done(node)
+                break
+            push(~node)
+            if len(below) == 2:
+                if (operand := below[1]) >= 0 and not seen[operand]:
+                    push(operand)
+            elif len(below) > 2:
+                for operand in below[:0:-1]:
+                    if operand >= 0 and not seen[operand]:
+                        push(operand)
+            node = below[0]
+            if node < 0:
+                break
 
 
 class Order:
@@ -65,6 +97,20 @@ class Order:
             label[node] = at
             at += step
         return True
+
+    def ancestors_after(
+        self, operands: Sequence[Sequence[int]], starts: Iterable[int], first: int
+    ) -> list[int]:
+        """`starts` and what they depend on, as far as it stands after `first`; in this order."""
+        label, bound = self.label, self.label[first]
+        found: dict[int, None] = {}
+        stack = [node for node in starts if label[node] > bound]
+        while stack:
+            node = stack.pop()
+            if node not in found:
+                found[node] = None
+                stack.extend(o for o in operands[node] if o >= 0 and label[o] > bound and o not in found)
+        return sorted(found, key=label.__getitem__)
 
     def renumber(self) -> None:
         """Give all labels anew, in place, with full gaps between them."""
