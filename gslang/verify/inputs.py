@@ -24,13 +24,13 @@ def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Array]:
         return _widely(graph, values, seed)
     if kind == "beyond":
         return _beyond(graph, values, seed)
-    for name, value in values.items():
+    for k, (name, value) in enumerate(values.items()):
         if value.dtype.kind == "b" and value.size == 1:
             changed[name] = ~value  # a choice goes the other way
         elif value.dtype.kind != "f":
             changed[name] = value
-        elif kind in ("zeros", "special"):
-            changed[name] = _sprinkled(value, seed, kind)
+        elif kind in ("zeros", "special"):  # inputs of one size get these at different places
+            changed[name] = _sprinkled(value, np.random.default_rng([seed, value.size, 13, k]), kind)
         elif kind == "halves":
             changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
         elif kind == "positive":
@@ -145,14 +145,13 @@ _MOST_CONSTANTS = 16  # of one array
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
-def _sprinkled(value: Array, seed: int, kind: str) -> Array:
+def _sprinkled(value: Array, rng: np.random.Generator, kind: str) -> Array:
     """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
     small = (
         np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")
         else 0.0
     )
     numbers = (0.0, -0.0, small, -small) if kind == "zeros" else (np.inf, -np.inf, np.nan)
-    rng = np.random.default_rng([seed, value.size])
     return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(
         value.dtype
     )
