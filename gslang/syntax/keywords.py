@@ -21,7 +21,7 @@ _COUNTED: Final = re.compile(r"\s+for\s+(?:\(\s*)?(?:\w+\s*,\s*)*(\w+)")
 
 
 def is_keyword(word: str) -> bool:
-    """True for a word that the grammar takes for no name."""
+    """True for a word that the grammar reserves: nothing can be called that."""
     return word.isidentifier() and _name().fullmatch(word) is None
 
 

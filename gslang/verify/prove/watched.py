@@ -168,7 +168,8 @@ def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[i
 
 
 def _early(rule: ir.CheckedRule, single: frozenset[int]) -> tuple[Early, ...]:
-    """The conditions that look at inputs only, those on fewer inputs first: they cut off more.
+    """The conditions that look at inputs and captured values only, those on fewer inputs first: they cut off
+    more.
 
     `single`: constants whose number may be read before an operator has said what it is.
     """
