@@ -308,8 +308,22 @@ class Making(CallAttributes):
         return answer, proposed
 
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
-        """Shapes of a call's operands, None where they are not known yet."""
-        return [self.shape_of(slots[k]) if k in slots else None for k in range(len(call.operands))]
+        """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""
+        return [
+            self.shape_of(slots[k]) if k in slots else self.stated_shape(pattern)
+            for k, pattern in enumerate(call.operands)
+        ]
+
+    def stated_shape(self, pattern: int | None | ir.Splice) -> Shape | None:
+        """The shape that a leaf has whatever it is bound to. A sampler that does not know it proposes numbers
+        of another shape.
+        """
+        node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
+        for test in node.asked("shape") if isinstance(node, ir.LeafNode) else ():
+            match test:
+                case ir.Equals(ir.Const(tuple() as shape)) if all(type(size) is int for size in shape):
+                    return shape
+        return None
 
     def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""

@@ -16,7 +16,7 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.graph.graph import Graph
+from gslang.graph.graph import CONST, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.instances import Search, instances
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
@@ -201,3 +201,14 @@ def test_scores_are_small_where_a_number_hides_them() -> None:
           => Softmax(s + Where(mask, const(value = 0.0, dtype = "float32"), c), axis = -1)
         }""")
     assert verify_now(rules.own["r"], Settings(seconds=3, proof_steps=0)).verdict != "refuted"
+
+
+def test_numbers_that_an_operator_asks_for_have_the_shape_that_a_leaf_states() -> None:
+    """One number for all rows would tell no scale of rows from one of columns."""
+    rule = api.parse_rules(
+        "dialect onnx; rule r(q: any(shape = (4, 4)), s: const(shape = (4,), dtype = \"float32\")):"
+        " Relu(DequantizeLinear(q, s)) => DequantizeLinear(q, s);"
+    ).own["r"]
+    drawn = [i.before for i in instances(rule, Search(), 0, 60.0, 12)]
+    scales = [g.value(n) for g in drawn for n in g.nodes() if g.op[n] is CONST]
+    assert len([values for values in scales if len(set(values.ravel())) > 1]) > len(drawn) // 2 > 1
