@@ -22,7 +22,13 @@ from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_attributes import CallAttributes
-from gslang.verify.operand_types import declared_type, operand_type, operand_types, type_of_its_own
+from gslang.verify.operand_types import (
+    declared_type,
+    operand_type,
+    operand_types,
+    type_of_its_own,
+    typed_like,
+)
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -297,7 +303,8 @@ class Making(CallAttributes):
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
             self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
-            slots[k] = self.operand(operator, k, pattern, self.field_shape if fits_field else answer[k])
+            shape = self.field_shape if fits_field else answer[k]
+            slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
             self.hint, self.settled = None, False
         shapes = self.shapes(call, slots)
         if all(
@@ -310,25 +317,40 @@ class Making(CallAttributes):
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
         """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""
         return [
-            self.shape_of(slots[k]) if k in slots else self.stated_shape(pattern)
+            self.shape_of(slots[k]) if k in slots
+            else stated if isinstance(stated := self.stated(pattern, "shape"), tuple) else None
             for k, pattern in enumerate(call.operands)
         ]
 
-    def stated_shape(self, pattern: int | None | ir.Splice) -> Shape | None:
-        """The shape that a leaf has whatever it is bound to. A sampler that does not know it proposes numbers
-        of another shape.
+    def stated(self, pattern: int | None | ir.Splice, field: str) -> object:
+        """The constant that a field of a leaf has whatever it is bound to. Operands beside it depend on it:
+        a sampler that does not know its shape proposes numbers of another one.
         """
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
-        for test in node.asked("shape") if isinstance(node, ir.LeafNode) else ():
+        for test in node.asked(field) if isinstance(node, ir.LeafNode) else ():
             match test:
-                case ir.Equals(ir.Const(tuple() as shape)) if all(type(size) is int for size in shape):
-                    return shape
+                case ir.Equals(ir.Const(value)):
+                    return value
         return None
 
-    def operand(self, operator: str, k: int, pattern: int, shape: Shape | None) -> int:
+    def type_beside(self, call: ir.CallNode, operator: str, k: int, slots: Mapping[int, int]) -> str | None:
+        """The element type that operand `k` takes over from another one; None where it does not, or that is
+        open.
+        """
+        other = typed_like(operator, k)
+        if other is None:
+            return None
+        if other in slots:
+            return getattr(self.graph.types[slots[other]], "dtype", None)
+        stated = self.stated(call.operands[other], "dtype")
+        return stated if isinstance(stated, str) else None
+
+    def operand(
+        self, operator: str, k: int, pattern: int, shape: Shape | None, dtype: str | None = None
+    ) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""
         before = self.dtype
-        self.dtype = type_of_its_own(operator, k, self.dice(pattern)) or before
+        self.dtype = dtype or type_of_its_own(operator, k, self.dice(pattern)) or before
         if self.rule.dialect.name == "onnx":
             self.dtype = operand_type(operator, k, self.dtype)
         else:

@@ -14,6 +14,12 @@ _OF_THEIR_OWN = frozenset({
     ("cast_like", 1), ("reshape_like", 1), ("slice_like", 1), ("broadcast_to_like", 1),
     ("collapse_sum_like", 1), ("CastLike", 1), ("Pow", 1), ("MatMulInteger", 1), ("ConvInteger", 1),
 })  # fmt: skip
+# zero points of coded numbers → the operand whose type they have
+_CODED_LIKE = {
+    ("DequantizeLinear", 2): 0, ("MatMulInteger", 2): 0, ("MatMulInteger", 3): 1, ("ConvInteger", 2): 0,
+    ("ConvInteger", 3): 1, ("QLinearMatMul", 2): 0, ("QLinearMatMul", 5): 3, ("QLinearConv", 2): 0,
+    ("QLinearConv", 5): 3,
+}  # fmt: skip
 _DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
@@ -40,6 +46,11 @@ def type_of_its_own(operator: str, k: int, rng: Random) -> str | None:
         return None
     allowed = operand_types(operator, k)
     return rng.choice([name for name in _DRAWN if not allowed or name in allowed])
+
+
+def typed_like(operator: str, k: int) -> int | None:
+    """The operand whose element type operand `k` must have, where that is not the type of all."""
+    return _CODED_LIKE.get((operator, k))
 
 
 def operand_type(operator: str, k: int, wanted: str) -> str:
