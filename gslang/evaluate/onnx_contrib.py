@@ -250,13 +250,20 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> object:
 
 
 def _real(value: Array, scale: Array, zero: Array | None) -> Any:
-    return (value.astype(np.float32) - (0 if zero is None else zero.astype(np.float32))) * scale
+    moved = value.astype(np.float32) - (0 if zero is None else _number(zero).astype(np.float32))
+    return moved * _number(scale)
+
+
+def _number(parameter: Array) -> Array:
+    """A scale or zero point of one element as a scalar: its dimensions are not the result's."""
+    return parameter.reshape(()) if parameter.size == 1 else parameter
 
 
 def _coded(value: Array, scale: Array, zero: Array | None, dtype: Any) -> Any:
     limits = np.iinfo(dtype)
     return np.clip(
-        np.rint(value / scale) + (0 if zero is None else zero.astype(np.float32)), limits.min, limits.max
+        np.rint(value / _number(scale)) + (0 if zero is None else _number(zero).astype(np.float32)),
+        limits.min, limits.max,
     ).astype(dtype)
 
 
@@ -293,8 +300,8 @@ def q_concat(operands: Operands, attrs: Attrs) -> object:
 
 
 def along(parameter: Array, x: Array, axis: int) -> Any:
-    if parameter is None or parameter.ndim == 0 or parameter.size == 1:
-        return parameter if parameter is None else parameter.reshape(())
+    if parameter is None or parameter.size == 1:
+        return parameter
     return parameter.reshape(*(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
 
 

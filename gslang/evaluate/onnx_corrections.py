@@ -139,9 +139,28 @@ def _qlinear_matmul(operands: Operands, attrs: Attrs) -> object:
     other way where the zero point is odd."""
     a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = operands
     left, right = a.astype(np.int32) - a_zero.astype(np.int32), b.astype(np.int32) - b_zero.astype(np.int32)
-    product = np.matmul(left, right)
-    rounded = np.rint(product * (a_scale * b_scale / scale)) + zero
-    return np.clip(rounded, np.iinfo(zero.dtype).min, np.iinfo(zero.dtype).max).astype(zero.dtype)
+    return _coded(np.matmul(left, right), a_scale * b_scale / scale, zero)
+
+
+def _qlinear_conv(operands: Operands, attrs: Attrs) -> object:
+    """The same; the reference takes scales of channels for images of two dimensions only, too."""
+    from onnx.helper import make_node
+    from onnx.reference import ReferenceEvaluator
+
+    x, x_scale, x_zero, w, w_scale, w_zero, scale, zero, bias = (*operands, None)[:9]
+    rest = (1,) * (x.ndim - 2)
+    node = make_node("Conv", ["x", "w"], ["y"], **{k: v for k, v in attrs.items() if v is not None})
+    sizes = {"x": x.astype(float) - x_zero, "w": w.astype(float) - w_zero.reshape(-1, 1, *rest)}
+    (product,) = ReferenceEvaluator(node).run(None, sizes)  # of whole numbers, so exact
+    if bias is not None:
+        product = product + bias.reshape(-1, *rest)
+    return _coded(product, (x_scale * w_scale / scale).reshape(-1, *rest), zero)
+
+
+def _coded(value: Any, scale: Any, zero: Any) -> Any:
+    """Scaled, rounded, moved by the zero point, and limited to its type."""
+    limits = np.iinfo(zero.dtype)
+    return np.clip(np.rint(value * scale) + zero, limits.min, limits.max).astype(zero.dtype)
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
@@ -151,6 +170,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "GlobalLpPool": _global_lp_pool,
     "Pad": _pad,
     "Pow": _power,
+    "QLinearConv": _qlinear_conv,
     "QLinearMatMul": _qlinear_matmul,
     "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
     "ReduceMean": _mean,

@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import INPUT, Graph
+from tests.onnx.models import model, value
 
 LARGE = 2**62 + 1  # no float
 
@@ -103,3 +105,39 @@ def test_the_largest_of_whole_numbers_beside_padding(dtype: str, attrs: dict[str
     found = computed("MaxPool", [x], {"kernel_shape": (2, 2), **attrs})
     wanted = computed("MaxPool", [x.astype(np.float64)], {"kernel_shape": (2, 2), **attrs})
     assert found.dtype == np.dtype(dtype) and found.tolist() == wanted.tolist()
+
+
+@pytest.mark.parametrize("image", [(6,), (5, 4)])
+@pytest.mark.parametrize("channels", [(), (3,)])
+@pytest.mark.parametrize("zero", [0, 1])
+def test_quantized_convolutions_round_as_onnxruntime_does(
+    image: tuple[int, ...], channels: tuple[int, ...], zero: int
+) -> None:
+    """Before the zero point is added: where it is odd, ties go another way behind it."""
+    from onnxruntime import InferenceSession
+
+    rng = np.random.default_rng(0)
+    scale = np.float32(0.125)
+    operands = [
+        rng.integers(0, 4, (2, 2, *image), np.uint8), scale, np.uint8(zero),
+        rng.integers(-4, 4, (3, 2, *(2 for _ in image)), np.int8),
+        rng.choice([np.float32(0.5), np.float32(1)], channels), np.zeros(channels, np.int8),
+        np.float32(0.25), np.uint8(zero), rng.integers(-8, 8, 3, np.int32),
+    ]
+    attrs = {"auto_pad": "SAME_LOWER", "strides": (1,) * len(image)}
+    operands = [np.asarray(x) for x in operands]
+    found = model(
+        [helper.make_node("QLinearConv", [f"x{k}" for k in range(9)], ["y"], **attrs)],
+        [value(f"x{k}", x.shape, helper.np_dtype_to_tensor_dtype(x.dtype)) for k, x in enumerate(operands)],
+        [value("y", (2, 3, *image), TensorProto.UINT8)],
+    )
+    session = InferenceSession(found.SerializeToString(), providers=["CPUExecutionProvider"])
+    (expected,) = session.run(None, {f"x{k}": x for k, x in enumerate(operands)})
+    np.testing.assert_array_equal(computed("QLinearConv", operands, attrs), expected)
+
+
+def test_a_scale_of_one_element_gives_a_result_no_dimensions() -> None:
+    one, zero = np.array([0.5], np.float32), np.array([1], np.uint8)
+    x = np.array(7, np.uint8)
+    found = computed("com.microsoft.QLinearAdd", [x, one, zero, x, one, zero, one, zero], {})
+    assert (found.shape, int(found)) == ((), 13)
