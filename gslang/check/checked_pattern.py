@@ -12,8 +12,8 @@ from typing import Final, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
-from gslang.check.checked_tests import Constraint, SameAttributes, Test
-from gslang.check.checked_values import Value, written_number
+from gslang.check.checked_tests import Constraint, Equals, SameAttributes, Test
+from gslang.check.checked_values import Const, Value, written_number
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE
 
 OF_KIND: Final = {
@@ -113,6 +113,13 @@ class PatternNode:
     def asked(self, name: str) -> tuple[Test, ...]:
         """The tests of a field."""
         return tuple([c.test for c in self.tests if c.field == name])
+
+    def stated(self, name: str) -> object:
+        """The constant that a field has whatever the node is bound to; None where there is none."""
+        for test in self.asked(name):
+            if isinstance(test, Equals) and isinstance(test.value, Const):
+                return test.value.value
+        return None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -327,11 +327,7 @@ class Making(CallAttributes):
         a sampler that does not know its shape proposes numbers of another one.
         """
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
-        for test in node.asked(field) if isinstance(node, ir.LeafNode) else ():
-            match test:
-                case ir.Equals(ir.Const(value)):
-                    return value
-        return None
+        return node.stated(field) if isinstance(node, ir.LeafNode) else None
 
     def type_beside(self, call: ir.CallNode, operator: str, k: int, slots: Mapping[int, int]) -> str | None:
         """The element type that operand `k` takes over from another one; None where it does not, or that is
