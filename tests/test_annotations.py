@@ -12,10 +12,12 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.main import main
 from gslang.dialect.load import load_dialect
 from gslang.engine.common_subexpressions import merge_equal_calls
+from gslang.fmt.format_source import layout
 from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import write_json
 from gslang.graph.annotations import annotations_of
 from gslang.graph.compare import differences
+from gslang.highlight import words
 from gslang.verify.verdict import Settings, verify_now
 
 ATTACHED = {"backend": "npu", "stage": 2, "weight": -0.5, "fast": True}
@@ -268,3 +270,12 @@ def test_what_cannot_be_attached_fails_with_a_message() -> None:
     text = graph(data, call("y", "multiply", "x", "c"), outputs=("y",)).replace("[2, 3]", "[2, 2]")
     result = rules.apply(read_json(text))
     assert result.applications == 0 and "cannot be attached" in result.failures[0].message
+
+
+@pytest.mark.parametrize("word", words.words())
+def test_every_word_of_the_language_names_one(word: str) -> None:
+    text = f"@attach(stage = 1, {word} = 2)\nrule to_npu(x): tanh(x) => exp(x);\n"
+    after = api.parse_rules(text).apply(read_json(SMALL)).graph
+    (made,) = [n for n in after.nodes() if after.is_call(n) and after.op[n] == "exp"]
+    assert dict(annotations_of(after, made)) == {"stage": 1, word: 2}
+    assert layout(text) == text

@@ -110,10 +110,16 @@ def only_in_the_sketch(tree: Tree[Any]) -> bool:
     return False
 
 
+def _before_equals_a_word(argument: Any) -> bool:
+    """`dialect = 1` among the arguments of an annotation."""
+    name = argument.children[0] if isinstance(argument, Tree) and argument.data == "keyword" else None
+    return isinstance(name, Tree) and name.data == "field" and getattr(name.children[0], "type", "") != "NAME"
+
+
 def only_in_ours(tree: Tree[Any]) -> bool:
     """Words and signs in more places: a `;` before `=>` and `}`, a comma behind the last of more lists, every
-    word after a dot or before `=`, `p.0.1`, an operator variable as the parameter of a function, functions
-    without a body, tables of families, parameters of files, and chains.
+    word after a dot or before `=` (of annotations, too), `p.0.1`, an operator variable as the parameter of a
+    function, functions without a body, tables of families, parameters of files, and chains.
     """
     words = {"none", "true", "false", "repeat", "unchanged"}
     for inner in tree.iter_subtrees():
@@ -122,6 +128,8 @@ def only_in_ours(tree: Tree[Any]) -> bool:
             case "projections" | "table" | "row" | "paramdecl" | "chain":
                 return True
             case "field" if last and last[0] in words:
+                return True
+            case "annotation" if any(_before_equals_a_word(c) for c in inner.children):
                 return True
             case "dotted" if any(isinstance(c, Tree) for c in inner.children):
                 return True
