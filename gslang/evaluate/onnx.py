@@ -95,6 +95,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             results[0] = results[0].astype(whole)
     except EvaluationError:
         raise
+    except NotImplementedError as error:  # of this evaluator, not of the operator
+        raise NoEvaluatorError(graph, node, f" with {error}" if str(error) else "") from error
     # reference implementations raise whatever NumPy does for operands that do not fit
     except Exception as error:
         reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__

@@ -74,6 +74,8 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             operands = _with(operands, found[2])
         try:
             return found[0](operands, found[1])
+        except NotImplementedError as error:  # of this evaluator, not of the operator
+            raise NoEvaluatorError(graph, node, f" with {error}") from error
         except KeyError as error:
             raise EvaluationError(
                 f"`{op}` of {graph.label(node)} cannot be computed: it needs {error}"
