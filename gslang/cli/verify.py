@@ -141,11 +141,8 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
             "there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them"
         )
     for c in good:
-        untried = f", {c.untried} without numerical test" if c.untried else ""
-        print(
-            f"checked  {c.rule}  {c.reason} ({c.cases} cases, {c.steps} steps, {c.obligations} "
-            f"obligations{untried})"
-        )
+        counts = ", ".join(f"{count} {what}" for what, count in c.counts.items() if count)
+        print(f"checked  {c.rule}  {c.claim}: {counts}")
     for path, why in refused:
         print(f"refused  {path}  {why}")
     print(f"{len(good)} checked, {len(refused)} refused")

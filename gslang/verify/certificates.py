@@ -28,6 +28,11 @@ def digest_of_rule(rule: CheckedRule) -> str:
     return sha256(content_of(rule).encode()).hexdigest()
 
 
+def outputs_of(rule: CheckedRule) -> int | None:
+    """The number of outputs of a rule; None if it depends on the match."""
+    return None if rule.output_block is not None else len(rule.outputs)
+
+
 def certified(rule: CheckedRule, verdict: Verdict, settings: Settings, folder: Path) -> Verdict:
     """The verdict, once the certificate of a rule that is proved stands in the folder; it says so where none
     could be written. What stood there for the rule before is taken away. Raises `OSError`.
@@ -60,9 +65,10 @@ def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checke
         try:
             document = json.loads(read_text(path))
             name = document.get("rule") if isinstance(document, dict) else None
-            good.append(check(
-                document, digest_of_rule(rules[name]) if isinstance(name, str) and name in rules else None
-            ))
+            rule = rules.get(name) if isinstance(name, str) else None
+            good.append(
+                check(document) if rule is None else check(document, digest_of_rule(rule), outputs_of(rule))
+            )
         except (ValueError, RecursionError) as error:
             refused.append((path, f"this is no JSON: {error}"))
         except Refused as error:

@@ -20,12 +20,12 @@ import gslang.verify.prove.prove as prove_module
 import gslang.verify.recheck as recheck_package
 from gslang.check.checked import CheckedRule
 from gslang.cli.main import main
-from gslang.verify.certificates import digest_of_rule
+from gslang.verify.certificates import digest_of_rule, outputs_of
 from gslang.verify.prove.certificate import as_certificate
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.prove.terms import number
-from gslang.verify.recheck.check import Checked, Refused, check
+from gslang.verify.recheck.check import IMPOSSIBLE, Checked, Refused, check
 from gslang.verify.recheck.terms import digest_of
 from tests.shipped import shipped_rules
 
@@ -92,8 +92,8 @@ NAMES = ("relus", "sigmoid", "exps", "joined", "halves")
 @pytest.mark.parametrize("name", NAMES)
 def test_they_are_accepted(name: str) -> None:
     checked = check(document(name))
-    assert checked.rule == name and checked.cases and checked.untried == 0
-    assert checked.steps > 0 or name == "joined"
+    assert checked.rule == name and checked.counts["equal"] and not untried(checked)
+    assert checked.counts["steps"] > 0 or name == "joined"
 
 
 def first_equal(changed: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +169,44 @@ def other_choice(changed: dict[str, Any]) -> None:
     changed["cases"][0]["choices"][0][0] += 1
 
 
+def no_outputs(changed: dict[str, Any]) -> None:
+    first_equal(changed)["outputs"] = []
+
+
+def output_left_out(changed: dict[str, Any]) -> None:
+    """Of two that there would be."""
+    for output in first_equal(changed)["outputs"]:
+        output["of"] = [[0, 2]]
+
+
+def no_elements(changed: dict[str, Any]) -> None:
+    case = next(case for case in changed["cases"] if case["outputs"] and case["sizes"]["names"])
+    case["outputs"] = [{"of": [[0, 1]], "empty": [[[1, [name]] for name in case["sizes"]["names"]]]}]
+
+
+def left_out_for_its_sizes(changed: dict[str, Any]) -> None:
+    case = first_equal(changed)
+    case["end"], case["outputs"] = "excluded by sizes", []
+    changed["claim"]["cases"] -= 1
+    changed["claim"]["whole"] -= case["whole"]
+
+
+def left_out_for_no_reason(changed: dict[str, Any]) -> None:
+    case = first_equal(changed)
+    case["end"], case["outputs"] = "excluded", []
+    changed["claim"]["cases"] -= 1
+    changed["claim"]["whole"] -= case["whole"]
+
+
+def no_wrapping_numbers(changed: dict[str, Any]) -> None:
+    changed["claim"]["whole"] += 1
+    case = next(case for case in changed["cases"] if case["outputs"] and case["whole"])
+    case["whole"] = False
+
+
 CHANGES = (
+    no_outputs, output_left_out, no_elements, left_out_for_its_sizes, left_out_for_no_reason,
+    no_wrapping_numbers,
     swap_steps, drop_step, drop_case, other_law, law_unclaimed, other_place, other_letters, other_normal_form,
     other_target, place_from_the_end, no_claim, false_obligation, other_choice,
 )
@@ -183,6 +220,29 @@ def test_what_was_changed_is_refused(change: Callable[[dict[str, Any]], None]) -
         check(changed)
     with pytest.raises(Refused):
         check(signed(changed))
+
+
+def test_the_number_of_outputs_is_that_of_the_rule() -> None:
+    assert check(document("exps"), outputs=1).counts["cases"]
+    with pytest.raises(Refused, match="the rule has 2 outputs, here are 1"):
+        check(document("exps"), outputs=2)
+
+
+def test_the_name_of_a_law_is_that_of_what_it_rewrites() -> None:
+    changed = document("halves")
+    step = next(
+        step for case in changed["cases"] for output in case["outputs"] for side in ("source", "target")
+        for step in output[side]["steps"] if "before" in step
+    )
+    changed["claim"]["laws"].append("very low number")
+    step["law"] = "very low number"
+    with pytest.raises(Refused, match="the law is about `exp`, which does not occur"):
+        check(signed(changed))
+
+
+def test_reasons_of_cases_that_are_left_out_are_counted() -> None:
+    counts = check(document("joined")).counts
+    assert sum(counts[end] for end in ("equal", "shown for floats only", *IMPOSSIBLE)) == counts["cases"]
 
 
 def test_conditions_on_sizes_are_under_the_checksum() -> None:
@@ -210,7 +270,7 @@ def test_any_change_is_refused_by_the_checksum_and_none_is_an_error() -> None:
             inner = inner[key]
         old = inner[path[-1]]
         inner[path[-1]] = random.choice(
-            [None, "x", -1, 10**9, [], [[]], {}, old + 1 if type(old) is int else f"{old}1"]
+            [None, "x", -7, 10**9, [], [[]], {}, old + 1 if type(old) is int else f"{old}1"]
         )
         with pytest.raises(Refused):
             check(changed)
@@ -320,6 +380,10 @@ SOME = (
 )
 
 
+def untried(checked: Checked) -> int:
+    return sum(n for what, n in checked.counts.items() if what.endswith("without numerical test"))
+
+
 def checked_again(package: str, name: str) -> Checked | None:
     rule = shipped_rules(package)[name]
     try:
@@ -327,14 +391,15 @@ def checked_again(package: str, name: str) -> Checked | None:
     except NotProved:
         return None
     return check(
-        json.loads(as_certificate(name, digest_of_rule(rule), proof)), digest_of_rule(rule)
+        json.loads(as_certificate(name, digest_of_rule(rule), proof)), digest_of_rule(rule),
+        outputs_of(rule),
     )
 
 
 @pytest.mark.parametrize("package, name", SOME)
 def test_some_shipped_rules(package: str, name: str) -> None:
     checked = checked_again(package, name)
-    assert checked is not None and checked.untried <= checked.cases / 4
+    assert checked is not None and untried(checked) <= checked.counts["cases"] / 4
 
 
 @pytest.mark.long

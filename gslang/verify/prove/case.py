@@ -17,7 +17,7 @@ from gslang.engine.values import COMPARE, truth
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import Dtype, compared, taken_as
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.sizes import Number, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue, SymbolicGraph
@@ -64,10 +64,10 @@ class Case:
         except DEFINITE as error:
             if self.world.reading and isinstance(error, UnknownValue):
                 raise NotProved(f"a value that is read before it is known: {error}") from error
-            raise Impossible from error
+            raise Impossible(CONDITION) from error
         except OPEN as error:
             if isinstance(error, TypeError) and str(error).startswith(_NOTHING):
-                raise Impossible from error
+                raise Impossible(CONDITION) from error
             raise NotProved(f"a value that cannot be read: {error}") from error
 
     def try_value(self, value: ir.Value) -> object:
@@ -77,7 +77,7 @@ class Case:
         except UnknownValue:
             return None
         except IndexError as error:  # a shape has fewer dimensions than the rule reads: no match
-            raise Impossible from error
+            raise Impossible(CONDITION) from error
 
     def holds(self, condition: ir.Value) -> bool:
         """True if a condition holds in this case; what the engine does not know either is false."""
@@ -106,7 +106,7 @@ class Case:
         """
         self.fails(condition)
         if not self.holds(condition):
-            raise Impossible
+            raise Impossible(CONDITION)
 
     def _assumed(self, condition: ir.Value) -> bool:
         by, each = condition.decided_by(True, ()), condition.each

@@ -32,7 +32,7 @@ from gslang.verify.prove.uses import Use, recording, untouched
 from gslang.verify.recheck import terms as plain
 from gslang.verify.recheck.terms import digest_of
 
-FORMAT = 1
+FORMAT = 2
 _MOST_ORDERS = 720
 _MOST_STEPS = 300  # of one side of one output
 
@@ -48,12 +48,34 @@ class Side:
     uses: list[Use]
 
 
+Path = tuple[tuple[int, int], ...]  # to a part of the outputs: (which one, of how many) at each level
+
+
+@dataclass(slots=True)
+class Compared:
+    """An element of an output, on both sides."""
+
+    path: Path
+    source: Side
+    target: Side
+
+
+@dataclass(slots=True)
+class Alike:
+    """An output of which no element is compared: the same value on both sides, or, with a shape, one without
+    elements.
+    """
+
+    path: Path
+    shape: tuple[Number, ...] | None
+
+
 @dataclass(slots=True)
 class CaseRecord:
     """The outputs of one case."""
 
     facts: Facts
-    outputs: list[tuple[Side, Side]] = field(default_factory=list)
+    outputs: list[Compared | Alike] = field(default_factory=list)
 
     def side(self, element: Callable[[], Term]) -> tuple[Term, Side]:
         """(the element, what it was made of): it is made once more, as it is written."""
@@ -207,10 +229,7 @@ def side_as_json(side: Side) -> dict[str, object]:
             if step is not None:
                 current, entry = step
                 steps.append(entry)
-    result = {"written": as_json(start), "steps": steps, "normal": as_json(normal)}
-    if side.written is None:
-        result["unwritten"] = True
-    return result
+    return {"written": as_json(start), "steps": steps, "normal": as_json(normal)}
 
 
 def _step(used: Use, current: plain.Term) -> tuple[plain.Term, dict[str, object]] | None:
@@ -268,29 +287,21 @@ def as_certificate(name: str, content: str, proof: Any) -> str:
         "format": FORMAT,
         "rule": name,
         "content": content,
-        "reason": proof.claim,
-        "claim": {
-            "ranks": proof.ranks,
-            "floats": proof.floats,
-            "limits": list(proof.limits),
-            "cases": proof.cases,
-            "laws": list(proof.laws),
-        },
+        "claim": proof.claimed,
         "cases": list(proof.written),
     }
     document["sha256"] = digest_of(document)
     return json.dumps(document, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
-def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, object]:
+def case_as_json(
+    record: CaseRecord, end: str, whole: bool, contradicting: Iterable[Number] = ()
+) -> dict[str, object]:
     """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its
-    outputs.
+    outputs. `contradicting`: sizes that would have to be at least 0 in a case that is left out.
     """
     facts = record.facts
-    outputs = (
-        [{"source": side_as_json(a), "target": side_as_json(b)} for a, b in record.outputs] if end == "equal"
-        else []
-    )
+    outputs = [_output_as_json(output) for output in record.outputs] if end == "equal" else []
     obligations = []
     seen: set[str] = set()
     for assumed, value in facts.proved or ():
@@ -305,13 +316,21 @@ def case_as_json(record: CaseRecord, end: str, whole: bool) -> dict[str, object]
         "choices": [list(pair) for pair in facts.choices.taken],
         "end": end,
         "whole": whole,
-        "sizes": _sizes(facts),
+        "sizes": _sizes(facts, contradicting),
         "obligations": obligations,
         "outputs": outputs,
     }
 
 
-def _sizes(facts: Facts) -> dict[str, object]:
+def _output_as_json(output: Compared | Alike) -> dict[str, object]:
+    """`of`: which output, and which part of it; `empty`: sizes of which one is 0."""
+    path = {"of": [list(step) for step in output.path]}
+    if isinstance(output, Compared):
+        return {**path, "source": side_as_json(output.source), "target": side_as_json(output.target)}
+    return {**path, "same": True} if output.shape is None else {**path, "empty": _sizes_of(output.shape)}
+
+
+def _sizes(facts: Facts, contradicting: Iterable[Number]) -> dict[str, object]:
     """The facts about sizes in a case, in the order in which they were made."""
     made = {name: ["floor", *_sizes_of(parts)] for name, parts in facts.floors.items()}
     made |= {name: ["within", *_sizes_of(parts)] for name, parts in facts.withins.items()}
@@ -328,9 +347,11 @@ def _sizes(facts: Facts) -> dict[str, object]:
         "made": made,
         "equal": {name: as_json(plain_size(value)) for name, value in facts.equations.items()},
         "products": [[list(names), as_json(plain_size(value))] for names, value in facts.products.items()],
-        "at_least_0": [as_json(plain_size(value)) for value in facts.known],
-        "one_or": [_sizes_of(pair) for pair in facts.fitting],  # the first is 1 or the second
-        "broadcast": [_sizes_of(pair) for pair in facts.fitting_sizes],  # equal, or one of them is 1
+        "at_least_0": _sizes_of((*facts.known, *contradicting)),
+        "one_of_them_0": [  # a size that is 1 or the other one; sizes that are equal, or one of them 1
+            *(_sizes_of((small - 1, small - big)) for small, big in facts.fitting),
+            *(_sizes_of((a - 1, b - 1, a - b)) for a, b in facts.fitting_sizes),
+        ],
         "not_0": [as_json(plain_size(value)) for value in facts.different],
     }
 

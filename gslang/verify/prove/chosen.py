@@ -9,7 +9,7 @@ from functools import partial
 
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.symbolic_graph import Leaf
 from gslang.verify.prove.tensors import World
@@ -24,7 +24,7 @@ def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
         known = _all_grown(case, chosen) and all(map(_is_known, _leaves(case, chosen.numbers)))
         try:
             if known and case.fails(chosen.condition):
-                raise Impossible
+                raise Impossible(CONDITION)
         except TooMuch:
             raise
         except NotProved:

@@ -10,7 +10,7 @@ from gslang.check import checked as ir
 from gslang.engine.scope import Instance
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import DOMAIN, Impossible, NotProved
 
 INSTANCES = (2, 3)  # the bounds that are tried, the larger one as far as steps allow
 _MORE = 1  # than the least that a block asks for
@@ -46,5 +46,5 @@ def _count(case: Case, block: ir.Block) -> int:
     else:
         limit = most
     if least > limit:
-        raise Impossible
+        raise Impossible(DOMAIN)
     return least + case.world.facts.choices.choose(limit + 1 - least)

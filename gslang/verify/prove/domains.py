@@ -13,7 +13,7 @@ from typing import Any
 from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.opaque import Opaque, unanswered
-from gslang.verify.prove.paths import Choices, Impossible, NotProved
+from gslang.verify.prove.paths import DOMAIN, Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.relay_movement import AnyShape
 from gslang.verify.prove.sizes import Number
@@ -224,7 +224,7 @@ def _of_range(world: World, name: str, side: Any, attrs: Attributes, choices: Ch
     least = attrs.get(name.replace("end", "begin"), 0)
     value = choices.choose(len(side.shape) + 1)
     if value < least:
-        raise Impossible
+        raise Impossible(DOMAIN)
     if name.endswith("end") and value == len(side.shape):
         return Written(choices, value, [lambda: value, lambda: None])
     return value
@@ -236,7 +236,7 @@ def _units(world: World, operator: str, operands: Sequence[Value], attrs: Attrib
     if operator not in ("nn.dense", "nn.matmul"):
         raise NotProved("`units`")
     if len(operands[1].shape) != 2:
-        raise Impossible
+        raise Impossible(DOMAIN)
     turned = operator == "nn.dense" or attrs["transpose_b"]
     columns = operands[1].shape[0 if turned else 1]
     return Written(world.facts.choices, columns, [lambda: None, lambda: world.facts.normal(columns)], True)

@@ -12,7 +12,7 @@ from functools import cache
 
 from gslang.dialect.dtypes import in_class, whole_numbers
 from gslang.verify.prove.opaque import Opaque, unanswered
-from gslang.verify.prove.paths import Choices, Impossible
+from gslang.verify.prove.paths import TYPES, Choices, Impossible
 
 
 class Dtype(Opaque):
@@ -153,14 +153,14 @@ def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
     known = settled(dtype)
     if known is not None:
         if known not in allowed:
-            raise Impossible
+            raise Impossible(TYPES)
         if isinstance(dtype, Dtype):
             dtype.root().kinds &= allowed
     elif isinstance(dtype, Dtype):
         root = dtype.root()
         root.kinds &= allowed
         if not root.kinds:
-            raise Impossible
+            raise Impossible(TYPES)
         if root.kinds == {TRUTH}:
             unify(root, "bool")
         elif len(root.kinds) == 1:
@@ -298,7 +298,7 @@ def unify(a: str | Dtype, b: str | Dtype) -> None:
     known = compared(a, b)
     if known is not None:
         if not known:
-            raise Impossible
+            raise Impossible(TYPES)
         return
     x: str | Dtype = a.root() if isinstance(a, Dtype) else a
     y: str | Dtype = b.root() if isinstance(b, Dtype) else b
@@ -313,5 +313,5 @@ def unify(a: str | Dtype, b: str | Dtype) -> None:
         restrict(y, x.kinds)
     else:
         if numbers_named(y) not in x.kinds:
-            raise Impossible
+            raise Impossible(TYPES)
         x.name = y

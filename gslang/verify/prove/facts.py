@@ -10,7 +10,7 @@ from math import gcd
 from typing import Any
 
 from gslang.verify.prove.journal import change, question
-from gslang.verify.prove.paths import Choices, Impossible, NotProved
+from gslang.verify.prove.paths import SIZES, Choices, Impossible, NotProved
 from gslang.verify.prove.quantities import Quantities
 from gslang.verify.prove.sizes import Number, Size, is_number, linear, made, names_in, text_of, without
 
@@ -57,7 +57,7 @@ class Facts(Quantities):
         with self._bare():
             value = self.normal(value)
             if self.proves(-1 - value):
-                raise Impossible
+                raise Impossible(SIZES, value)
             if isinstance(value, Size) and self.proves(-value):
                 self._learn_equal(value, 0)
             elif isinstance(value, Size):
@@ -76,10 +76,10 @@ class Facts(Quantities):
         difference = self.normal(a - b)
         if type(difference) is int:
             if difference:
-                raise Impossible
+                raise Impossible(SIZES, -1)
             return
         if self.proves(difference - 1) or self.proves(-1 - difference):
-            raise Impossible
+            raise Impossible(SIZES, difference, -difference)
         for name in sorted(names_in(difference)):  # x·y = x·z is y = z where x is positive
             while (
                 isinstance(difference, Size) and all(name in p for p in difference.terms)
@@ -87,14 +87,14 @@ class Facts(Quantities):
             ):
                 difference = made({without(p, (name,)) or (): c for p, c in difference.terms.items()}, self)
         if not isinstance(difference, Size):
-            raise Impossible
+            raise Impossible(SIZES, difference, -difference)
         difference = self._without_factor(difference)
         if not self._all_ones(difference):
             self._solve(difference)
         self._changed()
         for other in self.different:
             if type(self.normal(other)) is int and self.normal(other) == 0:
-                raise Impossible
+                raise Impossible(SIZES)
         self._join_again()
         self._multiply_again()
         before = {text_of(f) for f in self.known}
@@ -105,7 +105,7 @@ class Facts(Quantities):
         if any(
             isinstance(fact, int) or fact.text not in before and self.proves(-1 - fact) for fact in self.known
         ):
-            raise Impossible
+            raise Impossible(SIZES)
         for fact in self.known:
             if text_of(fact) not in before and self.proves(-fact):  # between 0 and 0
                 self._learn_equal(fact, 0)
@@ -115,7 +115,7 @@ class Facts(Quantities):
         """2x = 2y is x = y. Raises `Impossible` for 2x = 2y + 1."""
         common = gcd(*(c for p, c in difference.terms.items() if p))
         if difference.terms.get((), 0) % common:
-            raise Impossible
+            raise Impossible(SIZES, difference, -difference)
         return Size({p: c // common for p, c in difference.terms.items()}, self)
 
     def _join_again(self) -> None:

@@ -13,7 +13,7 @@ from gslang.verify.prove.dtypes import WHOLE, compared, holds, settled
 from gslang.verify.prove.onnx_composed import added, layer_normal
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.onnx_shapes import gathered_size
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Place, Tensor, Value, World
@@ -48,7 +48,7 @@ def place_in(
             return place.position
     if world.comparing == "source":
         if not facts.at_least(size, 1):
-            raise Impossible  # no place is in an empty axis
+            raise Impossible(OPERATOR)  # no place is in an empty axis
         world.places.append(Place(value, size, facts.place(size), from_end))
         return world.places[-1].position
     if (origin := _before_conversion(world, places)) is None:
@@ -91,7 +91,7 @@ def _inside(world: World, place: Number, size: Number, from_end: bool) -> Number
     counted = place if not from_end or facts.at_least(place, 0) else facts.normal(place + size)
     if not (facts.at_least(counted, 0) and facts.at_least(size - 1, counted)):
         if world.comparing == "source":
-            raise Impossible  # it is not defined there
+            raise Impossible(OPERATOR)  # it is not defined there
         raise NotProved("a place that may lie outside")
     return counted
 

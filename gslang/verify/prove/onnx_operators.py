@@ -26,7 +26,7 @@ from gslang.verify.prove.onnx_slices import SLICES
 from gslang.verify.prove.onnx_stashed import STASHED
 from gslang.verify.prove.onnx_transposed import TRANSPOSED
 from gslang.verify.prove.onnx_windows import WINDOWS
-from gslang.verify.prove.paths import Choices, Impossible, NotProved
+from gslang.verify.prove.paths import DOMAIN, Choices, Impossible, NotProved
 from gslang.verify.prove.reals import Real, Token
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, World
@@ -155,7 +155,7 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
     def positive() -> Any:
         value = named()
         if not value > 0:
-            raise Impossible  # 0 is a way of its own, and numbers below are out of the domain
+            raise Impossible(DOMAIN)  # 0 is a way of its own, and numbers below are out of the domain
         return value
 
     match name:
@@ -180,7 +180,7 @@ def _of_attention(world: World, operator: str, name: str, operands: Operands) ->
                 return (None,)
             value = named()
             if name == "scale" and not value > 0:
-                raise Impossible  # out of its domain
+                raise Impossible(DOMAIN)  # out of its domain
             return (value,)
         case "softcap":
             return (Unsettled(choices, f"any{facts.number()}", [lambda: 0.0, named]),)

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any, Final, Protocol
 
 from gslang.base.deadline import Deadline
+from gslang.verify.recheck.check import IMPOSSIBLE
 
 _UNWATCHED: Final = 20  # steps between two looks at the clock
 _BEFORE_JUDGED: Final = 0.25  # share of the steps after which the pace is looked at
@@ -17,8 +18,19 @@ _LEAST_PACE: Final = 0.5  # share of the cases by that of the steps; in proofs i
 FACTS: Final = 160_000  # inequalities that are put in order: proofs of shipped rules take up to half as many
 
 
+SIZES, CONDITION, OPERATOR, TYPES, DOMAIN = IMPOSSIBLE
+
+
 class Impossible(Exception):
-    """The choices taken contradict each other: there is no such case."""
+    """The choices taken contradict each other: there is no such case.
+
+    `why`: one of the reasons of certificates (`recheck.check.IMPOSSIBLE`). `sizes`: of contradicting sizes,
+    those that would have to be at least 0, beside all that is known.
+    """
+
+    def __init__(self, why: str, *sizes: Any) -> None:
+        super().__init__(why)
+        self.why, self.sizes = why, sizes
 
 
 class NotProved(Exception):
@@ -134,7 +146,7 @@ class Choices:
         if possibilities <= 1:
             if possibilities == 1:
                 return 0
-            raise Impossible
+            raise Impossible(DOMAIN)
         self.spend()
         k = len(self.taken)
         if self.memory is not None:

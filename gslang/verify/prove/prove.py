@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from time import perf_counter
+from typing import Any
 
 from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.certificate import CaseRecord, case_as_json
+from gslang.verify.prove.certificate import Alike, CaseRecord, Compared, Path, Side, case_as_json
 from gslang.verify.prove.counted import INSTANCES
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import (
+    DOMAIN,
     FACTS,
     Budget,
     Choices,
@@ -28,6 +31,7 @@ from gslang.verify.prove.paths import (
 )
 from gslang.verify.prove.ranks import is_about_one_number, sufficient
 from gslang.verify.prove.reals import as_term
+from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.source import Source
 from gslang.verify.prove.target import Target
 from gslang.verify.prove.tensors import Index, Tensor, Value, World
@@ -35,6 +39,7 @@ from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
 from gslang.verify.prove.uses import is_raw, noting
 from gslang.verify.prove.watched import Watched, watched
+from gslang.verify.recheck.check import statement
 
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
@@ -52,7 +57,8 @@ class Proof:
 
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used
     (`laws.LAWS`). `suffices`: the largest rank that was looked at where that says everything of larger ones
-    (`ranks.sufficient`). `steps`: of the round with the fewest ranks.
+    (`ranks.sufficient`). `steps`: of the round with the fewest ranks. `whole`: how many of the cases of a
+    certificate are about whole numbers, too.
     """
 
     ranks: int | None
@@ -64,17 +70,25 @@ class Proof:
     suffices: int | None = None
     written: tuple[object, ...] = ()  # the cases of a certificate
     steps: int = 0
+    whole: int = 0
+
+    @property
+    def claimed(self) -> dict[str, Any]:
+        """The claim of a certificate."""
+        return {
+            "ranks": self.ranks,
+            "suffices": self.suffices,
+            "floats": self.floats,
+            "limits": list(self.limits),
+            "cases": self.cases,
+            "whole": self.whole,
+            "laws": list(self.laws),
+        }
 
     @property
     def claim(self) -> str:
         """The proved statement, and the assumptions it rests on."""
-        ranks = "every rank and size" if self.ranks is None else f"ranks up to {self.ranks} and every size"
-        suffices = () if self.suffices is None else (f"ranks up to {self.suffices} suffice",)
-        types = "floating-point types" if self.floats else "every element type that the operators take"
-        return (
-            f"for {ranks}, {types} "
-            f"({', '.join(('real arithmetic', 'non-empty dimensions', *suffices, *self.limits))})"
-        )
+        return statement(self.claimed)
 
 
 def prove(
@@ -200,7 +214,7 @@ def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Pr
     """A proof with all cases up to its largest rank written down. Raises `TooMuch`."""
     found = _Found([])
     _look_at_cases(watching, budget, _Round(way, most, -1), found, _Found())
-    return replace(proof, cases=found.cases, written=tuple(found.written or ()))
+    return replace(proof, cases=found.cases, whole=found.whole, written=tuple(found.written or ()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,14 +250,13 @@ def _look_at_cases(
         raise NotProved(f"a case that the prover does not master: {error}") from error
 
 
-
-
 class _Found:
     """The state shared by the cases of one round."""
 
     def __init__(self, written: list[object] | None = None) -> None:
         self.written = written  # cases, where a certificate asks for them
         self.cases = 0
+        self.whole = 0  # those of them that are about whole numbers, too
         self.limited = False  # the bound on ranks had a say
         self.clipped = False  # a bound of a slice was left as it is written
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
@@ -277,7 +290,7 @@ def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
 def _look_at_case(watching: Watched, world: World, found: _Found, below: int) -> None:
     """`below`: the largest rank of the round before, whose cases are known."""
     case = Case(watching, world)
-    end = "equal"
+    end, contradicting = "equal", tuple[Number, ...]()
     if found.written is not None:
         world.record = CaseRecord(world.facts)
     try:
@@ -285,19 +298,20 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
             _one_case(case, below)
     except TooMuch:
         raise
-    except Impossible:
-        end = "impossible"
+    except Impossible as error:
+        end, contradicting = error.why, error.sizes
         raise
     except NotProved:
         if not world.whole:
             raise
-        found.floats, end = True, "whole numbers left out"
+        found.floats, end = True, "shown for floats only"
         return
     finally:
         if found.written is not None and world.record is not None:
-            found.written.append(case_as_json(world.record, end, world.whole))
+            found.written.append(case_as_json(world.record, end, world.whole, contradicting))
         found.limited = found.limited or world.ranks_limited
     found.cases += 1
+    found.whole += world.whole
     found.notes |= world.notes
     found.laws |= uses.names
     found.sides |= case.scope.sides
@@ -308,28 +322,36 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
 def _one_case(case: Case, below: int) -> None:
     before = Source(case).outputs()
     if -1 < case.world.highest <= below:
-        raise Impossible  # the round before had it
+        raise Impossible(DOMAIN)  # the round before had it
     after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("another number of outputs")
-    for left, right in zip(before, after):
-        _compare(case.world, left, right)
+    _compare_all(case.world, before, after, ())
 
 
-def _compare(world: World, left: Value, right: Value) -> None:
+def _compare_all(world: World, left: Sequence[Value], right: Sequence[Value], path: Path) -> None:
+    for k, (a, b) in enumerate(zip(left, right)):
+        _compare(world, a, b, (*path, (k, len(left))))
+
+
+def _compare(world: World, left: Value, right: Value, path: Path) -> None:
+    """`path`: which output it is, and which part of that."""
+    record = world.record
     if isinstance(left, Family) or isinstance(right, Family):
         if not isinstance(left, Family) or not isinstance(right, Family) or left.block != right.block:
             raise NotProved("the outputs are not one for each instance")
-        _compare(world, left.first, right.first)
-        _compare(world, left.later, right.later)
+        _compare_all(world, (left.first, left.later), (right.first, right.later), path)
         return
     if isinstance(left, tuple) or isinstance(right, tuple):
         if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
             raise NotProved("a tuple against a tensor")
-        for a, b in zip(left, right):
-            _compare(world, a, b)
+        _compare_all(world, left, right, path)
+        if not left and record is not None:
+            record.outputs.append(Alike(path, None))
         return
     if left is right:
+        if record is not None:
+            record.outputs.append(Alike(path, None))
         return
     if not isinstance(left, Tensor) or not isinstance(right, Tensor):
         raise NotProved("an output is absent")
@@ -341,22 +363,30 @@ def _compare(world: World, left: Value, right: Value) -> None:
     for a, b in zip(left.shape, right.shape):
         world.need_equal(a, b, "shapes differ")
     if left.items is not None and right.items is not None:
-        for a, b in zip(left.items, right.items):
-            _compare_elements(world, as_term(a), as_term(b))
+        pairs = [(as_term(a), as_term(b)) for a, b in zip(left.items, right.items)]
+        for k, (one, other) in enumerate(pairs):
+            if record is not None:
+                sides = Side(None, one, []), Side(None, other, [])
+                record.outputs.append(Compared((*path, (k, len(pairs))), *sides))
+            _compare_elements(world, one, other)
+        if not pairs and record is not None:
+            record.outputs.append(Alike(path, left.shape))
         return
     try:
         for size in left.shape:
             facts.learn(size - 1)
     except Impossible:
+        if record is not None:
+            record.outputs.append(Alike(path, left.shape))
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
     world.defined = {}
-    before, after = _elements(world, left, right, index)
+    before, after = _elements(world, left, right, index, path)
     _compare_elements(world, before, after)
 
 
-def _elements(world: World, left: Tensor, right: Tensor, index: Index) -> tuple[Term, Term]:
+def _elements(world: World, left: Tensor, right: Tensor, index: Index, path: Path) -> tuple[Term, Term]:
     """An element of the source and that of the target, which is defined wherever the former is."""
 
     def source() -> Term:
@@ -372,7 +402,7 @@ def _elements(world: World, left: Tensor, right: Tensor, index: Index) -> tuple[
             return source(), target()
         before, one = world.record.side(source)
         after, other = world.record.side(target)
-        world.record.outputs.append((one, other))
+        world.record.outputs.append(Compared(path, one, other))
         return before, after
     finally:
         world.comparing = ""

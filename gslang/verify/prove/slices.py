@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.prove.opaque import Opaque
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.sizes import Number, Size, text_of
 from gslang.verify.prove.tensors import Tensor, World
 from gslang.verify.prove.terms import Term
@@ -44,7 +44,7 @@ def is_forward(world: World, step: Number) -> bool:
     if world.facts.at_least(-1, step):
         return False
     if world.reading:
-        raise Impossible
+        raise Impossible(OPERATOR)
     raise NotProved("a step may be 0")
 
 

@@ -27,7 +27,7 @@ from gslang.verify.prove.onnx_lookups import as_size
 from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
-from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch
 from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
@@ -103,7 +103,7 @@ class Source:
             for condition in self.rule.where:
                 try:
                     if self.case.fails(condition):
-                        raise Impossible from None
+                        raise Impossible(CONDITION) from None
                 except TooMuch:
                     raise
                 except NotProved:
@@ -162,7 +162,7 @@ class Source:
         for early in ready:
             try:
                 if self.case.fails(early.condition):
-                    raise Impossible
+                    raise Impossible(CONDITION)
             except TooMuch:
                 raise
             except NotProved as error:
@@ -188,7 +188,7 @@ class Source:
                     self.test(node, self.rule.nodes[node])
             for condition in block.where:
                 if not self.case.holds(condition):
-                    raise Impossible
+                    raise Impossible(CONDITION)
         scope.current = None
 
     def node(self, number_: int) -> int:
@@ -356,7 +356,7 @@ class Source:
             if between is not None and between[0] and slot != ABSENT:
                 tensor = self.graph.tensor(slot)  # before attributes make cases of what does not fit
                 if not isinstance(tensor, Tensor) or not between[0] <= len(tensor.shape) <= between[1]:
-                    raise Impossible
+                    raise Impossible(OPERATOR)
         operands = Operands(self.graph, slots)
         attrs = attributes_of(self.case, call, operator, signature, operands)
 
@@ -389,7 +389,7 @@ class Source:
             return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
         if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
             if self.graph.op[base] in ("Split", "split") and type(index) is int:
-                raise Impossible  # it has all of its parts
+                raise Impossible(OPERATOR)  # it has all of its parts
             raise NotProved(f"result {index} of a call")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
 
@@ -418,7 +418,7 @@ class Source:
             except OPEN as error:
                 raise NotProved(f"a constraint that cannot be read: {error}") from error
             if not ok:
-                raise Impossible
+                raise Impossible(CONDITION)
 
 
 def _kinds(leaf: ir.LeafNode, read: set[str]) -> tuple[str, ...]:

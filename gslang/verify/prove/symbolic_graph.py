@@ -13,7 +13,7 @@ from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.dtypes import REAL, Dtype, restrict, takes
 from gslang.verify.prove.opaque import Opaque, unanswered
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.reals import Near, Real, Token, as_term
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Tensor, Value, World
@@ -59,7 +59,7 @@ class Leaf:
     def demand(self, rank: int) -> None:
         """An operator takes tensors of this rank only."""
         if self.rank is not None and self.rank != rank:
-            raise Impossible
+            raise Impossible(OPERATOR)
         self.rank = rank
 
     def resolved(self) -> Tensor:

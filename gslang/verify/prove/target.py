@@ -20,7 +20,7 @@ from gslang.verify.prove.families import Family
 from gslang.verify.prove.listed import Listed
 from gslang.verify.prove.onnx_movement import EqualParts, OpenParts
 from gslang.verify.prove.operators import meaning_of
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import Copies, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue
@@ -93,7 +93,7 @@ class Target(TargetNodes[Value]):
 
     def of_slot(self, slot: int) -> Value:
         if slot == UNBOUND:
-            raise Impossible
+            raise Impossible(CONDITION)
         return None if slot == ABSENT else self.graph.tensor(slot)
 
     def of_absent(self, number: int, target: ir.Absent) -> list[Value]:
@@ -143,7 +143,7 @@ class Target(TargetNodes[Value]):
     def of_selected(self, number: int, target: ir.SelectTarget) -> list[Value]:
         arm = target.arms[self.scope.branch(target.place, target.node)]
         if arm is None:
-            raise Impossible
+            raise Impossible(CONDITION)
         return self.several(arm)
 
     def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
@@ -205,7 +205,7 @@ class Target(TargetNodes[Value]):
         for spread in call.spreads:
             slot = scope.slot(spread.place, spread.node)
             if slot < 0:
-                raise Impossible
+                raise Impossible(CONDITION)
             own = self.case.copied(slot, operator, operands, list(signature.attributes))
             attrs.update(
                 {n: v for n, v in own.items() if n not in spread.without and n in signature.attributes}

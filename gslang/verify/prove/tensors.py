@@ -24,7 +24,7 @@ from gslang.verify.prove.dtypes import (
     unify,
 )
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Impossible, NotProved
+from gslang.verify.prove.paths import DOMAIN, OPERATOR, Impossible, NotProved
 from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.terms import ZERO, Term, guard, of_atom
 
@@ -118,7 +118,7 @@ class World:
         self.ranks_limited = self.ranks_limited or most is None or most > self.most
         limit = self.most if most is None else min(most, self.most)
         if least > limit:
-            raise Impossible
+            raise Impossible(DOMAIN)
         rank = self.facts.choices.choose(limit + 1 - least) + least
         self.highest = max(self.highest, rank)
         return rank
@@ -266,7 +266,7 @@ class World:
         """The demand of an operator, if it is known to hold or to fail already."""
         if not condition:
             if self.reading:
-                raise Impossible
+                raise Impossible(OPERATOR)
             raise NotProved(what)
 
     # ── broadcasting ──

@@ -1,96 +1,92 @@
-"""Checks a certificate: nothing of it is believed.
+"""Checks a certificate: nothing of it is believed that can be tried.
 
-* Its cases are all: the choices that lead to them are the leaves of one tree of which no branch is missing.
-* Each step is an instance of its law and stands where it says, so that the chain leads from the term as it
-  is written to the normal form. Sums and order are tried at numbers, like
-  everything else: every step, both ends of each chain, and both sides of the output.
-* Both normal forms are equal, or at least at all numbers that are tried.
-* Every obligation holds at random sizes that fit what is known in its case.
+* Cases, the outputs of a case and the parts of each are all there: the leaves of trees without a gap.
+* Each step is an instance of its law and stands where it says, from the term as it is written to its normal
+  form. Sums and order are tried at numbers, like everything else: steps, ends of chains, both sides.
+* Every obligation holds at random sizes that fit what is known in its case. No sizes fit a case that is
+  left out because of them.
 
 A certificate does not say what operators mean, nor that the cases of a rule are these: docs/soundness.md.
 """
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 from random import Random
 from typing import Any
 
 from gslang.base.open_types import JsonObject
-from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance
-from gslang.verify.recheck.evaluate import Point, Undefined, near, value_of
-from gslang.verify.recheck.terms import (
-    Malformed,
-    Term,
-    digest_of,
-    replaced,
-    scaled,
-    size_from,
-    stands_at,
-    term_from,
-)
+from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, head_of, instance
+from gslang.verify.recheck import terms
+from gslang.verify.recheck.evaluate import Point, near, value_of
+from gslang.verify.recheck.terms import Refused, Term, size_from, term_from
 
 _POINTS = 4  # at which each case is tried
 _ATTEMPTS = 1000  # to find one that fits
-_SIZES = (1, 1, 2, 2, 3, 3, 4, 5, 6, 0, -1, 8)
-_SIDES = ("source", "target")
-_ENDS = ("equal", "impossible", "whole numbers left out")
+_SIZES = (1, 2, 3, 1, 2, 3, 1, 2, 0, -1, 4, 5, 6, 8)
+_SMALL = 10  # of them in most attempts: sums over large ranges take long
+_EQUAL, _FLOATS, _BY_SIZES = "equal", "shown for floats only", "excluded by sizes"
+IMPOSSIBLE = (
+    _BY_SIZES, "excluded by a condition", "excluded by an operator", "excluded by element types",
+    "excluded by a domain",
+)
+"""Reasons for which a case does not occur. The first is tried, the others are taken on trust, and counted."""
 
 
-class Refused(Exception):
-    """A certificate is wrong. The message tells where and why."""
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Checked:
-    """The part of a certificate that was looked at.
+    """`counts`: how often there is what it names, of what was checked and of what was taken on trust."""
 
-    `untried`: cases for which no sizes were found, and steps and ends that were defined at no number.
-    """
-
-    rule: str = ""
-    reason: str = ""
-    cases: int = 0
-    steps: int = 0
-    obligations: int = 0
-    untried: int = 0
+    rule: str
+    claim: str
+    counts: Counter[str] = field(default_factory=Counter)
 
 
-def check(document: object, content: str | None = None) -> Checked:
+def check(document: object, content: str | None = None, outputs: int | None = None) -> Checked:
     """The extent to which a certificate was checked.
 
-    `content`: the digest of the rule that it should be about. Raises `Refused`.
+    `content`: the digest of the rule that it should be about, `outputs`: the number of its outputs, if they
+    are known. Raises `Refused`.
     """
     try:
-        if (
-            not isinstance(document, dict) or document["format"] != 1
-            or digest_of(document) != document["sha256"]
-        ):
+        if not isinstance(document, dict) or document["sha256"] != terms.digest_of(document):
             raise Refused("it was changed since it was written: its checksum is another one")
-        if content is not None and document["content"] != content:
-            raise Refused("it is about another rule of that name")
-        result = Checked(str(document["rule"]), str(document["reason"]))
-        _check_claim(document)
-        _check_tree([case["choices"] for case in document["cases"]])
-        for number, case in enumerate(document["cases"]):
+        if content not in (None, document["content"]) or document["format"] != 2:
+            raise Refused("it is about another rule of that name, or of another version")
+        claim, cases = document["claim"], document["cases"]
+        result = Checked(str(document["rule"]), statement(claim))
+        _check_tree([case["choices"] for case in cases])
+        for number, case in enumerate(cases):
             try:
-                _check_case(case, result, Random(number), document["claim"]["laws"])
+                _check_case(case, result.counts, Random(number), claim["laws"], outputs)
             except Refused as error:
                 raise Refused(f"case {number + 1}: {error}") from error
+        _check_claim(claim, result.counts)
         return result
-    except Malformed as error:
-        raise Refused(str(error)) from error
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
         raise Refused(f"it is not of the form of a certificate: {type(error).__name__} {error}") from error
 
 
-def _check_claim(document: JsonObject) -> None:
-    claim, ends = document["claim"], [case["end"] for case in document["cases"]]
-    if not set(ends) <= set(_ENDS) or ends.count("equal") != claim["cases"] or not claim["cases"]:
-        raise Refused(f"{ends.count('equal')} cases are shown to be equal, {claim['cases']} are claimed")
-    if ("whole numbers left out" in ends) is not claim["floats"]:
-        raise Refused("the claim on whole numbers is another one than that of the cases")
+def statement(claim: JsonObject) -> str:
+    """A claim in words, with the assumptions it rests on."""
+    most, enough = claim["ranks"], claim["suffices"]
+    ranks = "every rank and size" if most is None else f"ranks up to {most} and every size"
+    suffices = () if enough is None else (f"ranks up to {enough} suffice",)
+    types = "floating-point types" if claim["floats"] else "every element type that the operators take"
+    assumed = ("real arithmetic", "non-empty dimensions", *suffices, *claim["limits"])
+    return f"for {ranks}, {types} ({', '.join(assumed)})"
+
+
+def _check_claim(claim: JsonObject, counts: Counter[str]) -> None:
+    for end, claimed in ((_EQUAL, claim["cases"]), ("equal for wrapping integers, too", claim["whole"])):
+        if counts[end] != claimed:
+            raise Refused(f"{counts[end]} cases are {end}; {claimed} are claimed")
+    if not counts[_EQUAL] or bool(counts[_FLOATS]) is not claim["floats"]:
+        raise Refused("there is no case, or the claim on whole numbers is not that of the cases")
     if unknown := set(claim["laws"]) - BY_NAME.keys():
         raise Refused(f"there is no law `{min(unknown)}`")
 
@@ -101,13 +97,10 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
         return
     ways = [leaf[depth] if len(leaf) > depth else [-1, -1] for leaf in leaves]
     count = ways[0][1]
-    order = [way[0] for way in ways]
-    if (
-        any(way[1] != count for way in ways) or len(set(order)) != count or order[0] or order[-1] != count - 1
-        or order != sorted(order)
-    ):
+    order = [choice for choice, _ in groupby(way[0] for way in ways)]
+    if order != [*range(count)] or any(way[1] != count for way in ways):
         begun = [way[0] for way in leaves[0][:depth]]
-        raise Refused(f"a case is missing, or there twice, after the choices {begun}")
+        raise Refused(f"a case or an output is missing, or there twice, after the choices {begun}")
     for k in range(count):
         _check_tree([leaf for leaf, way in zip(leaves, ways) if way[0] == k], depth + 1)
 
@@ -115,72 +108,114 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
 # ── one case ──
 
 
-def _check_case(case: JsonObject, result: Checked, random: Random, laws: Sequence[str]) -> None:
-    tries = bool(case["obligations"] or case["end"] == "equal" and case["outputs"])
-    points = list(_points(case["sizes"], random)) if tries else []
-    result.cases += 1
-    result.untried += tries and not points
-    for obligation in case["obligations"]:
-        result.obligations += 1
-        assumed, claimed = [*map(size_from, obligation["assumed"])], size_from(obligation["at_least_0"])
-        for point in points:
-            if all(point.size(size) >= 0 for size in assumed) and point.size(claimed) < 0:
-                raise Refused(f"{claimed} is below 0 at {point.sizes}")
-    if case["end"] == "equal":
-        for output in case["outputs"]:
-            a, b = [term_from(output[side]["written"]) for side in _SIDES]
-            result.untried += not _agree(a, b, points, case["whole"], "both sides as they are written")
-            a, b = [_check_chain(output[side], side, case["whole"], points, result, laws) for side in _SIDES]
-            result.untried += not _agree(a, b, points, case["whole"], "both normal forms")
+def _check_case(
+    case: JsonObject, counts: Counter[str], random: Random, laws: Sequence[str], count: int | None
+) -> None:
+    end, outputs, obligations = case["end"], case["outputs"], case["obligations"]
+    if end not in (_EQUAL, _FLOATS, *IMPOSSIBLE):
+        raise Refused(f"no case ends as `{end}`")
+    counts.update(("cases", end))
+    needed = obligations or end in (_EQUAL, _BY_SIZES)
+    points = [*_points(case["sizes"], random)] if needed else []
+    if end == _BY_SIZES:
+        if points:
+            raise Refused(f"it is left out because of its sizes, but fits {points[0].sizes}")
+        return
+    counts["cases without numerical test"] += bool(needed) and not points
+    for obligation in obligations:
+        claimed, met = size_from(obligation["at_least_0"]), _under(obligation["assumed"], points)
+        counts["obligations"] += 1
+        counts["obligations without numerical test"] += bool(points) and not met
+        if below := [point.sizes for point in met if point.size(claimed) < 0]:
+            raise Refused(f"{claimed} is below 0 at {below[0]}")
+    if end != _EQUAL:
+        return
+    counts["equal for wrapping integers, too"] += case["whole"] is True
+    _check_tree([output["of"] for output in outputs])
+    if count is not None and count != (found := outputs[0]["of"][0][1]):
+        raise Refused(f"the rule has {count} outputs, here are {found}")
+    for output in outputs:
+        _check_output(output, _Tried(points, case["whole"] is True, counts, laws))
 
 
-def _check_chain(
-    side: JsonObject, name: str, whole: bool, points: list[Point], result: Checked, laws: Sequence[str]
-) -> Term:
+@dataclass(frozen=True, slots=True)
+class _Tried:
+    """The numbers at which the terms of a case are tried. `whole`: integers that wrap are among them."""
+
+    points: list[Point]
+    whole: bool
+    counts: Counter[str]
+    laws: Sequence[str]
+
+    def agree(
+        self, a: Term, b: Term, where: str, kinds: Sequence[str] = (), assumed: Sequence[Any] = ()
+    ) -> None:
+        """Raises `Refused` where two terms differ."""
+        if a != b:
+            kinds = kinds or ((REAL, WHOLE) if self.whole else (REAL,))
+            points = [replace(p, numbers=kind) for p in _under(assumed, self.points) for kind in kinds]
+            defined = [_are_equal(a, b, point, where) for point in points]
+            self.counts["equations without numerical test"] += not any(defined)
+
+
+def _check_output(output: JsonObject, tried: _Tried) -> None:
+    if "empty" in output:
+        shape = [*map(size_from, output["empty"])]
+        if any(all(point.size(size) > 0 for size in shape) for point in tried.points):
+            raise Refused("an output that is said to have no elements has some")
+    elif output.get("same") is True:
+        tried.counts["outputs said to be identical"] += 1
+    else:
+        one, other = output["source"], output["target"]
+        tried.agree(term_from(one["written"]), term_from(other["written"]), "both sides as written")
+        ends = _check_chain(one, "source", tried), _check_chain(other, "target", tried)
+        tried.agree(ends[0], ends[1], "both normal forms")
+
+
+def _check_chain(side: JsonObject, name: str, tried: _Tried) -> Term:
     current, normal = term_from(side["written"]), term_from(side["normal"])
+    tried.counts["sides without steps"] += not side["steps"] and current == normal
     for number, step in enumerate(side["steps"]):
-        result.steps += 1
+        tried.counts["steps"] += 1
         where = f"step {number + 1} of the {name} (`{step['law']}`)"
-        following = _after(step, current, points, where, laws)
-        result.untried += not _agree(current, following, points, whole, where)
+        following = _after(step, current, tried, where)
+        tried.agree(current, following, where)
         current = following
-    result.untried += not _agree(current, normal, points, whole, f"the end of the {name}")
+    tried.agree(current, normal, f"the end of the {name}")
     return normal
 
 
-def _after(step: JsonObject, current: Term, points: list[Point], where: str, laws: Sequence[str]) -> Term:
+def _after(step: JsonObject, current: Term, tried: _Tried, where: str) -> Term:
     """The term that a step leads to, which must be an instance of its law, and stand where it says."""
     law = BY_NAME.get(step["law"])
-    if law is None or law.name not in laws:
+    if law is None or law.name not in tried.laws:
         raise Refused(f"{where}: the claim names no such law")
     if law.exactly:
         letters = {letter: term_from(value) for letter, value in step["letters"].items()}
         before, after = instance(law.left, letters), instance(law.right, letters)
     else:
         before, after = term_from(step["before"]), term_from(step["after"])
-        assumed = [size_from(size) for size in step["assumed"]]
-        for point in points:
-            numbers = REAL if REAL in law.numbers else law.numbers[0]
-            if all(point.size(size) >= 0 for size in assumed):
-                _compare(before, after, replace(point, numbers=numbers), where)
+        if head_of(law) not in terms.names_in(before):
+            raise Refused(f"{where}: the law is about `{head_of(law)}`, which does not occur")
+        kinds = (REAL,) if REAL in law.numbers else law.numbers[:1]
+        tried.agree(before, after, where, kinds, step["assumed"])
     product, c = as_product(before)
-    if not product or not stands_at(current, product, step["at"]):
+    if not product or not terms.stands_at(current, product, step["at"]):
         raise Refused(f"{where}: what it rewrites does not stand where it says")
-    return replaced(current, product, scaled(after, 1 / c))
+    return terms.replaced(current, product, terms.scaled(after, 1 / c))
 
 
-def _agree(a: Term, b: Term, points: list[Point], whole: bool, where: str) -> bool:
-    """True if both terms were defined somewhere. Raises `Refused` where they differ."""
-    kinds = (REAL, WHOLE) if whole else (REAL,)
-    return a == b or any(
-        [_compare(a, b, replace(point, numbers=kind), where) for point in points for kind in kinds]
-    )
+def _under(assumed: Sequence[Any], points: list[Point]) -> list[Point]:
+    """The points at which sizes are at least 0."""
+    sizes = [*map(size_from, assumed)]
+    return [point for point in points if all(point.size(size) >= 0 for size in sizes)]
 
 
-def _compare(a: Term, b: Term, point: Point, where: str) -> bool:
+def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
+    """False where one is not defined. Raises `Refused` where they differ."""
     try:
         left, right = value_of(a, point), value_of(b, point)
-    except Undefined:
+    except ArithmeticError:
         return False
     if not near(left, right):
         raise Refused(f"{where}: {left} and {right} at {point.sizes}")
@@ -196,42 +231,31 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
     equal = {name: size_from(value) for name, value in sizes["equal"].items()}
     positions = [(name, size_from(size)) for name, size in sizes["positions"]]
     products = [(names, size_from(value)) for names, value in sizes["products"]]
-    broadcast = [(size_from(small), size_from(big)) for small, big in sizes["one_or"]]
-    pairs = [(size_from(one), size_from(other)) for one, other in sizes["broadcast"]]
-    positive, different = ([size_from(value) for value in sizes[kind]] for kind in ("at_least_0", "not_0"))
+    positive, different = ([*map(size_from, sizes[kind])] for kind in ("at_least_0", "not_0"))
+    choices = [[*map(size_from, factors)] for factors in sizes["one_of_them_0"]]
     found, known = 0, dict[object, Any]()
     for attempt in range(_ATTEMPTS):
-        point = Point(
-            {name: random.choice(_SIZES) for name in sizes["names"]}, attempt, attempt % 2 == 0, REAL, made,
-            equal, known=known,
-        )
+        drawn = {name: random.choice(_SIZES[: _SMALL if attempt % 4 else None]) for name in sizes["names"]}
+        point = Point(drawn, attempt, attempt % 2 == 0, REAL, made, equal, known=known)
         try:
             for names, value in products:  # the last factor follows from the others
                 try:
-                    rest, number = product_of(point, names[:-1]), point.size(value)
+                    rest, number = math.prod(map(point.quantity, names[:-1])), point.size(value)
                 except KeyError:  # of positions, which are drawn after the sizes
                     continue
                 if names[-1] in sizes["names"] and rest and number % rest == 0:
                     point.sizes[names[-1]] = number // rest
             for name, size in positions:
                 point.sizes[name] = random.randrange(point.size(size))
-            fits = all(point.size(value) >= 0 for value in positive) and all(
-                point.size(value) for value in different
+            fits = (
+                all(point.size(value) >= 0 for value in positive) and all(map(point.size, different))
+                and all(any(point.size(factor) == 0 for factor in factors) for factors in choices)
+                and all(math.prod(map(point.quantity, p)) == point.size(value) for p, value in products)
             )
-            fits = fits and all(point.size(small) in (1, point.size(big)) for small, big in broadcast)
-            fits = fits and all(
-                1 in (one := point.size(a), other := point.size(b)) or one == other for a, b in pairs
-            )
-            fits = fits and all(product_of(point, names) == point.size(value) for names, value in products)
-        except (Undefined, ValueError):  # an empty range
+        except (ArithmeticError, ValueError):  # an empty range
             continue
         found += fits
         if fits:
             yield point
         if found == _POINTS:
             return
-
-
-def product_of(point: Point, names: Sequence[str]) -> int:
-    """The product of quantities."""
-    return point.size(((1, tuple(names)),))

@@ -20,9 +20,10 @@ from gslang.verify.recheck.terms import Atom, Size, Term, names_in
 Number = Any  # a Fraction or a float
 REAL, WHOLE, TRUTH = "real numbers", "whole numbers that wrap", "truth values"
 _MOST_SUMMANDS = 400
+_DRAWN = [[Fraction(k - 30, 8) for k in range(61)], [Fraction(2 * k + 1, 16) for k in range(61)]]  # positive
 
 
-class Undefined(Exception):
+class Undefined(ArithmeticError):
     """A function has no value here, or a number is too large."""
 
 
@@ -31,8 +32,8 @@ class Point:
     """`sizes`: quantity → number.
 
     `made`: composite quantities: name → (`floor`, `within`, `clip` or `join`, sizes). `seed`, `positive`: of
-    the values. `bound`: positions of the sums around; `known`: values of sums that were computed, of
-    all points with the same `made` and `equations`, which differ in their seeds.
+    the values. `bound`: positions of the sums around; `known`: values of sums that were computed, of all
+    points with the same `made` and `equations`, which differ in their seeds.
     """
 
     sizes: dict[str, int]
@@ -56,8 +57,6 @@ class Point:
             return self.size(self.equations[name])
         kind, parts = self.made[name]
         values = [self.size(part) for part in parts]
-        if kind == "floor" and values[1] == 0:
-            raise Undefined
         if kind == "clip":  # (bound of a slice, size, least value)
             return min(max(values[0] + (values[1] if values[0] < 0 else 0), values[2]), values[1] + values[2])
         if kind == "join":
@@ -71,8 +70,7 @@ class Point:
             return Fraction(drawn & 1)
         if self.numbers == WHOLE:
             return Fraction(drawn % 256 - 128)
-        value = Fraction(drawn % 61 - (0 if self.positive else 30), 8)
-        return value + Fraction(1, 16) if self.positive else value
+        return _DRAWN[self.positive][drawn % 61]
 
     def wrapped(self, value: Number) -> Number:
         """A result of a sum or a product, as the numbers have it."""
@@ -86,7 +84,7 @@ class Point:
 
 
 def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
-    """The value of a term; `wraps`: as the numbers of the point have it. Raises `Undefined`."""
+    """The value of a term; `wraps`: as the numbers of the point have it. Raises `ArithmeticError`."""
     total: Number = Fraction(0)
     for c, factors in term:
         part: Number = c
@@ -103,10 +101,7 @@ def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
 def _power(value: Number, exponent: int) -> Number:
     if exponent < 0 and abs(value) < 1e-9:
         raise Undefined
-    try:
-        return value**exponent
-    except OverflowError as error:
-        raise Undefined from error
+    return value**exponent
 
 
 def _atom(atom: Atom, point: Point) -> Number:
@@ -162,7 +157,7 @@ def _function(name: str, arguments: list[Number], point: Point) -> Number:
         raise Undefined
     try:
         return point.wrapped(known(*arguments))
-    except (ValueError, OverflowError, ZeroDivisionError) as error:
+    except ValueError as error:
         raise Undefined from error
 
 
@@ -178,58 +173,47 @@ def _unknown(name: str, arguments: list[Number], point: Point) -> Number:
 def _raised(x: Number, y: Number) -> Number:
     if y == int(y) and abs(y) <= 64:
         return _power(x, int(y))
-    if x <= 0:
-        raise Undefined
     return math.pow(x, y)
 
 
-_BYTES: dict[str, Callable[..., Number]] = {
-    **dict.fromkeys(("number int8", "cast int8 int32"), lambda x: Fraction((x + 128) // 1 % 256 - 128)),
-    **dict.fromkeys(("number uint8", "cast int32 uint8"), lambda x: Fraction(math.floor(x) % 256)),
+def _named(table: dict[str, Callable[..., Number]]) -> dict[str, Callable[..., Number]]:
+    return {name: function for names, function in table.items() for name in names.split("|")}
+
+
+_BYTES = _named({
+    "number int8|cast int8 int32": lambda x: Fraction((x + 128) // 1 % 256 - 128),
+    "number uint8|cast int32 uint8": lambda x: Fraction(math.floor(x) % 256),
     "quantized int8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), -128), 127)),
     "quantized uint8": lambda x, zero: Fraction(min(max(round(x) + math.floor(zero), 0), 255)),
-}
-_OF_REALS = frozenset({
-    "max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal", *_BYTES,
 })
-_FUNCTIONS: dict[str, Callable[..., Number]] = {
-    **_BYTES,
+_OF_REALS = {"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reciprocal", *_BYTES}
+_FUNCTIONS = _BYTES | _named({
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
     "very_low": lambda x: -(10**30) * (1 + abs(x)), "outweighed": lambda x: -(10**4) * (1 + abs(x)),
     "IsNaN": lambda x: Fraction(0), "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x),
-    "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1),
+    "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1), "order": lambda x: x,
     "reciprocal": lambda x: _power(x, -1), "negative": lambda x: -x, "subtract": lambda x, y: x - y,
-    **dict.fromkeys(("max", "maximum", "whole maximum"), max),
-    **dict.fromkeys(("minimum", "whole minimum"), min),
-    **dict.fromkeys(("abs", "whole abs"), abs),
-    **dict.fromkeys(("relu", "whole relu"), lambda x: max(x, 0)),
-    **dict.fromkeys(("clip", "whole clip"), lambda x, low, high: min(max(x, low), high)),
-    "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "Tanh": math.tanh,
+    "max|maximum|whole maximum": max, "minimum|whole minimum": min, "abs|whole abs": abs,
+    "relu|whole relu": lambda x: max(x, 0), "trunc": lambda x: Fraction(math.trunc(x)),
+    "clip|whole clip": lambda x, low, high: min(max(x, low), high), "Tanh": math.tanh,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
     "Mish": lambda x: x * math.tanh(math.log(1 + math.exp(x))),
-    "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
     "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1),
     "com.microsoft.QuickGelu": lambda x, a: x / (1 + math.exp(-a * x)),
-    **dict.fromkeys(("positive", "truth"), lambda x: Fraction(x > 0)), "order": lambda x: x,
-    **dict.fromkeys(("mod", "trunc_mod", "Mod"), lambda x, y: x - y * math.trunc(x / y)),
+    "positive|truth": lambda x: Fraction(x > 0), "where|Where": lambda c, x, y: x if c else y,
+    "mod|trunc_mod|Mod": lambda x, y: x - y * math.trunc(x / y),
     "floor_mod": lambda x, y: x - y * math.floor(x / y),
-    **dict.fromkeys(("where", "Where"), lambda c, x, y: x if c else y),
     # of truth values, and polynomials of all other numbers
-    **dict.fromkeys(("And", "logical_and"), lambda x, y: x * y),
-    **dict.fromkeys(("Or", "logical_or"), lambda x, y: x + y - x * y),
-    **dict.fromkeys(("Xor", "logical_xor"), lambda x, y: x + y - 2 * x * y),
-    **dict.fromkeys(("Not", "logical_not"), lambda x: 1 - x),
-    **dict.fromkeys(("Equal", "equal"), lambda x, y: Fraction(x == y)),
-    "not_equal": lambda x, y: Fraction(x != y),
-    **dict.fromkeys(("BitwiseNot", "bitwise_not"), lambda x: -x - 1),
-    **dict.fromkeys(("BitwiseAnd", "bitwise_and"), lambda x, y: Fraction(int(x) & int(y))),
-    **dict.fromkeys(("BitwiseOr", "bitwise_or"), lambda x, y: Fraction(int(x) | int(y))),
-    **dict.fromkeys(("BitwiseXor", "bitwise_xor"), lambda x, y: Fraction(int(x) ^ int(y))),
-    **dict.fromkeys(("Floor", "floor"), lambda x: Fraction(math.floor(x))),
-    **dict.fromkeys(("Ceil", "ceil"), lambda x: Fraction(math.ceil(x))),
-    **dict.fromkeys(("Round", "round"), lambda x: Fraction(round(x))),
-    "trunc": lambda x: Fraction(math.trunc(x)),
-    **dict.fromkeys(("Sign", "sign"), lambda x: Fraction((x > 0) - (x < 0))),
-}
+    "And|logical_and": lambda x, y: x * y, "Or|logical_or": lambda x, y: x + y - x * y,
+    "Xor|logical_xor": lambda x, y: x + y - 2 * x * y, "Not|logical_not": lambda x: 1 - x,
+    "Equal|equal": lambda x, y: Fraction(x == y), "not_equal": lambda x, y: Fraction(x != y),
+    "BitwiseAnd|bitwise_and": lambda x, y: Fraction(int(x) & int(y)),
+    "BitwiseOr|bitwise_or": lambda x, y: Fraction(int(x) | int(y)),
+    "BitwiseXor|bitwise_xor": lambda x, y: Fraction(int(x) ^ int(y)),
+    "BitwiseNot|bitwise_not": lambda x: -x - 1, "Floor|floor": lambda x: Fraction(math.floor(x)),
+    "Ceil|ceil": lambda x: Fraction(math.ceil(x)), "Round|round": lambda x: Fraction(round(x)),
+    "Sign|sign": lambda x: Fraction((x > 0) - (x < 0)),
+})
 
 
 def near(a: Number, b: Number) -> bool:

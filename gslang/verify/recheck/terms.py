@@ -26,8 +26,8 @@ Factors = tuple[tuple[Atom, int], ...]
 Term = tuple[tuple[Fraction, Factors], ...]
 
 
-class Malformed(ValueError):
-    """A certificate contains an object that is not a term."""
+class Refused(Exception):
+    """A certificate is wrong. The message tells where and why."""
 
 
 def made(parts: Iterable[tuple[Fraction, Factors]]) -> Term:
@@ -200,26 +200,26 @@ def digest_of(document: JsonObject) -> str:
 
 
 def size_from(value: Any) -> Size:
-    """A size out of JSON. Raises `Malformed`."""
+    """A size out of JSON. Raises `Refused`."""
     if all(type(c) is int and all(isinstance(name, str) for name in names) for c, names in value):
         return tuple(sorted((c, tuple(sorted(names))) for c, names in value))
-    raise Malformed(f"{value!r} is no size")
+    raise Refused(f"{value!r} is no size")
 
 
 def term_from(value: Any) -> Term:
-    """A term out of JSON. Raises `Malformed`."""
+    """A term out of JSON. Raises `Refused`."""
     try:
         return made(
             (Fraction(c), tuple(sorted(((_atom_from(atom), _exponent(e)) for atom, e in factors), key=repr)))
             for c, factors in value
         )
     except (TypeError, ValueError, ZeroDivisionError) as error:
-        raise error if isinstance(error, Malformed) else Malformed(f"no term: {error}") from error
+        raise Refused(f"no term: {error}") from error
 
 
 def _exponent(value: object) -> int:
     if type(value) is not int or not 0 < abs(value) <= 64:
-        raise Malformed(f"{value!r} is no exponent")
+        raise Refused(f"{value!r} is no exponent")
     return value
 
 
@@ -238,4 +238,4 @@ def _atom_from(value: Any) -> Atom:
                 "total", kind, tuple((str(name), size_from(size)) for name, size in variables),
                 term_from(body),
             )
-    raise Malformed(f"{value!r} is no factor")
+    raise Refused(f"{value!r} is no factor")
