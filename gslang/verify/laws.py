@@ -217,7 +217,7 @@ def function_of(law: Law) -> str:
 
 
 def head_of(law: Law) -> str:
-    """What a term has in it wherever the law is used: the name of a function, or the kind of an atom."""
+    """The name that occurs in every term that the law rewrites: of a function, or the kind of an atom."""
     kinds = {"sum": "sum", "largest": "max", "at_least_0": "guard", "x * ": "group"}
     name = law.left.partition("(")[0]
     return kinds.get(name) or function_of(law)
