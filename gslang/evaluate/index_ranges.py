@@ -35,6 +35,7 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
 # operand 1 is places in operand 0
 _POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd", "scatter_nd"})
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
+_ENDS: Final = {"Range": (0, 1), "arange": (0, 1)}  # of ranges, which may begin below 0
 _MOVED: Final = frozenset(
     {  # the same integers, elsewhere
         "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Expand",
@@ -76,6 +77,10 @@ def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, i
             for k in [k for k, operand in enumerate(operands) if operand == value.node]:
                 if k in _LENGTHS.get(graph.op[user], ()):
                     return 1, 2
+                if k in _ENDS.get(graph.op[user], ()):
+                    type_ = graph.types[node]
+                    unsigned = isinstance(type_, TensorType) and (type_.dtype or "").startswith("u")
+                    return 0 if unsigned else -3, 5
                 if graph.op[user] == "Loop" and k == 0:
                     return 1, 5
                 size = _limit(graph, user, k, sizes)

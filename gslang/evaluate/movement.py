@@ -195,8 +195,4 @@ EVALUATE: dict[str, Evaluator] = {
     "nn.depth_to_space": _depth_to_space,
     "nn.space_to_depth": _space_to_depth,
     "meshgrid": lambda o, a: tuple(np.meshgrid(*o[0], indexing=a["indexing"])),
-    "dyn.reshape": lambda o, a: o[0].reshape(
-        reshaped(o[0].shape, tuple(int(d) for d in o[1]), a["allowzero"])
-    ),
-    "dyn.broadcast_to": lambda o, a: np.broadcast_to(o[0], tuple(int(d) for d in o[1])).copy(),
 }

@@ -66,7 +66,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             raise NoEvaluatorError(graph, node)
         if graph.op[node] == "Gemm" and len(operands) > 2 and operands[2] is not None:
             _check_addend(graph, node, operands)
-        if (own := corrected(graph.op[node], operands)) is not None:
+        if (own := corrected(graph.op[node], operands, graph.attrs[node])) is not None:
             value = own(operands, graph.attrs[node])
             return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]
         if graph.op[node] == "Shape":

@@ -12,7 +12,7 @@ from gslang.base.open_types import Attrs
 Operands = Sequence[Any]
 
 
-def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], object] | None:
+def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Operands, Attrs], object] | None:
     """The function that computes an operator for these operands; None where the reference is right."""
     pads = operands[1] if operator == "Pad" and len(operands) > 1 else None
     if operator == "Pad" and (pads is None or (np.asarray(pads) >= 0).all()):
@@ -22,6 +22,8 @@ def corrected(operator: str, operands: Operands) -> Callable[[Operands, Attrs], 
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
+        return None
+    if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
         return None
     return _FUNCTIONS.get(operator)
 
@@ -157,6 +159,31 @@ def _qlinear_conv(operands: Operands, attrs: Attrs) -> object:
     return _coded(product, (x_scale * w_scale / scale).reshape(-1, *rest), zero)
 
 
+def _has_small_codes(operands: Operands, attrs: Attrs) -> bool:
+    """True if the codes of a quantization are whole numbers of 8 or 16 bits."""
+    if len(operands) > 2 and operands[2] is not None:
+        return operands[2].dtype in (np.uint8, np.int8, np.uint16, np.int16)
+    return (attrs.get("output_dtype") or 2) in (2, 3, 4, 5)  # the same in ONNX's numbering
+
+
+def _quantize(operands: Operands, attrs: Attrs) -> object:
+    """Limited to its type before it is a whole number; the reference makes the smallest code of what is too
+    large for 32 bits."""
+    from onnx.helper import tensor_dtype_to_np_dtype
+    from onnx.reference.ops._quant_utils import reshape_input
+
+    x, scale, zero = (*operands, None)[:3]
+    axis, block = attrs.get("axis", 1), attrs.get("block_size") or None
+    precision, output = attrs.get("precision"), attrs.get("output_dtype")
+    wide = x.dtype if not precision else tensor_dtype_to_np_dtype(precision)
+    if zero is None:
+        zero = np.zeros((), tensor_dtype_to_np_dtype(output) if output else np.uint8)
+    scale, zero = (reshape_input(parameter, x.shape, axis, block) for parameter in (scale, zero))
+    with np.errstate(all="ignore"):
+        quotient = x.astype(wide) / scale.astype(wide)
+    return _coded(quotient.astype(np.float64), 1, zero)
+
+
 def _coded(value: Any, scale: Any, zero: Any) -> Any:
     """Scaled, rounded, moved by the zero point, and limited to its type."""
     limits = np.iinfo(zero.dtype)
@@ -172,6 +199,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Pow": _power,
     "QLinearConv": _qlinear_conv,
     "QLinearMatMul": _qlinear_matmul,
+    "QuantizeLinear": _quantize,
     "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
     "ReduceMean": _mean,
     "Softsign": _softsign,

@@ -218,7 +218,7 @@ def function_of(law: Law) -> str:
 
 def head_of(law: Law) -> str:
     """The name that occurs in every term that the law rewrites: of a function, or the kind of an atom."""
-    kinds = {"sum": "sum", "largest": "max", "at_least_0": "guard", "x * ": "group"}
+    kinds = {"sum": "total", "largest": "total", "at_least_0": "guard", "x * ": "group"}
     name = law.left.partition("(")[0]
     return kinds.get(name) or function_of(law)
 

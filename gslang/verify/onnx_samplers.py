@@ -61,6 +61,7 @@ from gslang.verify.samplers import (
     least_rank,
     some_shape,
 )
+from gslang.verify.slice_samplers import slices
 
 
 def _with_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -240,56 +241,6 @@ def _pad(rng: Random, known: Shapes, given: Attrs) -> Answer:
     }
 
 
-def _slice(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    axes = given.get("%3")
-    starts, ends = given.get("%1"), given.get("%2")
-    count = next((len(bound) for bound in (starts, ends) if bound is not None), None)
-    least = max(least_rank(axes), count or 1)
-    data = (
-        known[0] if known[0] is not None
-        else tuple(
-            d + 2 for d in some_shape(rng, rng.choice([r for r in (1, 2, 2, 3) if r >= least] or [least]))
-        )
-    )
-    if axes is None:
-        number = count or (
-            len(data) if len(known) < 4 or known[3] == () else rng.randint(1, max(1, len(data)))
-        )
-        axes = (
-            tuple(range(len(data)))[:number] if len(known) < 4
-            else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
-        )
-    whole = rng.random() < 0.25
-    sizes = [data[a % len(data)] for a in axes] if data else []
-    plain = rng.random() < 0.6
-    steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
-    bounds = [_bounds(rng, size, steps[k] if k < len(steps) else 1, whole) for k, size in enumerate(sizes)]
-    shape = (len(axes),)
-    return fill(known, data, shape, shape, shape, shape), {
-        "%1": tuple(b for b, _ in bounds),
-        "%2": tuple(e for _, e in bounds),
-        "%3": axes,
-        "%4": steps,
-    }
-
-
-def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
-    """(start, end) of a slice with some elements: all if `whole`, sometimes counted from the end, or beyond
-    it.
-    """
-    first = 0 if whole else rng.randrange(max(1, size // 2))
-    behind = size if whole or rng.random() < 0.3 else rng.randint(first + 1, max(first + 1, size))
-    if step < 0:
-        first, behind = size - 1 - first, size - 1 - behind  # -1 here is what is before the first element
-        return first, behind - size if behind < 0 else behind
-    match rng.randrange(8):
-        case 0:
-            return first - size, behind if behind == size else behind - size
-        case 1 if behind == size:
-            return first, 2**31 - 1
-    return first, behind
-
-
 def _cumsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("%1")
     data = data_shape(rng, known, least_rank(axis))
@@ -379,7 +330,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "Expand": _expand,
     "Tile": _tile,
     "Pad": _pad,
-    "Slice": _slice,
+    "Slice": slices,
     "Gather": gather,
     "GatherND": gather_nd,
     "CumSum": _cumsum,

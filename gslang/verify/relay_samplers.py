@@ -7,8 +7,10 @@ from random import Random
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.relay.dynamic import STATIC, Static
 from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
+from gslang.verify.slice_samplers import slices
 
 
 def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -255,15 +257,16 @@ def _filled(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 
 def _strided_slice(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
-    shape = known[0] if known[0] is not None else tuple(d + 2 for d in some_shape(rng, rng.choice((1, 2, 3))))
-    begin = tuple(rng.randrange(max(1, d // 2)) for d in shape)
-    end = tuple(rng.randint(b + 1, max(b + 1, d)) for b, d in zip(begin, shape))
-    return [shape, *[s or () for s in known[1:]]], {
-        "begin": begin,
-        "end": end,
-        "strides": rng.choice(((1,) * len(shape), None)),
-        "axes": None,
-    }
+    """As ONNX's `Slice`, whose operands are attributes here: axes or steps may be left out."""
+    names = {"%1": "begin", "%2": "end", "%3": "axes", "%4": "strides"}
+    stated = {place: attrs[name] for place, name in names.items() if attrs.get(name) is not None}
+    (shape, *_), drawn = slices(rng, [known[0], None, None, None, None], stated)
+    answer = {name: drawn[place] for place, name in names.items()}
+    if answer["axes"] == tuple(range(len(answer["axes"]))) and rng.random() < 0.8:
+        answer["axes"] = None
+    if set(answer["strides"]) == {1} and rng.random() < 0.5:
+        answer["strides"] = None
+    return [shape, *[s or () for s in known[1:]]], answer
 
 
 def _slice_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -339,3 +342,29 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "gather_nd": _gather_nd,
     "concatenate": _concatenate,
 }
+
+
+def _by_operands(static: Static) -> Sampler:
+    """The operands of a dynamic operator: vectors of what is drawn as attributes of the static one."""
+    places = sorted((k, name) for name, k in static.places.items())
+
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        rest = [shape for k, shape in enumerate(known) if k not in static.places.values()]
+        stated = {name: given[f"%{k}"] for k, name in places if given.get(f"%{k}") is not None}
+        shapes, drawn = RELAY_SAMPLERS[static.operator](rng, rest, {**given, **stated})
+        attrs, result = {**drawn, **stated}, list(shapes)
+        count = len(attrs.get("begin", ()))
+        absent = {"strides": (1,) * count, "axes": tuple(range(count))}
+        for k, name in places[: len(known) - len(rest)]:
+            value = attrs[name] if attrs[name] is not None else absent[name]
+            attrs[f"%{k}"] = value = value if isinstance(value, tuple) else (value,)
+            shape = known[k]
+            result.insert(k, (len(value),) if shape is None else shape)
+        return result, {name: value for name, value in attrs.items() if name not in static.places}
+
+    return sample
+
+
+RELAY_SAMPLERS.update({
+    operator: _by_operands(static) for operator, static in STATIC.items() if static.operator in RELAY_SAMPLERS
+})

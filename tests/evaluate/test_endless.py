@@ -16,7 +16,7 @@ from gslang.evaluate.onnx_refusals import refuse_call
 
 
 def test_gathered_elements_are_those_of_the_reference() -> None:
-    gather = corrected("GatherElements", ())
+    gather = corrected("GatherElements", (), {})
     assert gather is not None
     random = np.random.default_rng(0)
     for rank, axis in ((1, 0), (2, 0), (2, 1), (3, 1), (3, 2)):
@@ -29,7 +29,7 @@ def test_gathered_elements_are_those_of_the_reference() -> None:
 
 
 def test_elements_of_an_axis_that_is_longer_elsewhere() -> None:
-    gather = corrected("GatherElements", ())
+    gather = corrected("GatherElements", (), {})
     assert gather is not None
     x = np.arange(6).reshape(2, 3)
     assert np.array_equal(gather([x, np.array([[1, 0]])], {"axis": 0}), [[3, 1]])
@@ -37,7 +37,7 @@ def test_elements_of_an_axis_that_is_longer_elsewhere() -> None:
 
 @pytest.mark.parametrize("index", [3, -4, 2**62, -(2**62)])
 def test_an_index_outside_of_the_axis(index: int) -> None:
-    gather = corrected("GatherElements", ())
+    gather = corrected("GatherElements", (), {})
     assert gather is not None
     with pytest.raises(ValueError, match="outside of an axis of 3"):
         gather([np.arange(3.0), np.array([index])], {})

@@ -141,3 +141,37 @@ def test_a_scale_of_one_element_gives_a_result_no_dimensions() -> None:
     x = np.array(7, np.uint8)
     found = computed("com.microsoft.QLinearAdd", [x, one, zero, x, one, zero, one, zero], {})
     assert (found.shape, int(found)) == ((), 13)
+
+
+@pytest.mark.parametrize(
+    "attrs, zero, expected",
+    [
+        ({}, np.array(254, np.uint8), [255, 0, 255, 0, 254, 255]),
+        ({}, None, [255, 0, 255, 0, 0, 2]),
+        ({"output_dtype": TensorProto.INT16}, None, [32767, -32768, 32767, -32768, 0, 2]),
+        ({"precision": TensorProto.FLOAT16}, np.array([-3] * 6, np.int8), [127, -128, 127, -128, -3, -1]),
+    ],
+)
+def test_what_overflows_has_the_last_code(attrs: dict[str, Any], zero: Any, expected: list[int]) -> None:
+    x = np.array([3e38, -3e38, np.inf, -4e9, 0.06, 0.2], np.float32)
+    if zero is not None and zero.ndim:
+        attrs = {**attrs, "axis": 0}
+    scale = np.full(() if zero is None or not zero.ndim else 6, 0.125, np.float32)
+    found = computed("QuantizeLinear", [x, scale, *([] if zero is None else [zero])], attrs)
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("block, axis", [(None, 1), (2, 1), (3, 0)])
+def test_codes_are_those_of_the_reference(block: int | None, axis: int) -> None:
+    from onnx.reference import ReferenceEvaluator
+
+    rng = np.random.default_rng(5)
+    x = rng.normal(0, 9, (6, 4)).astype(np.float32)
+    count = {None: (4,), 2: (6, 2), 3: (2, 4)}[block]
+    scale = rng.choice([0.5, 0.25, 1.5], count).astype(np.float32)
+    zero = rng.integers(-9, 9, count).astype(np.int8)
+    attrs = {"axis": axis, **({} if block is None else {"block_size": block})}
+    node = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"], **attrs)
+    (expected,) = ReferenceEvaluator(node).run(None, {"x": x, "s": scale, "z": zero})
+    found = computed("QuantizeLinear", [x, scale, zero], attrs)
+    assert found.dtype == np.int8 and found.tolist() == expected.tolist()

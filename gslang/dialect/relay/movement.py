@@ -276,20 +276,6 @@ def shaped_by(operand: int) -> Infer:
     return infer
 
 
-def dyn_reshape(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-    value = value_of(1)
-    data = tensor(types[0])
-    if value is not None and data.shape is not None:
-        return TensorType(
-            reshaped(data.shape, tuple(int(d) for d in value.reshape(-1)), attrs["allowzero"]), data.dtype
-        )
-    return shaped_by(1)(types, attrs, lambda k: None)
-
-
-def unknown_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-    return TensorType(None, tensor(types[0]).dtype)
-
-
 INFER: dict[str, Infer] = {
     "reshape": reshape,
     "contrib_reverse_reshape": reverse_reshape,
@@ -305,13 +291,4 @@ INFER: dict[str, Infer] = {
     "broadcast_to_like": broadcast_to_like,
     "collapse_sum_like": collapse_sum_like,
     "collapse_sum_to": shaped_by(1),
-    "dyn.reshape": dyn_reshape,
-    "dyn.broadcast_to": shaped_by(1),
-    "dyn.zeros": shaped_by(0),
-    "dyn.ones": shaped_by(0),
-    "dyn.full": shaped_by(1),
-    "dyn.tile": unknown_like,
-    "dyn.strided_slice": unknown_like,
-    "dyn.expand_dims": unknown_like,
-    "dyn.squeeze": unknown_like,
 }

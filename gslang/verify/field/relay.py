@@ -24,6 +24,7 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.relay.dynamic import STATIC, whole_numbers
 from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.elementwise import along
@@ -180,8 +181,14 @@ def _call(
     unknown: set[str],
 ) -> Any:
     traits = signature.traits
+    if op in STATIC:
+        found = STATIC[op].call(operands, attrs, whole_numbers)
+        assert found is not None
+        return _call(graph, node, STATIC[op].operator, signature, *found, unknown)
     if op in ("zeros", "ones"):
         return np.full(attrs["shape"], int(op == "ones"), np.int64)
+    if op == "arange" and all(operand.dtype.kind in "iu" for operand in operands):
+        return np.arange(*(operand.item() for operand in operands)) % PRIME
     if op == "full":
         return np.broadcast_to(operands[0], attrs["shape"]).copy()
     if op in _MOVEMENT:

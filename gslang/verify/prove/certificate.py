@@ -297,8 +297,9 @@ def as_certificate(name: str, content: str, proof: Any) -> str:
 def case_as_json(
     record: CaseRecord, end: str, whole: bool, contradicting: Iterable[Number] = ()
 ) -> dict[str, object]:
-    """A case: the choices that lead to it, what is known of sizes there, what follows from that, and its
-    outputs. `contradicting`: sizes that would have to be at least 0 in a case that is left out.
+    """A case: the choices that lead to it, what is known of sizes there, what follows from that, the terms
+    that are at least 0 (or above it), and its outputs. `contradicting`: sizes that would have to be at least
+    0 in a case that is left out.
     """
     facts = record.facts
     outputs = [_output_as_json(output) for output in record.outputs] if end == "equal" else []
@@ -317,6 +318,7 @@ def case_as_json(
         "end": end,
         "whole": whole,
         "sizes": _sizes(facts, contradicting),
+        "bounds": [[as_json(plain_term(term)), strict] for term, strict in facts.choices.bounds],
         "obligations": obligations,
         "outputs": outputs,
     }

@@ -179,6 +179,8 @@ def attribute(
         return tuple(world.facts.size("wide") for _ in range(more))
     if name == "shape":
         return fresh_shape(world, "made")
+    if operator == "dyn.strided_slice" and name == "slice_mode":
+        return ("end", "size")[choices.choose(2)]
     if operator == "strided_slice":
         return _of_slice(world, name, first.shape if isinstance(first, Tensor) else (), attrs, choices)
     if name == "pad_width":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.onnx_lookups import as_size, place_in
 from gslang.verify.prove.paths import NotProved
@@ -10,8 +12,8 @@ from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value,
 from gslang.verify.prove.terms import Term, of_size
 
 
-def _range(world: World, operands: Operands, attrs: Attrs) -> Value:
-    """The whole numbers from one to another one."""
+def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
+    """The whole numbers from one to another one. Raises `NotProved` for other steps than 1."""
     facts = world.facts
     note = "a range does not end before it begins"
     begin, end, step = (single_number(world, x, note) for x in operands)
@@ -28,7 +30,7 @@ def _range(world: World, operands: Operands, attrs: Attrs) -> Value:
     def at(index: Index) -> Term:
         return of_size(facts.normal(begin + index[0]))
 
-    return Tensor((length,), operands[0].dtype, at)
+    return Tensor((length,), dtype, at)
 
 
 def single_number(world: World, x: Tensor, note: str = "") -> Number:
@@ -66,4 +68,4 @@ def _gather_nd(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor((*places.shape[:-1], *x.shape[count:]), x.dtype, at)
 
 
-RANGES: dict[str, Meaning] = {"Range": _range, "GatherND": _gather_nd}
+RANGES: dict[str, Meaning] = {"Range": lambda w, o, a: whole_range(w, o, o[0].dtype), "GatherND": _gather_nd}

@@ -15,7 +15,7 @@ from gslang.base.open_types import Attrs
 from gslang.verify.prove.constants import unreadable, vector
 from gslang.verify.prove.onnx_operands import axes_operand, operand
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.relay_movement import padded, plain_axis
+from gslang.verify.prove.relay_movement import by_length, padded, plain_axis
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.slices import OpenSlice, nonzero, range_of, taken
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
@@ -46,28 +46,44 @@ def numbers_in(
 
 
 def _slice(world: World, operands: Operands, attrs: Attrs) -> Value:
-    x: Tensor = operands[0]
-    rank, parts = len(x.shape), [operand(operands, k) for k in range(1, 5)]
-    if x.items is not None:
-        return _slice_of_shape(world, x, parts)
+    return sliced(world, operands[0], [operand(operands, k) for k in range(1, 5)])
+
+
+def numbers_of_slice(
+    world: World, parts: Sequence[Tensor | None], rank: int
+) -> list[tuple[Number, ...] | None]:
+    """The numbers in the starts, ends, axes and steps of a slice, None for those that are not known."""
     settled = _settle_lengths(world, parts, rank)
     makers: list[Callable[[], Any]] = [
         lambda: world.facts.size("begin", None), lambda: world.facts.size("end", None),
         lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0, lambda: nonzero(world),
     ]  # fmt: skip
-    numbers = [
+    return [
         None if part is None else numbers_in(world, part, make, None, settled)
         for part, make in zip(parts, makers)
     ]
+
+
+def sliced(
+    world: World, x: Tensor, parts: Sequence[Tensor | None], with_lengths: bool = False
+) -> Tensor:
+    """The slice of a tensor that starts, ends, axes and steps say; `with_lengths`: lengths stand in place of
+    ends, and steps are not read.
+    """
+    if x.items is not None and not with_lengths:
+        return _slice_of_shape(world, x, parts)
+    rank = len(x.shape)
+    numbers = numbers_of_slice(world, parts, rank)
     if any(part is not None and found is None for part, found in zip(parts, numbers)):
-        return _open_slice(world, x, parts)
+        return _open_slice(world, x, parts, with_lengths)
     begins, ends = numbers[0] or (), numbers[1] or ()
     axes = range(len(begins)) if numbers[2] is None else [plain_axis(world, a, rank) for a in numbers[2]]
     steps = (1,) * len(begins) if numbers[3] is None else numbers[3]
     world.need_true(len(begins) == len(ends) == len(axes) == len(steps), "the numbers of a slice")
     world.need_true(len(set(axes)) == len(axes) and all(a < rank for a in axes), "an axis of a slice")
     for begin, end, axis, step in zip(begins, ends, axes, steps):
-        x = taken(world, x, axis, range_of(world, begin, end, step, x.shape[axis]))
+        bounds = by_length(world, begin, end, x.shape[axis]) if with_lengths else (begin, end, step)
+        x = taken(world, x, axis, range_of(world, *bounds, x.shape[axis]))
     return x
 
 
@@ -118,17 +134,17 @@ def _settle_lengths(world: World, parts: Sequence[Tensor | None], rank: int) -> 
     return True
 
 
-def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tensor:
-    key = tuple(id(getattr(part, "leaf", None) or part) for part in parts)
+def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None], with_lengths: bool) -> Tensor:
+    key = (with_lengths, *(id(getattr(part, "leaf", None) or part) for part in parts))
     if key not in world.slices:
         if not world.reading:
             raise NotProved("a slice that the source does not take")
         world.slices[key] = OpenSlice(world, x.shape)
         world.kept += parts
-        if parts[3] is None:
+        if parts[3] is None or with_lengths:
             for step in world.slices[key].steps():
                 world.facts.learn_equal(step, 1)
-        if parts[3] is not None and parts[3].leaf is not None:
+        elif parts[3].leaf is not None:
             parts[3].leaf.spelled = lambda: _named_steps(world, world.slices[key])
     for axis, part in enumerate(world.slices[key].of(x.shape)):
         x = taken(world, x, axis, part)

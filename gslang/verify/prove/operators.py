@@ -18,11 +18,13 @@ from gslang.verify.prove.onnx_quantised import cast, converted
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Number, as_term
 from gslang.verify.prove.relay_arithmetic import ARITHMETIC, collapse, elementwise
+from gslang.verify.prove.relay_dynamic import DYNAMIC
 from gslang.verify.prove.relay_movement import MOVEMENT
 from gslang.verify.prove.sizes import Size
-from gslang.verify.prove.tensors import Tensor, Value, World, constant
+from gslang.verify.prove.tensors import Meaning, Tensor, Value, World, constant
 from gslang.verify.prove.truths import is_of_truths, truth_function
 
+_RELAY: dict[str, Meaning] = {**MOVEMENT, **ARITHMETIC, **DYNAMIC}
 # The ranks that operators demand of their operands, None for any.
 RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "nn.conv1d": (3, 3),
@@ -37,7 +39,9 @@ RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
     "nn.instance_norm": (None, 1, 1),
     "nn.group_norm": (None, 1, 1),
     "matrix_set_diag": (2, 1),
-    "nn.pad": (None, 0), **ONNX_RANKS,
+    "nn.pad": (None, 0),
+    "dyn.strided_slice": (None, 1, 1, 1, 1),
+    "dyn.broadcast_to": (None, 1), **ONNX_RANKS,
 }
 # The least and the largest rank, where operators take several.
 RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
@@ -83,10 +87,8 @@ def meaning_of(
         return filled(world, attrs["shape"], operands[0], attrs["dtype"] or operands[0].dtype)
     if operator == "full_like":
         return filled(world, operands[0].shape, operands[1], operands[0].dtype)
-    if operator in MOVEMENT:
-        return MOVEMENT[operator](world, operands, attrs)
-    if operator in ARITHMETIC:
-        return ARITHMETIC[operator](world, operands, attrs)
+    if operator in _RELAY:
+        return _RELAY[operator](world, operands, attrs)
     if operator == "collapse_sum_to":
         if operands[1].items is None:
             raise NotProved("a shape that is no constant")

@@ -304,7 +304,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
     except NotProved:
         if not world.whole:
             raise
-        found.floats, end = True, "shown for floats only"
+        found.floats, end = True, "not shown for integers"
         return
     finally:
         if found.written is not None and world.record is not None:

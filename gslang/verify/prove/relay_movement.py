@@ -260,14 +260,14 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
         step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
         low, high = (bounds[k] if k < len(bounds) else None for bounds in (begin, end))
         if attrs["slice_mode"] == "size":
-            low, high, step = _by_size(world, low, high, x.shape[axis])
+            low, high, step = by_length(world, low, high, x.shape[axis])
         x = taken(world, x, axis, range_of(world, low, high, step, x.shape[axis]))
     return x
 
 
-def _by_size(
+def by_length(
     world: World, begin: Number | None, length: Number | None, size: Number
-) -> tuple[Number, Number, int]:
+) -> tuple[Number, Number, Number]:
     """begin, end and step of a slice that says how long it is: to the end where that is negative."""
     start = 0 if begin is None else begin if world.facts.at_least(begin, 0) else begin + size
     return start, size if length is None or not world.facts.at_least(length, 0) else start + length, 1

@@ -29,7 +29,7 @@ _POINTS = 4  # at which each case is tried
 _ATTEMPTS = 1000  # to find one that fits
 _SIZES = (1, 2, 3, 1, 2, 3, 1, 2, 0, -1, 4, 5, 6, 8)
 _SMALL = 10  # of them in most attempts: sums over large ranges take long
-_EQUAL, _FLOATS, _BY_SIZES = "equal", "shown for floats only", "excluded by sizes"
+_EQUAL, _FLOATS, _BY_SIZES = "equal", "not shown for integers", "excluded by sizes"
 IMPOSSIBLE = (
     _BY_SIZES, "excluded by a condition", "excluded by an operator", "excluded by element types",
     "excluded by a domain",
@@ -116,7 +116,7 @@ def _check_case(
         raise Refused(f"no case ends as `{end}`")
     counts.update(("cases", end))
     needed = obligations or end in (_EQUAL, _BY_SIZES)
-    points = [*_points(case["sizes"], random)] if needed else []
+    points = [*_points(case["sizes"], case["bounds"], random)] if needed else []
     if end == _BY_SIZES:
         if points:
             raise Refused(f"it is left out because of its sizes, but fits {points[0].sizes}")
@@ -225,8 +225,9 @@ def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
 # ── sizes ──
 
 
-def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
-    """Random sizes that fit all that is known."""
+def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random) -> Iterator[Point]:
+    """Random sizes and elements that fit all that is known."""
+    above = [(term_from(term), 1e-9 if is_strict else 0) for term, is_strict in bounds]
     made = {name: (kind, tuple(map(size_from, parts))) for name, (kind, *parts) in sizes["made"].items()}
     equal = {name: size_from(value) for name, value in sizes["equal"].items()}
     positions = [(name, size_from(size)) for name, size in sizes["positions"]]
@@ -251,6 +252,7 @@ def _points(sizes: JsonObject, random: Random) -> Iterator[Point]:
                 all(point.size(value) >= 0 for value in positive) and all(map(point.size, different))
                 and all(any(point.size(factor) == 0 for factor in factors) for factors in choices)
                 and all(math.prod(map(point.quantity, p)) == point.size(value) for p, value in products)
+                and all(value_of(term, point) >= least for term, least in above)
             )
         except (ArithmeticError, ValueError):  # an empty range
             continue
