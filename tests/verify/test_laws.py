@@ -13,7 +13,7 @@ from random import Random
 import pytest
 
 from gslang.verify.laws import LAWS, REAL, Law, instance, letters
-from gslang.verify.recheck.evaluate import Point, near, value_of
+from gslang.verify.recheck.evaluate import Point, Sizes, near, value_of
 from gslang.verify.recheck.terms import constant, function
 
 SIGNS = {ast.Gt: operator.gt, ast.GtE: operator.ge, ast.NotEq: operator.ne, ast.Lt: operator.lt}
@@ -39,7 +39,7 @@ def outcomes(law: Law, numbers: str, most: int = 400) -> Iterator[bool]:
             {name: random.randint(-2 if name == "a" else 1, 4) for name in ("n", "m", "a")} if over_sizes
             else {}
         )
-        point = Point(sizes, seed, positive=seed % 2 == 0, numbers=numbers)
+        point = Point(Sizes(sizes), seed, positive=seed % 2 == 0, numbers=numbers)
         names = (letters(law.left) | letters(law.right)) - {"i", "j", *sizes}
         binding = {
             name: constant(random.choice(NUMBERS)) if name == "n" else function(name) for name in names
@@ -69,7 +69,7 @@ def test_no_condition_stands_for_nothing(law: Law) -> None:
     names = letters(law.left) | letters(law.right)
     missing = 0
     for seed in range(400):
-        point = Point({}, seed, numbers=law.numbers[0])
+        point = Point(Sizes(), seed, numbers=law.numbers[0])
         random = Random(seed)
         binding = {
             name: constant(random.choice(NUMBERS)) if name == "n"

@@ -11,7 +11,6 @@ A certificate does not say what operators mean, nor that the cases of a rule are
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -22,13 +21,12 @@ from typing import Any
 from gslang.base.open_types import JsonObject
 from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, head_of, instance
 from gslang.verify.recheck import terms
-from gslang.verify.recheck.evaluate import Point, near, value_of
+from gslang.verify.recheck.evaluate import Point, Sizes, near, value_of
 from gslang.verify.recheck.terms import Refused, Term, size_from, term_from
 
 _POINTS = 4  # at which each case is tried
 _ATTEMPTS = 1000  # to find one that fits
 _SIZES = (1, 2, 3, 1, 2, 3, 1, 2, 0, -1, 4, 5, 6, 8)
-_SMALL = 10  # of them in most attempts: sums over large ranges take long
 _EQUAL, _FLOATS, _BY_SIZES = "equal", "not shown for integers", "excluded by sizes"
 IMPOSSIBLE = (
     _BY_SIZES, "excluded by a condition", "excluded by an operator", "excluded by element types",
@@ -116,7 +114,8 @@ def _check_case(
         raise Refused(f"no case ends as `{end}`")
     counts.update(("cases", end))
     needed = obligations or end in (_EQUAL, _BY_SIZES)
-    points = [*_points(case["sizes"], case["bounds"], random)] if needed else []
+    attempts = _ATTEMPTS if end == _EQUAL else _ATTEMPTS // 5 if needed else 0
+    points = [*_points(case["sizes"], case["bounds"], random, attempts)]
     if end == _BY_SIZES:
         if points:
             raise Refused(f"it is left out because of its sizes, but fits {points[0].sizes}")
@@ -126,7 +125,7 @@ def _check_case(
         claimed, met = size_from(obligation["at_least_0"]), _under(obligation["assumed"], points)
         counts["obligations"] += 1
         counts["obligations without numerical test"] += bool(points) and not met
-        if below := [point.sizes for point in met if point.size(claimed) < 0]:
+        if below := [point.sizes for point in met if point.sizes.of(claimed) < 0]:
             raise Refused(f"{claimed} is below 0 at {below[0]}")
     if end != _EQUAL:
         return
@@ -161,7 +160,7 @@ class _Tried:
 def _check_output(output: JsonObject, tried: _Tried) -> None:
     if "empty" in output:
         shape = [*map(size_from, output["empty"])]
-        if any(all(point.size(size) > 0 for size in shape) for point in tried.points):
+        if any(all(point.sizes.of(size) > 0 for size in shape) for point in tried.points):
             raise Refused("an output that is said to have no elements has some")
     elif output.get("same") is True:
         tried.counts["outputs said to be identical"] += 1
@@ -208,7 +207,7 @@ def _after(step: JsonObject, current: Term, tried: _Tried, where: str) -> Term:
 def _under(assumed: Sequence[Any], points: list[Point]) -> list[Point]:
     """The points at which sizes are at least 0."""
     sizes = [*map(size_from, assumed)]
-    return [point for point in points if all(point.size(size) >= 0 for size in sizes)]
+    return [point for point in points if all(point.sizes.of(size) >= 0 for size in sizes)]
 
 
 def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
@@ -225,7 +224,7 @@ def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
 # ── sizes ──
 
 
-def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random) -> Iterator[Point]:
+def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random, attempts: int) -> Iterator[Point]:
     """Random sizes and elements that fit all that is known."""
     above = [(term_from(term), 1e-9 if is_strict else 0) for term, is_strict in bounds]
     made = {name: (kind, tuple(map(size_from, parts))) for name, (kind, *parts) in sizes["made"].items()}
@@ -234,24 +233,28 @@ def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random) -> Iterato
     products = [(names, size_from(value)) for names, value in sizes["products"]]
     positive, different = ([*map(size_from, sizes[kind])] for kind in ("at_least_0", "not_0"))
     choices = [[*map(size_from, factors)] for factors in sizes["one_of_them_0"]]
+    if any(sum(c for c, _ in value) < 0 and not any(names for _, names in value) for value in positive):
+        return
     found, known = 0, dict[object, Any]()
-    for attempt in range(_ATTEMPTS):
-        drawn = {name: random.choice(_SIZES[: _SMALL if attempt % 4 else None]) for name in sizes["names"]}
-        point = Point(drawn, attempt, attempt % 2 == 0, REAL, made, equal, known=known)
+    for attempt in range(attempts):
+        few = _SIZES[: 10 if attempt % 4 else None]  # sums over large ranges take long
+        drawn = Sizes({name: random.choice(few) for name in sizes["names"]})
+        drawn.made, drawn.equal = made, equal
+        point = Point(drawn, attempt, attempt % 2 == 0, known=known)
         try:
             for names, value in products:  # the last factor follows from the others
                 try:
-                    rest, number = math.prod(map(point.quantity, names[:-1])), point.size(value)
+                    rest, number = drawn.of(((1, names[:-1]),)), drawn.of(value)
                 except KeyError:  # of positions, which are drawn after the sizes
                     continue
                 if names[-1] in sizes["names"] and rest and number % rest == 0:
-                    point.sizes[names[-1]] = number // rest
+                    drawn[names[-1]] = number // rest
             for name, size in positions:
-                point.sizes[name] = random.randrange(point.size(size))
+                drawn[name] = random.randrange(drawn.of(size))
             fits = (
-                all(point.size(value) >= 0 for value in positive) and all(map(point.size, different))
-                and all(any(point.size(factor) == 0 for factor in factors) for factors in choices)
-                and all(math.prod(map(point.quantity, p)) == point.size(value) for p, value in products)
+                all(drawn.of(value) >= 0 for value in positive) and all(map(drawn.of, different))
+                and all(any(drawn.of(factor) == 0 for factor in factors) for factors in choices)
+                and all(drawn.of(((1, names),)) == drawn.of(value) for names, value in products)
                 and all(value_of(term, point) >= least for term, least in above)
             )
         except (ArithmeticError, ValueError):  # an empty range

@@ -23,45 +23,42 @@ _MOST_SUMMANDS = 400
 _DRAWN = [[Fraction(k - 30, 8) for k in range(61)], [Fraction(2 * k + 1, 16) for k in range(61)]]  # positive
 
 
-class Undefined(ArithmeticError):
-    """A function has no value here, or a number is too large."""
-
-
-@dataclass(slots=True)
-class Point:
-    """`sizes`: quantity → number.
-
-    `made`: composite quantities: name → (`floor`, `within`, `clip` or `join`, sizes). `seed`, `positive`: of
-    the values. `bound`: positions of the sums around; `known`: values of sums that were computed, of all
-    points with the same `made` and `equations`, which differ in their seeds.
+class Sizes(dict[str, int]):
+    """Quantity → number. Composite ones are computed where they are asked for: `made` says how (`floor`,
+    `within`, `clip` or `join` of sizes), or `equal` to what.
     """
 
-    sizes: dict[str, int]
-    seed: int = 0
-    positive: bool = False
-    numbers: str = REAL
-    made: Mapping[str, tuple[str, tuple[Size, ...]]] = field(default_factory=dict)
-    equations: Mapping[str, Size] = field(default_factory=dict)
-    bound: tuple[str, ...] = ()
-    known: dict[object, Any] = field(default_factory=dict)
+    made: Mapping[str, tuple[str, tuple[Size, ...]]] = {}
+    equal: Mapping[str, Size] = {}
 
-    def size(self, size: Size) -> int:
+    def of(self, size: Size) -> int:
         """The number that a size is. Raises `KeyError` for a quantity without a value."""
-        return sum(c * math.prod(map(self.quantity, names)) for c, names in size)
+        return sum([c * math.prod([self[name] for name in names]) for c, names in size])
 
-    def quantity(self, name: str) -> int:
-        """The number that a quantity is."""
-        if name in self.sizes:
-            return self.sizes[name]
-        if name in self.equations:
-            return self.size(self.equations[name])
+    def __missing__(self, name: str) -> int:
+        if name in self.equal:
+            return self.of(self.equal[name])
         kind, parts = self.made[name]
-        values = [self.size(part) for part in parts]
+        values = [self.of(part) for part in parts]
         if kind == "clip":  # (bound of a slice, size, least value)
             return min(max(values[0] + (values[1] if values[0] < 0 else 0), values[2]), values[1] + values[2])
         if kind == "join":
             return max(values)
         return values[0] // values[1] if kind == "floor" else 0 if values[1] == 1 else values[0]
+
+
+@dataclass(slots=True)
+class Point:
+    """`seed`, `positive`: of the values. `bound`: positions of the sums around; `known`: values of sums that
+    were computed, of all points whose sizes are composed in the same way, which differ in their seeds.
+    """
+
+    sizes: Sizes
+    seed: int = 0
+    positive: bool = False
+    numbers: str = REAL
+    bound: tuple[str, ...] = ()
+    known: dict[object, Any] = field(default_factory=dict)
 
     def random(self, name: str, index: Sequence[int]) -> Number:
         """An element of an input, or the value of an unknown number."""
@@ -76,10 +73,10 @@ class Point:
         """A result of a sum or a product, as the numbers have it."""
         if self.numbers == WHOLE:
             if value != int(value):
-                raise Undefined
+                raise ArithmeticError
             return Fraction((int(value) + 128) % 256 - 128)
         if isinstance(value, float) and not math.isfinite(value):
-            raise Undefined
+            raise ArithmeticError
         return value
 
 
@@ -89,9 +86,9 @@ def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
     for c, factors in term:
         part: Number = c
         if point.numbers == WHOLE and (c.denominator != 1 or any(exponent < 0 for _, exponent in factors)):
-            raise Undefined
+            raise ArithmeticError
         # what a guard cuts off need not be defined
-        if all(atom[0] != "guard" or point.size(atom[1]) >= 0 for atom, _ in factors):
+        if all(atom[0] != "guard" or point.sizes.of(atom[1]) >= 0 for atom, _ in factors):
             for atom, exponent in factors:
                 part = part * _power(_atom(atom, point), exponent)
             total = total + part
@@ -100,23 +97,23 @@ def value_of(term: Term, point: Point, wraps: bool = True) -> Number:
 
 def _power(value: Number, exponent: int) -> Number:
     if exponent < 0 and abs(value) < 1e-9:
-        raise Undefined
+        raise ArithmeticError
     return value**exponent
 
 
 def _atom(atom: Atom, point: Point) -> Number:
     match atom:
         case ("read", name, *index):
-            return point.random(name, [point.size(k) for k in index])
+            return point.random(name, [point.sizes.of(k) for k in index])
         case ("num", size):
-            return Fraction(point.size(size))
+            return Fraction(point.sizes.of(size))
         case ("guard", _):
             return Fraction(1)
         case ("group", inner):
             return value_of(inner, point)
         case ("total", *_):
             if id(atom) not in point.known:  # with the atom, so that no other one gets its identity
-                names = names_in((atom, *point.made.values(), *point.equations.values()))
+                names = names_in((atom, *point.sizes.made.values(), *point.sizes.equal.values()))
                 point.known[id(atom)] = names, atom
             around = [(n, point.sizes[n]) for n in point.bound if n in point.known[id(atom)][0]]
             key = (id(atom), point.seed, point.numbers, *around)
@@ -125,14 +122,14 @@ def _atom(atom: Atom, point: Point) -> Number:
             return point.known[key]
         case ("fn", name, *arguments):
             return _function(name, [value_of(a, point, wraps=name != "positive") for a in arguments], point)
-    raise Undefined
+    raise ArithmeticError
 
 
 def _total(atom: Atom, point: Point) -> Number:
     _, kind, variables, body = atom
-    ranges = [range(point.size(size)) for _, size in variables]
+    ranges = [range(point.sizes.of(size)) for _, size in variables]
     if math.prod(map(len, ranges)) > _MOST_SUMMANDS or not all(ranges):
-        raise Undefined
+        raise ArithmeticError
     values, before, bound = [], dict(point.sizes), point.bound
     point.bound = (*bound, *(name for name, _ in variables))
     try:
@@ -154,11 +151,11 @@ def _function(name: str, arguments: list[Number], point: Point) -> Number:
     if known is None:
         return _unknown(name, arguments, point)
     if point.numbers == WHOLE and name in _OF_REALS:
-        raise Undefined
+        raise ArithmeticError
     try:
         return point.wrapped(known(*arguments))
     except ValueError as error:
-        raise Undefined from error
+        raise ArithmeticError from error
 
 
 def _unknown(name: str, arguments: list[Number], point: Point) -> Number:
