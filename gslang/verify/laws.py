@@ -216,17 +216,22 @@ def function_of(law: Law) -> str:
     return NAMES.get(name, name)
 
 
-def head_of(law: Law) -> str:
-    """The name that occurs in every term that the law rewrites: of a function, or the kind of an atom."""
-    kinds = {"sum": "total", "largest": "total", "at_least_0": "guard", "x * ": "group"}
-    name = law.left.partition("(")[0]
-    return kinds.get(name) or function_of(law)
-
-
 @cache
 def parsed(text: str) -> ast.expr:
     """An expression of a law."""
     return ast.parse(text, mode="eval").body
+
+
+def subjects_of(law: Law) -> frozenset[str]:
+    """Names of functions and kinds of atoms of which one is in each term that the law rewrites."""
+    calls = {
+        node.func.id
+        for node in ast.walk(parsed(law.left))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    kinds = {"sum": "total", "largest": "total", "at_least_0": "guard"}
+    names = {kinds.get(name) or NAMES.get(name, name) for name in calls - {"f", "g", "size"}}
+    return frozenset(names or {"group"})  # a denominator
 
 
 def instance(text: str, binding: Mapping[str, Term]) -> Term:

@@ -19,7 +19,7 @@ from random import Random
 from typing import Any
 
 from gslang.base.open_types import JsonObject
-from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, head_of, instance
+from gslang.verify.laws import BY_NAME, REAL, WHOLE, as_product, instance, subjects_of
 from gslang.verify.recheck import terms
 from gslang.verify.recheck.evaluate import Point, Sizes, near, value_of
 from gslang.verify.recheck.terms import Refused, Term, size_from, term_from
@@ -115,7 +115,7 @@ def _check_case(
     counts.update(("cases", end))
     needed = obligations or end in (_EQUAL, _BY_SIZES)
     attempts = _ATTEMPTS if end == _EQUAL else _ATTEMPTS // 5 if needed else 0
-    points = [*_points(case["sizes"], case["bounds"], random, attempts)]
+    points = [*_points(case, random, attempts)]
     if end == _BY_SIZES:
         if points:
             raise Refused(f"it is left out because of its sizes, but fits {points[0].sizes}")
@@ -194,8 +194,8 @@ def _after(step: JsonObject, current: Term, tried: _Tried, where: str) -> Term:
         before, after = instance(law.left, letters), instance(law.right, letters)
     else:
         before, after = term_from(step["before"]), term_from(step["after"])
-        if head_of(law) not in terms.names_in(before):
-            raise Refused(f"{where}: the law is about `{head_of(law)}`, which does not occur")
+        if terms.names_in(before).isdisjoint(subjects_of(law)):
+            raise Refused(f"{where}: what the law is about does not occur")
         kinds = (REAL,) if REAL in law.numbers else law.numbers[:1]
         tried.agree(before, after, where, kinds, step["assumed"])
     product, c = as_product(before)
@@ -206,8 +206,7 @@ def _after(step: JsonObject, current: Term, tried: _Tried, where: str) -> Term:
 
 def _under(assumed: Sequence[Any], points: list[Point]) -> list[Point]:
     """The points at which sizes are at least 0."""
-    sizes = [*map(size_from, assumed)]
-    return [point for point in points if all(point.sizes.of(size) >= 0 for size in sizes)]
+    return [p for p in points if all(p.sizes.of(size) >= 0 for size in map(size_from, assumed))]
 
 
 def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
@@ -224,9 +223,10 @@ def _are_equal(a: Term, b: Term, point: Point, where: str) -> bool:
 # ── sizes ──
 
 
-def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random, attempts: int) -> Iterator[Point]:
+def _points(case: JsonObject, random: Random, attempts: int) -> Iterator[Point]:
     """Random sizes and elements that fit all that is known."""
-    above = [(term_from(term), 1e-9 if is_strict else 0) for term, is_strict in bounds]
+    sizes, kinds = case["sizes"], (REAL, WHOLE) if case["whole"] is True else (REAL,)
+    above = [(term_from(term), 1e-9 if is_strict else 0) for term, is_strict in case["bounds"]]
     made = {name: (kind, tuple(map(size_from, parts))) for name, (kind, *parts) in sizes["made"].items()}
     equal = {name: size_from(value) for name, value in sizes["equal"].items()}
     positions = [(name, size_from(size)) for name, size in sizes["positions"]]
@@ -255,7 +255,7 @@ def _points(sizes: JsonObject, bounds: Sequence[Any], random: Random, attempts: 
                 all(drawn.of(value) >= 0 for value in positive) and all(map(drawn.of, different))
                 and all(any(drawn.of(factor) == 0 for factor in factors) for factors in choices)
                 and all(drawn.of(((1, names),)) == drawn.of(value) for names, value in products)
-                and all(value_of(term, point) >= least for term, least in above)
+                and all(value_of(t, replace(point, numbers=k)) >= least for t, least in above for k in kinds)
             )
         except (ArithmeticError, ValueError):  # an empty range
             continue
