@@ -32,6 +32,25 @@ HALF_TOLERANCE: Final = 1e-2
 """The same where the results are of half precision, or computed from quantized numbers."""
 OTHERS: Final = ("onnxslim", "onnxsim", "ort1", "ort2", "ort.transformers", "onnxscript", "onnxscript.ort")
 """Columns of `table.tsv`: nodes that other tools leave; beside each stand `… fused` and `… numbers`."""
+EXPLANATION: Final = """\
+Written by `make onnx-table`. The models are small networks as PyTorch's exporters write them
+(`examples/exports` creates such files). A name contains the exporter (`ts`: TorchScript, `dy`: the newer one)
+and the operator set.
+
+* The columns of tools have the number of nodes left, not counting `Constant` nodes, and the seconds taken in
+  parentheses. **Bold**: no tool leaves fewer. `–`: the tool, or onnxruntime on its output, fails.
+* `gslang` is the pass `onnxruntime` of `std.onnxruntime`. Its seconds include loading the rules, and reading,
+  rewriting and writing the model; the other tools were timed in another run.
+* `fused` counts its operators for attention (a), norms (n), activations (f) and rotary positions (r).
+* `difference` is the largest difference of results, relative to the largest number, over several inputs, with
+  onnxruntime's optimizations off and on. For a quantized model, the number in parentheses, if it is larger
+  than 0.01, is the difference between the results of the original model with optimizations off and on:
+  onnxruntime's products of 8-bit integers saturate on processors without instructions for them.
+* `latency` is the change of the time that the model takes in onnxruntime at its default level, which makes
+  many of these fusions itself: longer (`+`), shorter (`-`), or no more than noise (`=`), as `gslc bench`
+  measures it. The machine was also doing other work, which may account for a few per cent.
+"""
+"""The text before the table of the page."""
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
     "attention": ("Attention", "MultiHeadAttention", "GroupQueryAttention", "QAttention"),
     "norm": (
@@ -298,38 +317,9 @@ def page(found: Mapping[str, Outcome], rows: Mapping[str, Mapping[str, str]]) ->
     faster = sum(o.latency.startswith("-") for o in ran)
     slower = sum(o.latency.startswith("+") for o in ran)
     lines = [
-        "# Nodes left of exported models",
+        "# Nodes left in exported models",
         "",
-        (
-            "Written by `make onnx-table` from small models that PyTorch's exporters wrote "
-            "(`examples/exports` makes such files; `ts`: TorchScript, `dy`: the newer one,"
-        ),
-        (
-            "then the operator set). Nodes without `Constant`s that each tool leaves, and the seconds that "
-            "it took; **bold**: no tool leaves fewer; `–`: the tool or"
-        ),
-        (
-            "onnxruntime fails on it. gslang: the pass `onnxruntime` of `std.onnxruntime`. Fused: its "
-            "operators for attention (a), norms (n), activations (f) and"
-        ),
-        (
-            "rotary positions (r). Largest difference of results, relative to the largest number, over "
-            "several inputs, with onnxruntime's"
-        ),
-        (
-            "optimizations off and on; of a quantized model in brackets, where it is larger than 0.01, that "
-            "between the model before with optimizations off and on:"
-        ),
-        (
-            "onnxruntime's products of 8-bit integers saturate on processors without instructions for them. "
-            "Seconds of gslang: rules loaded, model read, rewritten and written; "
-            "the other tools were timed in another run. Latency: how much longer (`+`) or shorter the model "
-            "takes in"
-        ),
-        (
-            "onnxruntime at its default level, which fuses much of this itself; `=`: no more than noise "
-            "(`gslc bench`). The machine had other work beside: a few per cent may be due to that."
-        ),
+        EXPLANATION.rstrip(),
         "", f"onnxruntime {version('onnxruntime')}, onnx {version('onnx')}.", "",
         (
             f"No tool leaves fewer nodes on {fewest} of {len(found)}; numbers are equal on "
