@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_number_options(parser)
     parser.add_argument(
         "--bench", action="store_true",
-        help="measure the model before and after in onnxruntime, as `gslc bench` does unless asked otherwise",
+        help="measure the latency before and after in onnxruntime, with the defaults of `gslc bench`",
     )
     parser.add_argument(
         "--cost", metavar="NAME|FILE",
@@ -98,21 +98,21 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
-        "--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)"
+        "--skip", action="append", default=[], metavar="NAME", help="skip this rule (may be repeated)"
     )
     parser.add_argument("--pass", dest="pass_name", metavar="NAME", help="run this pass")
     sweeps = parser.add_mutually_exclusive_group()
-    sweeps.add_argument("--once", action="store_true", help="one sweep")
-    sweeps.add_argument("--passes", type=positive, metavar="N", help="at most N sweeps")
+    sweeps.add_argument("--once", action="store_true", help="run one sweep")
+    sweeps.add_argument("--passes", type=positive, metavar="N", help="run at most N sweeps")
     parser.add_argument(
-        "--limit", type=positive, metavar="N", help="at most N applications (10 × nodes + 1000)"
+        "--limit", type=positive, metavar="N", help="limit on applications (10 × nodes + 1000)"
     )
     parser.add_argument(
         "--fold", action="store_true", help="evaluate nodes that depend only on constants and parameters"
     )
     parser.add_argument(
         "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE",
-        help="how much larger than what it is made of a pre-computed constant may be: bytes, 64K, 4M, 2G, "
+        help="by how much a precomputed constant may exceed its operands in size: bytes, 64K, 4M, 2G, "
         "none (1M)",
     )
     parser.add_argument(

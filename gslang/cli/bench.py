@@ -1,12 +1,12 @@
-"""Measure how long an ONNX model takes in onnxruntime, before and after rules:
+"""Measure the latency of an ONNX model in onnxruntime, before and after rewriting:
 gslc bench model.onnx std.onnxruntime --pass onnxruntime
 
-Three sessions take turns on the same inputs: the model, the model once more, and what the rules make of it.
-What the first two differ by is noise; the third counts as faster or slower only if it differs by more.
-Without rules the model alone is measured.
+Three sessions take turns on the same inputs: the model, the model again, and the rewritten model. The
+difference between the first two is noise; the third counts as faster or slower only if it differs by more.
+Without rules, only the model is measured.
 
-Exit codes: 0 fine; 1 rules have errors, or do not end; 2 usage; 3 a file cannot be used, or onnxruntime
-cannot run the model.
+Exit codes: 0 success; 1 rules have errors, or do not terminate; 2 usage error; 3 a file cannot be used, or
+onnxruntime cannot run the model.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEVELS = ("none", "basic", "extended", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("graph", help="an .onnx model, or another graph of ONNX's operators")
+    parser.add_argument("graph", help="an .onnx model, or another graph with ONNX operators")
     parser.add_argument(
         "rules", nargs="?", help="a .gsl file, a folder, `-`, or a shipped module such as std.onnxruntime"
     )
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     add_latency_options(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text")
-    parser.add_argument("--report", metavar="FILE", help="write what the run did, and the times, as JSON")
+    parser.add_argument("--report", metavar="FILE", help="write a report of the run and the times as JSON")
     add_graph_options(parser)
     add_extern_option(parser)
 
@@ -62,16 +62,16 @@ def add_latency_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--threads", type=natural, default=0, metavar="N",
-        help="threads of an operator (onnxruntime's choice)",
+        help="number of threads for each operator (onnxruntime's default)",
     )
     parser.add_argument(
         "--warm-up", type=natural, default=5, metavar="N", help="warm-up runs of each (5)"
     )
     parser.add_argument(
         "--rounds", type=positive, metavar="N",
-        help="how often each runs (as often as --seconds admit, at least 11 times)",
+        help="number of rounds (as many as fit into --seconds, at least 11)",
     )
-    parser.add_argument("--seconds", type=seconds, default=10.0, metavar="S", help="how long to measure (10)")
+    parser.add_argument("--seconds", type=seconds, default=10.0, metavar="S", help="time to measure (10)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -1,8 +1,8 @@
 """Find the first application that makes a check fail: gslc bisect rules.gsl graph.json --check numbers
 
-The check is `numbers` (the graph computes what it did before) or a command, which gets the graph's file as
-`{}` or as its last argument and fails with an exit code that is not 0. It has to hold before any application
-and to fail at the end; between these a binary search replays the beginning of the run's trace, about log2(N)
+The check is `numbers` (the results of the graph are unchanged) or a command, which receives the graph's file
+as `{}` or as its last argument and fails with a non-zero exit code. The check must pass before the first
+application and fail after the last one. A binary search replays prefixes of the run's trace, about log2(N)
 times.
 """
 
@@ -52,7 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json or .relay graph")
     parser.add_argument(
         "--check", required=True, metavar="CMD|numbers",
-        help="`numbers`, or a command that fails on a wrong graph (`{}`: its file)",
+        help="`numbers`, or a command that fails for a wrong graph (`{}`: its file)",
     )
     add_run_options(parser)
     add_number_options(parser)

@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     parser.add_argument(
         "-o", "--output", required=True, metavar="OUT",
-        help=".json, .relay, .onnx; as a picture .dot, .svg, .png; as a page .html",
+        help="the output: .json, .relay, .onnx; a picture: .dot, .svg, .png; a page: .html",
     )
     add_output_options(parser)
     add_graph_options(parser)

@@ -1,9 +1,9 @@
 """Compute the cost of a graph: gslc cost GRAPH
 
-Prints the cost of each operator and the total under a table: `flops`, `bytes`, `roofline`, `ort-cpu`, or a
-.tsv file; with multiply-adds, bytes, parameters and the peak of activation memory.
+Prints the cost of each operator and the total by a cost table (`flops`, `bytes`, `roofline`, `ort-cpu`, or a
+.tsv file), together with multiply-adds, bytes, parameters and peak activation memory.
 
-Exit codes: 0 fine; 2 usage; 3 a file cannot be used, or a call has no cost.
+Exit codes: 0 success; 2 usage error; 3 a file cannot be used, or a call has no cost.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     add_cost_options(parser)
-    parser.add_argument("--calls", action="store_true", help="a line for each call, not for each operator")
+    parser.add_argument("--calls", action="store_true", help="print a line for each call, not operator")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
 
@@ -40,12 +40,12 @@ def add_cost_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--weights", choices=("free", "concat-free", "charged"),
-        help="what work on weights only costs: nothing (as it can be done before), nothing for joining them, "
-        "or as all work (the default for a file)",
+        help="cost of calls that depend on weights only: free (can be precomputed), free for concatenation, "
+        "or charged like all calls (the default for a file)",
     )
     parser.add_argument(
         "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
-        help="the size of a symbolic dimension (may be repeated)",
+        help="size of a symbolic dimension (may be repeated)",
     )
 
 

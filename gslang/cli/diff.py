@@ -1,7 +1,7 @@
 """Compare two graphs up to names: gslc diff a.json b.relay
 
-All differences are listed, then the nodes that only one of the graphs has. Exit code 0 if the graphs are
-equal, 1 if not.
+Lists all differences, then the nodes that occur in only one of the graphs. The exit code is 0 if the graphs
+are equal, and 1 otherwise.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("a", help="a .json, .relay or .onnx graph")
-    parser.add_argument("b", help="another")
+    parser.add_argument("b", help="the other graph")
     parser.add_argument(
         "--format", choices=("text", "json", "html"), default="text",
         help="html: a page with both graphs side by side",

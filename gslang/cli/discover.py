@@ -1,14 +1,13 @@
 """Find rules over operators, with their conditions, verdicts and tests: gslc discover --ops
 add,multiply,nn.relu -o found.gsl
 
-FILES are rule files whose declared operators may be combined (all of them without --ops), and whose rules
-are known: what they imply is
-left out. Terms of up to --size operators are enumerated, equal ones become candidates, the weakest
-conditions under which a candidate
-holds are looked for, and what smaller rules imply is dropped. The most useful rules come first (--on).
+FILES are rule files. Their declared operators can be combined (all of them without --ops), and rules that
+FILES contain or imply are omitted. Terms of up to --size operators are enumerated, and equal terms become
+candidates. For each candidate, the weakest conditions under which it holds are searched for. Candidates that
+smaller rules imply are dropped. The most useful rules come first (--on).
 
-Exit codes: 0 fine; 1 no rule was found, or a rule file has errors; 2 usage; 3 a file or an operator cannot
-be used.
+Exit codes: 0 success; 1 no rule was found, or a rule file has errors; 2 usage error; 3 a file or an operator
+cannot be used.
 """
 
 from __future__ import annotations
@@ -47,26 +46,26 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="operators, with attributes to try: `add, concatenate(axis = 0 | 1)`",
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
-    parser.add_argument("--dialect", metavar="NAME", help="of the operators (that of FILES, else relay)")
-    parser.add_argument("--size", type=positive, default=2, metavar="N", help="operators in a term (2)")
+    parser.add_argument("--dialect", metavar="NAME", help="dialect of operators (that of FILES, else relay)")
+    parser.add_argument("--size", type=positive, default=2, metavar="N", help="most operators in a term (2)")
     parser.add_argument(
         "--outputs", type=positive, default=1, metavar="N",
-        help="outputs of a rule: terms that share an input may be computed together (1)",
+        help="maximum number of outputs of a rule: terms that share an input may be computed together (1)",
     )
     parser.add_argument(
-        "--variables", type=positive, default=3, metavar="N", help="inputs of each shape (3)"
+        "--variables", type=positive, default=3, metavar="N", help="number of inputs of each shape (3)"
     )
     parser.add_argument(
-        "--inputs", default="", metavar="SHAPES", help="shapes of inputs instead: `[n, m], [n, m], [m]`"
+        "--inputs", default="", metavar="SHAPES", help="explicit shapes of inputs: `[n, m], [n, m], [m]`"
     )
     parser.add_argument(
-        "--constants", default="", metavar="NUMBERS", help="numbers that terms may hold: 0,1"
+        "--constants", default="", metavar="NUMBERS", help="numbers that terms may contain: 0,1"
     )
     parser.add_argument(
         "--require",
         choices=("tested", "exact", "proved"),
         default="exact",
-        help="the weakest verdict of a rule (exact)",
+        help="the weakest acceptable verdict of a rule (exact)",
     )
     parser.add_argument(
         "--on",
@@ -74,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="extend",
         default=[],
         metavar="GRAPH",
-        help="graphs on which to measure how useful each rule is",
+        help="graphs on which the usefulness of each rule is measured",
     )
     parser.add_argument(
         "--cost",
@@ -82,17 +81,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME|FILE",
         help="the cost to reduce: flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
     )
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="number of processes (1)")
     add_cluster_option(parser)
     parser.add_argument(
-        "--state", metavar="FILE", help="resume from this file, and save progress to it"
+        "--state", metavar="FILE", help="resume from this file, and save progress in it"
     )
-    parser.add_argument("--quiet", action="store_true", help="no progress on stderr")
+    parser.add_argument("--quiet", action="store_true", help="do not show progress on stderr")
     parser.add_argument(
         "--format",
         choices=("text", "json"),
         default="text",
-        help="rules as a .gsl file, or everything known about them",
+        help="text: a .gsl file; json: the rules with everything known about them",
     )
 
 

@@ -1,11 +1,11 @@
 """Write rules for other tools: gslc export onnxscript rules.gsl -o rules.py
 
-`onnxsim` takes pairs of ONNX functions: text, or a model that has them where OUT ends in .onnx or .pb.
-`onnxscript` takes a Python module. Both match calls and attributes only: a rule with conditions that the host
-cannot say is refused, with the reason, and the others are written.
+`onnxsim` reads pairs of ONNX functions: text, or a model that contains them if OUT ends in .onnx or .pb.
+`onnxscript` reads a Python module. Both match calls and attributes only: a rule with conditions that the tool
+cannot express is skipped, with the reason, and the others are written.
 
-Exit codes: 0 all rules were written; 1 some were refused, or a file has errors; 2 usage; 3 a file cannot be
-used.
+Exit codes: 0 all rules were written; 1 some were skipped, or a file has errors; 2 usage error; 3 a file
+cannot be used.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from gslang.cli.shared import load_rules, show_findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("onnxsim", "onnxscript"), help="for whom")
+    parser.add_argument("kind", choices=("onnxsim", "onnxscript"), help="the tool to export to")
     parser.add_argument("rules", nargs="+", metavar="RULES", help="rule files, folders, or shipped modules")
     parser.add_argument(
-        "--rule", action="append", default=[], metavar="NAME", help="this rule only; may be repeated"
+        "--rule", action="append", default=[], metavar="NAME", help="export only this rule (may be repeated)"
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
 

@@ -1,9 +1,10 @@
-"""Choose the cheapest expressions of an e-graph: gslc extract EGRAPH.json
+"""Extract the cheapest expressions from an e-graph: gslc extract EGRAPH.json
 
-The file is one of extraction-gym (`nodes` with `op`, `children`, `eclass`, `cost`, and `root_eclasses`). What
-several e-nodes read is paid for once. Prints the cost, what no solution can cost less than, and seconds.
+The file is in the format of extraction-gym (`nodes` with `op`, `children`, `eclass`, `cost`, and
+`root_eclasses`). The cost of an e-class that several e-nodes use counts once. Prints the cost, a lower bound
+on the cost of any solution, and the time in seconds.
 
-Exit codes: 0 fine; 1 a root has no finite solution; 2 usage; 3 the file cannot be used.
+Exit codes: 0 success; 1 a root has no finite solution; 2 usage error; 3 the file cannot be used.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "egraph", metavar="EGRAPH", help="a .json file of extraction-gym's format; - is standard input"
+        "egraph", metavar="EGRAPH", help="a .json file in extraction-gym's format, or - for standard input"
     )
     parser.add_argument(
         "--method", choices=("greedy", "exact"),
@@ -31,10 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "greedy: with local improvement",
     )
     parser.add_argument(
-        "--seconds", type=_seconds, metavar="S", help="the most processor time for exact extraction (7)"
+        "--seconds", type=_seconds, metavar="S", help="limit on processor time for exact extraction (7)"
     )
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="json: the chosen e-nodes too"
+        "--format", choices=("text", "json"), default="text", help="json: includes the selected e-nodes"
     )
 
 

@@ -18,9 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "files", nargs="+", help=".gsl files, folders, or `-` (from standard input to standard output)"
     )
     parser.add_argument(
-        "--check", action="store_true", help="change nothing; list the files that would change and end with 1"
+        "--check", action="store_true", help="only list files that would change; exit code 1 if any would"
     )
-    parser.add_argument("--diff", action="store_true", help="change nothing; show what would change")
+    parser.add_argument("--diff", action="store_true", help="only show what would change")
     parser.add_argument(
         "--range", metavar="A:B", type=_lines, help="format only the items that touch these lines (from 1)"
     )

@@ -1,10 +1,11 @@
-"""The rules that lead from one graph to another: gslc from-example before.onnx after.onnx
+"""Derive the rules that lead from one graph to another: gslc from-example before.onnx after.onnx
 
-What differs is cut out, made general, and judged; whole networks are cut at the values that both compute.
-With --select the pattern is these nodes of the first graph; without a second graph the rule that keeps them
-as they are is written, as a start for one's own.
+The differences are extracted, generalized and verified; whole networks are cut at the values that both
+compute. With --select, the pattern consists of these nodes of the first graph; without a second graph, the
+result is a rule that does not change them, as a starting point for editing.
 
-Exit codes: 0 fine; 1 no reading of the difference makes a rule that holds; 2 usage; 3 a file cannot be used.
+Exit codes: 0 success; 1 some difference does not yield a correct rule; 2 usage error; 3 a file cannot be
+used.
 """
 
 from __future__ import annotations
@@ -24,14 +25,14 @@ from gslang.cli.shared import add_graph_options, load_graph
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="BEFORE", help="a graph")
     parser.add_argument(
-        "after", metavar="AFTER", nargs="?", help="the graph that it is to become, or an edited copy"
+        "after", metavar="AFTER", nargs="?", help="the graph after the rewrite, or an edited copy of BEFORE"
     )
     parser.add_argument(
-        "--select", metavar="IDS", help="the pattern: nodes of BEFORE by id, with commas between them"
+        "--select", metavar="IDS", help="the pattern: comma-separated ids of nodes of BEFORE"
     )
     parser.add_argument(
         "--name", default="example", metavar="NAME",
-        help="of the rule, or the beginning of the names of several (example)",
+        help="name of the rule, or common prefix if there are several (example)",
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write the rule file here")
     add_inference_options(parser, "reading")

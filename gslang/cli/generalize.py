@@ -1,9 +1,9 @@
 """Find the conditions under which a rule holds: gslc generalize rules.gsl [RULE]...
 
-Writes each rule with symbols for what it fixes, attributes carried over, and the weakest side conditions
-found, with a verdict.
+Prints each rule with fixed attributes left open where possible, with copied attributes, and with the weakest
+side conditions found, and its verdict.
 
-Exit codes: 0 fine; 1 for some rule no conditions were found; 2 usage; 3 a file cannot be used.
+Exit codes: 0 success; 1 no conditions were found for some rule; 2 usage error; 3 a file cannot be used.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULES", help="a .gsl file, a folder, `-`, or a shipped module")
-    parser.add_argument("rule", nargs="*", metavar="RULE", help="the names of rules in it (all)")
+    parser.add_argument("rule", nargs="*", metavar="RULE", help="names of rules in the file (all)")
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a rule file with the rules found, and all that they use"
     )
     parser.add_argument(
-        "--no-lift", action="store_true", help="only add conditions; leave what the rule fixes as it is"
+        "--no-lift", action="store_true", help="only add conditions; do not generalize fixed attributes"
     )
     add_inference_options(parser, "rule")
     add_extern_option(parser)

@@ -22,11 +22,11 @@ def add_output_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--external", choices=("keep", "copy", "inline"), default="keep",
-        help="external data of an ONNX model (keep)",
+        help="how to write external data of an ONNX model (keep)",
     )
     parser.add_argument(
         "--output-params", metavar="FILE",
-        help="where values of parameters go beside Relay text (OUT with .npz)",
+        help="file for the values of parameters if OUT is Relay text (OUT with .npz)",
     )
 
 

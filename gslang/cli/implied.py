@@ -1,10 +1,10 @@
-"""Tell whether rules follow from others, and how: gslc implied RULES.gsl[#name] --by OTHERS.gsl
+"""Decide whether rules follow from others, and how: gslc implied RULES.gsl[#name] --by OTHERS.gsl
 
-On several instances of a rule, rewriting by the others, in both directions, has to lead from its source to
-its target. A rule is left out of those that it is derived from, so that RULES may be among the OTHERS.
+A rule is implied if, on several instances, rewriting with the other rules in both directions leads from its
+source to its target. A rule is never used in its own derivation, so RULES may be among the OTHERS.
 
-Exit codes: 0 all rules are implied; 1 one is not, or a rule file has errors; 2 usage; 3 a file cannot be
-used.
+Exit codes: 0 all rules are implied; 1 some are not, or a rule file has errors; 2 usage error; 3 a file cannot
+be used.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--by", action="append", required=True, metavar="RULES",
-        help="what may imply them: a file with all that it imports, a folder or module (may be repeated)",
+        help="rules that may imply them: a file with its imports, a folder, a module (may be repeated)",
     )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
-        "--instances", type=positive, default=6, metavar="N", help="how many instances have to be derived (6)"
+        "--instances", type=positive, default=6, metavar="N", help="number of instances to derive (6)"
     )
     parser.add_argument(
         "--nodes",
@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rounds", type=positive, default=8, metavar="N", help="limit on the number of rounds for each (8)"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the instances (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the instances (0)")
     parser.add_argument("--format", choices=("text", "json"), default="text")
 
 

@@ -2,10 +2,11 @@
 
 `taso` reads the substitutions of TASO's generator as JSON, and writes `taso.gsl` (rules `taso_000` …) and
 `operators.gsl` into a folder. `onnxsim` reads pairs of ONNX functions, as text or protobuf, and `tensat` the
-rules of Tensat; both write one rule file. Each rule gets a verdict, and what is refuted gets the conditions
-that it was written without (`gslc generalize`), or is left out where there are none.
+rules of Tensat; both write one rule file. Each rule gets a verdict. A refuted rule is completed by the
+missing conditions (`gslc generalize`), or omitted if no conditions are found.
 
-Exit codes: 0 fine; 1 a rule is refused, or refuted and not repaired; 2 usage; 3 a file cannot be used.
+Exit codes: 0 success; 1 a rule is rejected, or refuted and not repaired; 2 usage error; 3 a file cannot be
+used.
 """
 
 from __future__ import annotations
@@ -19,10 +20,10 @@ from gslang.cli.refusals import outputs_conflict
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("kind", choices=("taso", "onnxsim", "tensat"), help="what the file is")
+    parser.add_argument("kind", choices=("taso", "onnxsim", "tensat"), help="the format of the file")
     parser.add_argument("file", help="the file to translate")
     parser.add_argument(
-        "-o", "--output", metavar="OUT", help="the rule file (stdout); for taso a folder, made if need be"
+        "-o", "--output", metavar="OUT", help="the rule file (stdout); for taso a folder, created if missing"
     )
     parser.add_argument(
         "--with-conditions", action="store_true",
@@ -32,9 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as-written", action="store_true", help="onnxsim, tensat: only translate, without verdicts"
     )
     add_seconds_option(parser, "rule")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of instances and values (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the instances (0)")
     parser.add_argument(
-        "--format", choices=("text", "json"), default="text", help="of the report on the rules"
+        "--format", choices=("text", "json"), default="text", help="format of the report on the rules"
     )
 
 

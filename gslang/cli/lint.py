@@ -1,8 +1,8 @@
-"""Find what is right but suspicious in rule files: gslc lint rules.gsl
+"""Find valid but suspicious code in rule files: gslc lint rules.gsl
 
-Codes are explained by `gslc explain L0101`; `@allow(L0101)` above a rule silences one there; `[lint]` in
-gslang.toml or `[tool.gslang.lint]` in pyproject.toml configures a project. Findings end with exit code 1,
-unless they are notes or --exit-zero is given.
+`gslc explain L0101` explains a code; `@allow(L0101)` above a rule suppresses it there; `[lint]` in
+gslang.toml or `[tool.gslang.lint]` in pyproject.toml configures a project. The exit code is 1 if there are
+findings other than notes, unless --exit-zero is given.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=_FORMATS, default="text")
     parser.add_argument(
         "--select", metavar="CODES", action="append", default=[],
-        help="only these: codes, prefixes, names, `all`; with commas",
+        help="run only these lints: comma-separated codes, prefixes, names, or `all`",
     )
-    parser.add_argument("--ignore", metavar="CODES", action="append", default=[], help="not these")
+    parser.add_argument("--ignore", metavar="CODES", action="append", default=[], help="lints not to run")
     parser.add_argument("--fix", action="store_true", help="apply safe fixes to the files")
     parser.add_argument(
         "--unsafe-fixes", action="store_true",
@@ -51,22 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--diff", action="store_true",
-        help="show what --fix would change, and change nothing; exit code 1 if it would",
+        help="only show what --fix would change; exit code 1 if it would change anything",
     )
     parser.add_argument(
         "--graphs", metavar="DIR", type=Path,
-        help="write the graphs that show findings there, for `gslc match`",
+        help="write the example graphs of findings to DIR, for `gslc match`",
     )
     parser.add_argument(
         "--together", action="store_true",
         help="cross-check the rules of all files, which run as one set",
     )
-    parser.add_argument("--statistics", action="store_true", help="only how often each code was found")
-    parser.add_argument("--exit-zero", action="store_true", help="exit code 0 also with findings")
+    parser.add_argument("--statistics", action="store_true", help="print only how often each code was found")
+    parser.add_argument("--exit-zero", action="store_true", help="exit with 0 even if there are findings")
     parser.add_argument("--jobs", metavar="N", type=_count, default=1, help="lint files in N processes (1)")
     parser.add_argument(
         "--cache", action=argparse.BooleanOptionalAction, default=True,
-        help="keep findings between runs, by the contents of files",
+        help="cache findings by the contents of files",
     )
 
 

@@ -14,7 +14,7 @@ from gslang.cli.main import ExitCode
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--stdio", action="store_true",
-        help="talk on standard input and output (always so; some editors pass it)",
+        help="communicate over standard input and output (no effect: this is the default)",
     )
 
 

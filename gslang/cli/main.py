@@ -48,11 +48,11 @@ VERBS = {
     "implied": "decide whether rules follow from others",
     "search": "find the cheapest graph that rules can reach",
     "cost": "print the cost of a graph, per operator and in total",
-    "bench": "measure an ONNX model before and after rules",
-    "extract": "choose the cheapest expressions of an e-graph",
+    "bench": "measure the latency of an ONNX model before and after rewriting",
+    "extract": "extract the cheapest expressions from an e-graph",
     "import": "translate rules of other tools",
     "export": "write rules for other tools",
-    "view": "draw a graph, rules, or a run as an HTML page",
+    "view": "draw a graph, rules or a run as an HTML page",
     "diff": "compare two graphs up to names",
     "explain": "explain a diagnostic code or a rule",
     "ops": "list operators and their signatures",
@@ -223,7 +223,7 @@ def verb_parser(verb: str) -> tuple[ModuleType, Parser]:
         prog=f"gslc {verb}", description=module.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="colours on the terminal"
+        "--color", choices=("auto", "always", "never"), default="auto", help="colour terminal output"
     )
     module.add_arguments(parser)
     return module, parser

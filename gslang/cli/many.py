@@ -26,14 +26,14 @@ _SUFFIXES: Final = (".onnx", ".json", ".relay")
 
 def add_many_options(parser: argparse.ArgumentParser) -> None:
     """The way in which several graphs are worked on."""
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="several graphs: processes (1)")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="number of processes (1)")
     add_cluster_option(parser)
 
 
 def add_cluster_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster", metavar="ADDRESS",
-        help="the Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])",
+        help="a Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])",
     )
 
 

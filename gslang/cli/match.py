@@ -1,6 +1,6 @@
-"""List matches, change nothing: gslc match rules.gsl graph.json
+"""List matches without changing the graph: gslc match rules.gsl graph.json
 
-In an ONNX model those in bodies and local functions too, behind those of the graph around them.
+In an ONNX model, matches in bodies and local functions are listed after those in the graph around them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="explain the nearest misses (of patterns that NODE would be part of)",
     )
     parser.add_argument(
-        "--limit", type=positive, default=5, metavar="N", help="misses to show for each rule (5)"
+        "--limit", type=positive, default=5, metavar="N", help="number of misses to show for each rule (5)"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)

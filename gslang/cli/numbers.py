@@ -29,19 +29,19 @@ def add_number_options(parser: argparse.ArgumentParser) -> None:
     add_input_options(parser)
     parser.add_argument(
         "--backend", choices=BACKENDS, default="auto",
-        help="what evaluates ONNX graphs: onnxruntime if it is installed (auto)",
+        help="evaluator of ONNX graphs: onnxruntime if it is installed (auto)",
     )
 
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """With what a graph is evaluated."""
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
     parser.add_argument(
         "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
     parser.add_argument(
         "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
-        help="size of a symbolic dimension (2, or larger if the graph needs it)",
+        help="size of a symbolic dimension (2, or larger if the graph requires it)",
     )
 
 

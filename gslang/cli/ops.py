@@ -1,7 +1,7 @@
 """Find operators and show their signatures: gslc ops conv, gslc ops nn.conv2d, gslc ops pool mine.gsl
 
-A word that is not an operator's name searches all names. A file given with it decides the dialect, and a rule
-file adds the operators that it declares.
+If a word is not the name of an operator, all operators whose name contains it are listed. A file selects the
+dialect; a rule file also adds the operators that it declares.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("operator", nargs="?", help="an operator, or part of a name")
     parser.add_argument("file", nargs="?", help="a .gsl file or a graph: only operators of its dialect")
-    parser.add_argument("--dialect", metavar="NAME", help="only operators of this dialect (all)")
+    parser.add_argument("--dialect", metavar="NAME", help="list only operators of this dialect (all)")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -63,8 +63,8 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     end without an answer share the usual time (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"the most processor time for each {each} ({SECONDS:g}; those that end without an answer share "
-        "that)",
+        help=f"limit on processor time for each {each} ({SECONDS:g}; those without an answer share "
+        "this)",
     )
 
 
@@ -79,9 +79,9 @@ def add_inference_options(parser: ArgumentParser, each: str) -> None:
     add_seconds_option(parser, each)
     parser.add_argument(
         "--instances", type=positive, default=20, metavar="N",
-        help="how many instances to try conditions on (20)",
+        help="number of instances on which conditions are tried (20)",
     )
     parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+        "--seed", type=natural, default=0, metavar="N", help="seed of the instances and values (0)"
     )
     parser.add_argument("--format", choices=("text", "json"), default="text")

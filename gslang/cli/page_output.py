@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def add_times_option(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--times", action="store_true",
-        help="the time of each rule in the page's table (two pages of one run then differ)",
+        help="add the time of each rule to the page (pages of equal runs then differ)",
     )
 
 

@@ -61,10 +61,10 @@ def refuse_output(path: str) -> None:
     written to.
     """
     if not path:
-        raise InputError("the name of the output is empty", help="give a file's name with -o")
+        raise InputError("the name of the output is empty", help="give a file name with -o")
     target = Path(path)
     if target.is_dir():
-        raise InputError("cannot be written: is a directory", path=path, help="give a file's name")
+        raise InputError("cannot be written: is a directory", path=path, help="give a file name")
     if not target.exists():
         folder = target.parent
         if not folder.is_dir():

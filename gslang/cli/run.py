@@ -15,7 +15,7 @@ from gslang.cli.shared import add_graph_options, load_graph
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
-    parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs, as out0, out1, … (.npz)")
+    parser.add_argument("-o", "--output", metavar="OUT", help="write the outputs as out0, out1, … (.npz)")
     add_number_options(parser)
     add_graph_options(parser)
 

@@ -1,11 +1,11 @@
-"""Search for the cheapest graph that rules lead to: gslc search RULES GRAPH -o OUT --cost flops
+"""Find the cheapest graph that rules can reach: gslc search RULES GRAPH -o OUT --cost flops
 
-Methods: `eqsat` (equality saturation, then extraction), `backtrack` (as TASO and MetaFlow), `greedy`
-(rewriting, if it pays). The result never costs more than the graph searched from. Rules whose verdict is
-below --require are left out.
+Methods: `eqsat` (equality saturation, then extraction), `backtrack` (as in TASO and MetaFlow), `greedy`
+(rewriting, if it reduces the cost). The result never costs more than the original graph. Rules whose verdict
+is below --require are not used.
 
-Exit codes: 0 fine; 1 rule errors, numbers differ, or one of several graphs failed; 2 usage; 3 a file cannot
-be used.
+Exit codes: 0 success; 1 rule errors, numbers differ, or one of several graphs failed; 2 usage error; 3 a file
+cannot be used.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--extract", choices=("exact", "greedy"), default="exact",
-        help="eqsat: how the result is chosen; exact where HiGHS is installed",
+        help="eqsat: how the result is extracted; the default is exact if HiGHS is installed",
     )
     parser.add_argument(
         "--alpha", type=_factor, default=1.05, metavar="A",
@@ -89,11 +89,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
-        "--skip", action="append", default=[], metavar="NAME", help="not this rule (may be repeated)"
+        "--skip", action="append", default=[], metavar="NAME", help="skip this rule (may be repeated)"
     )
     parser.add_argument(
         "--require", choices=("any", "tested", "exact", "proved"), default="exact",
-        help="the weakest verdict of a rule that may be used (exact)",
+        help="the weakest verdict with which a rule is used (exact)",
     )
     parser.add_argument(
         "--check-numbers", action="store_true",
@@ -102,11 +102,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="write the graph even if the numbers differ"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
     parser.add_argument(
         "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
-    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="what evaluates ONNX graphs")
+    parser.add_argument("--backend", choices=BACKENDS, default="auto", help="evaluator of ONNX graphs")
     parser.add_argument(
         "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
     )

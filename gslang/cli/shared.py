@@ -37,7 +37,7 @@ def colored(options: argparse.Namespace) -> bool:
 def add_define_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--define", action="append", default=[], metavar="NAME=VALUE",
-        help="a value for a `param` of the rules: JSON, a text, or @FILE for a JSON file",
+        help="set a `param` of the rules: JSON, plain text, or @FILE for a JSON file",
     )
 
 
@@ -158,10 +158,10 @@ def show_findings(rules: RuleSet, options: argparse.Namespace) -> bool:
 
 def add_graph_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--input-format", metavar="F", help="json, relay, onnx or onnxtxt, if the suffix does not say"
+        "--input-format", metavar="F", help="json, relay, onnx or onnxtxt (inferred from the suffix)"
     )
     parser.add_argument(
-        "--function", default="main", metavar="NAME", help="which function of a Relay module (main)"
+        "--function", default="main", metavar="NAME", help="the function of a Relay module to read (main)"
     )
     parser.add_argument("--inline", action="store_true", help="inline calls of global functions")
     parser.add_argument(

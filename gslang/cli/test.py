@@ -22,10 +22,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_define_option(parser)
     parser.add_argument("rules", nargs="+", help=".gsl files, folders, or shipped modules")
     parser.add_argument(
-        "--rule", action="append", metavar="NAME", help="only tests of this rule (may be repeated)"
+        "--rule", action="append", metavar="NAME", help="run only the tests of this rule (may be repeated)"
     )
     parser.add_argument("--format", choices=("text", "json", "junit"), default="text")
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="of the random inputs (0)")
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
     add_extern_option(parser)
 
 

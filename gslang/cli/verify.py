@@ -1,7 +1,7 @@
-"""Judge rules by their meaning: gslc verify rules.gsl
+"""Prove rules, or find counterexamples: gslc verify rules.gsl
 
-Exit codes: 0 fine; 1 a rule is refuted, less than --require asks for, or proved without the certificate that
---certificate asks for; 2 usage; 3 a file cannot be used.
+Exit codes: 0 success; 1 a rule is refuted, weaker than --require, or proved without a certificate although
+--certificate is given; 2 usage error; 3 a file cannot be used.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rule", action="append", metavar="NAME", help="only this rule (may be repeated)")
     parser.add_argument(
         "--require", choices=("changes", "tested", "exact", "proved"), default=None,
-        help="exit with 1 unless every verdict is at least this good; `changes`: equal, or marked `@changes`",
+        help="exit with 1 if a verdict is weaker than this; `changes`: equal, or marked `@changes`",
     )
     add_seconds_option(parser, "rule")
     parser.add_argument(
         "--instances", type=positive, default=24, metavar="N", help="number of instances to check (24)"
     )
     parser.add_argument(
-        "--seed", type=natural, default=0, metavar="N", help="of the instances and values (0)"
+        "--seed", type=natural, default=0, metavar="N", help="seed of the instances and values (0)"
     )
-    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="processes (1)")
+    parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="number of processes (1)")
     add_cluster_option(parser)
     parser.add_argument(
         "--strict-special", action="store_true", help="treat differences in NaN and infinities as refutations"
@@ -54,15 +54,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--format", choices=("text", "json", "sarif", "junit", "markdown"), default="text")
     parser.add_argument(
         "--explain", action="store_true",
-        help="list the laws that each proof used, or what stopped the proof (text)",
+        help="list the laws that each proof used, or why there is no proof (text)",
     )
     parser.add_argument(
         "--certificate", metavar="DIR",
-        help="write the proof of each proved rule there: its cases and steps",
+        help="write the proof of each proved rule to DIR: its cases and steps",
     )
     parser.add_argument(
         "--recheck", metavar="DIR",
-        help="check the certificates there again, with a small checker of its own; with rules: they must be "
+        help="check the certificates in DIR with an independent checker; with rules: they must be "
         "about these",
     )
     add_extern_option(parser)

@@ -1,9 +1,9 @@
-"""Draw a graph, or rules, or a run of rules on a graph, as one HTML file:
+"""Draw a graph, rules, or a run of rules on a graph as one HTML file:
 gslc view graph.onnx rules.gsl -o page.html
 
-The page opens in a browser without a network. With a graph and rules it shows the graph before and after, and
-each application; with rules alone (gslc view rules.gsl -o rules.html) each rule as two small graphs, with its
-text, verdict and tests.
+The page works in a browser without network access. With a graph and rules, it shows the graph before and
+after, and each application. With rules alone (gslc view rules.gsl -o rules.html), it shows each rule as two
+small graphs, with its text, verdict and tests.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument(
         "--seconds", type=seconds_or_none, metavar="S",
-        help=f"rules alone: processor time for verdicts that are not known yet ({_SECONDS:g}; 0: none)",
+        help=f"without a graph: processor time for verdicts that are not cached ({_SECONDS:g}; 0: none)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser (needs -o)")
     add_times_option(parser)
