@@ -98,7 +98,7 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
         return NOT_APPLIED
     found = differences(after, expected, program.dialect)
     if found:
-        return "the result is another graph: " + "; ".join(found[:3])
+        return "the result is a different graph: " + "; ".join(found[:3])
     return _numbers(program, before, after, rules[0], seed) if rules[0].changes is None else None
 
 

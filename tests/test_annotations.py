@@ -252,7 +252,7 @@ def test_statements_and_computed_values(readable: bool, tmp_path: Path) -> None:
         ("@attach(stage = none)", "`stage` cannot be attached"),
         ("@attach(a = 1, a = 2)", "`a` is attached twice"),
         ("@attach(out, a = 1) @attach(out, a = 2)", "`a` is attached twice"),
-        ("@attach(a = 1, out)", "stands first"),
+        ("@attach(a = 1, out)", "the name of a statement first"),
         ("@attach(n, a = 1)", "`n` creates no operator"),
         ("@attach(1)", "not the name of a statement"),
         ("@attach(a = out.shape)", "`a` reads the type of a new node"),

@@ -44,7 +44,7 @@ CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "no rule file": (lambda: gslang.load("/no/such.gsl"), FileNotFoundError, "such.gsl"),
     "no name": (lambda: gslang.load(""), FileNotFoundError, "there is no .gsl file"),
     "a folder without rules": (lambda: gslang.load(ROOT / "docs" / "no"), FileNotFoundError, ""),
-    "no graph": (lambda: gslang.read("/no/such.json"), gslang.InputError, "there is no such file"),
+    "no graph": (lambda: gslang.read("/no/such.json"), gslang.InputError, "no such file"),
     "no format": (lambda: gslang.write(graph(), "x.foo"), gslang.InputError, "use .json, .relay or .onnx"),
     "no place": (lambda: gslang.write(graph(), "/no/such/x.json"), gslang.InputError, "cannot be written"),
     "a wrong rule": (

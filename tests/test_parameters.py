@@ -63,7 +63,7 @@ def test_tables_from_json(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("given", "told"),
     [
-        ("threshold=0", "does not fit its type"), ("threshold=many", "does not fit its type"),
+        ("threshold=0", "does not match its type"), ("threshold=many", "does not match its type"),
         ("treshold=1", "did you mean `threshold`?"), ("threshold", "expected NAME=VALUE"),
         ("scales=@nowhere.json", "nowhere.json"),
     ],

@@ -187,7 +187,7 @@ def _opened(path: str | Path, mode: int) -> FileIO:
             continue
         os.set_blocking(handle, True)
         return os.fdopen(handle, "wb", buffering=0)
-    raise OSError(errno.ENXIO, "this is a pipe that nobody reads", str(path))
+    raise OSError(errno.ENXIO, "this is a pipe without a reader", str(path))
 
 
 @contextmanager

@@ -87,6 +87,6 @@ def _awaited(handle: int, path: str | Path) -> bytes:
     except BlockingIOError:  # somebody will write
         return b""
     if not first:
-        why = f"this is a pipe, and nobody has opened it to write for {_PATIENCE:g} seconds"
+        why = f"this is a pipe that no process has opened for writing within {_PATIENCE:g} seconds"
         raise OSError(errno.ETIMEDOUT, why, str(path))
     return first

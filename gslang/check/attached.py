@@ -68,7 +68,7 @@ def _statement(lowering: Lowering, value: n.Expr, made: Iterable[str]) -> str | 
     hint = (
         f"did you mean `{guess}`?"
         if guess
-        else f"expected the name of a statement behind `=>`, or names with values: {_SHOWN}"
+        else f"expected the name of a statement after `=>`, or names with values: {_SHOWN}"
     )
     lowering.error("E0702", f"{shown} a statement of the target", value.span, hint)
     return None
@@ -80,7 +80,7 @@ def _pair(
     if not isinstance(argument, n.Keyword):
         lowering.error(
             "E0702",
-            "a statement's name stands first in `@attach`, then names with their values",
+            "`@attach` takes the name of a statement first, then names with values",
             argument.span,
             '`@attach(y, backend = "npu")`',
         )

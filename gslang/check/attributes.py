@@ -67,7 +67,7 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case ValueOf(_, kind):
             hint = "its length is `len(…)`, its items are `…[0]`" if kind == "tuple" else None
             lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span, hint)
-    lowering.stop("E0502", f"this has no attribute `{field}`", expr.span)
+    lowering.stop("E0502", f"this expression has no attribute `{field}`", expr.span)
 
 
 def _fact_meant(field: str, node: str) -> str:
@@ -82,9 +82,9 @@ def _fact_meant(field: str, node: str) -> str:
         case "users" | "uses" | "consumers" | "num_users" | "use_count" | "users_count":
             return f"the number of users is `users({node})`"
         case "is_constant" | "is_const" | "isconst" | "constant" | "is_input" | "is_param":
-            return f'`{node}.kind == "const"`, `"input"` or `"param"` tells what a node is'
+            return f'`{node}.kind == "const"`, `"input"` or `"param"` tests the kind of a node'
         case "is_output" | "is_graph_output":
-            return f"`is_output({node})` tells it"
+            return f"`is_output({node})` tests this"
         case "data" | "val" | "tensor":
             return f"the elements of a constant are `{node}.value`"
         case "op_type" | "optype" | "operator":
@@ -95,7 +95,7 @@ def _fact_meant(field: str, node: str) -> str:
             guess = did_you_mean(lower, FACTS)
             return (
                 f"did you mean `{guess}`?" if guess
-                else "what every node has: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`"
+                else "attributes of every node: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`"
             )
 
 
@@ -124,7 +124,7 @@ def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> Value
     if is_tuple(told_of_target(lowering, base.target).results):
         lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{expr.field}`", expr.field_span,
-            f"take one of its fields: `{name}.0.{expr.field}`",
+            f"use one of its fields: `{name}.0.{expr.field}`",
         )
     return ValueOf(ir.TypeOf(base.target, expr.field), FACTS[expr.field])
 
@@ -172,7 +172,7 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
         name = pattern.name or "this"
         lowering.stop(
             "E0502", f"`{name}` is a tuple, which has no `{field}`", expr.field_span,
-            f"take one of its fields: `{name}.0.{field}`",
+            f"use one of its fields: `{name}.0.{field}`",
         )
     if field in ("shape", "dtype", "ndim", "op", "kind", "name"):
         return FACTS[field]

@@ -91,11 +91,11 @@ def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
             f"write a rule for each operator: `rule name(…) for {name} in Relu, Tanh: …`",
         )
     if name in KINDS:
-        lowering.stop("E0504", "any value in a body is `_`, a constant `const()`", expr.span)
+        lowering.stop("E0504", "in a body, `_` matches any value and `const()` any constant", expr.span)
     if name in lowering.functions:
         lowering.stop(
             "E0504", f"`{name}` is a function, which cannot be called in a body", expr.callee.span,
-            "write the calls that it stands for",
+            "write its calls instead",
         )
     signature = lowering.dialect.get(name)
     if signature is None:
@@ -124,7 +124,8 @@ def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
                 attributes.append(argument)
             case _:
                 lowering.stop(
-                    "E0506", "a call in a body states its operands and attributes one by one", argument.span
+                    "E0506", "a call in a body must list its operands and attributes individually",
+                    argument.span,
                 )
     while operands and operands[-1] is None:
         operands.pop()
@@ -153,7 +154,7 @@ def _constant(lowering: Lowering, expr: n.Call, name: str) -> ir.BodyConstant:
         case "splat", (n.Positional(value),):
             return ir.BodyConstant(ir.SplatEquals(values.value(lowering, value).value))
     lowering.stop(
-        "E0503", f"in a body, `{name}` is called like this: `const()`, `const(value = v)`, `splat(v)`",
+        "E0503", f"in a body, `{name}` is called as `const()`, `const(value = v)`, `splat(v)`",
         expr.span,
     )
 
@@ -170,7 +171,7 @@ def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
         if value.node not in call.operands:
             name = value.span.text
             lowering.stop(
-                "E0302", f"a body reads `{name}`, which is no operand of this call", value.span,
+                "E0302", f"a body reads `{name}`, which is not an operand of this call", value.span,
                 f"the values that bodies read are the last operands: `{call.operators[0]}(…, {name}, …)`",
             )
     wanted = {value.node for value in read}
@@ -182,7 +183,7 @@ def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
     ]
     if len(places) > _MOST_READ:
         lowering.stop(
-            "E0302", f"bodies that are described read {_MOST_READ} values at most, here {len(places)}",
+            "E0302", f"described bodies may read at most {_MOST_READ} values, these read {len(places)}",
             call.span, "write `_` for the bodies, and count their calls: `calls(y.then_branch, Relu) == 1`",
         )
     found = dict.fromkeys(permutations([call.operands[k] for k in places]))

@@ -28,7 +28,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
     ):
         lowering.error(
             "E0501", "a chain has at least one instance", statement.bounds.span,
-            "write `1..`, and a rule of its own without the chain",
+            "write `1..`, and a separate rule without the chain",
         )
     root = lowering.templates[block].names.get(link.field)  # None where its statement is wrong
     if isinstance(root, NodeOf):
@@ -73,8 +73,8 @@ def _link(lowering: Lowering, statement: n.Chain) -> n.Attribute:
             found = found or link
     if found is None:
         lowering.stop(
-            "E0404", f"no instance of `{statement.name.id}` reads the instance before it", statement.span,
-            "`prev.NAME` as an operand is what the previous instance calls NAME: `y = nn.relu(prev.y);`",
+            "E0404", f"no instance of `{statement.name.id}` reads the previous instance", statement.span,
+            "as an operand, `prev.NAME` is the node NAME of the previous instance: `y = nn.relu(prev.y);`",
         )  # fmt: skip
     if found.field not in [bind.name.id for bind in statement.statements]:
         lowering.stop(

@@ -283,7 +283,7 @@ def use_module(
         if not program.ok:
             first = next(d for d in program.diagnostics if d.severity.value == "error")
             found.append(Diagnostic(
-                "E0204", f"`{item.module}` has errors of its own", Label(item.span),
+                "E0204", f"`{item.module}` has errors", Label(item.span),
                 related=(Label(first.primary.span, first.message),),
             ))
         wanted = None if item.names is None else {name.id for name in item.names}

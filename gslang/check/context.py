@@ -349,7 +349,7 @@ class Lowering:
             span = self.patterns[number].span
             self.stop(
                 "E0401", f"`first.{name}` is used before `{name}` is defined", span,
-                f"define `{name}` as a node of its own",
+                f"define `{name}` as a separate node",
             )
         self.patterns[number] = self.patterns.pop()
         template.nodes[-1] = number

@@ -109,7 +109,7 @@ def call(lowering: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[st
         if what.type not in _ACCEPTED.get(wanted, (what.type,)):
             lowering.error(
                 "E0501",
-                f"`{parameter.name.id}` of `{function.name.id}` is a {wanted}, this is a {what.type}",
+                f"`{parameter.name.id}` of `{function.name.id}` must be of type {wanted}, found {what.type}",
                 _written(expr, function, parameter).span,
             )
         arguments.append(what.value)

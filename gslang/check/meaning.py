@@ -94,7 +94,7 @@ def _lower_parts(
                 what = values.value(lowering, expr)
                 if what.type not in _EXPECTED[part.id]:
                     lowering.stop(
-                        "E0308", f"`{part.id}` is {_wanted(part.id)}, this is `{what.type}`", expr.span
+                        "E0308", f"`{part.id}` must be {_wanted(part.id)}, found `{what.type}`", expr.span
                     )
                 found[part.id] = what.value
         except Stop:

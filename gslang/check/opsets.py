@@ -115,7 +115,7 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
         )
         shown = str(bad[0]) if len(bad) == 1 else f"{bad[0]}..{bad[-1]}"
         found.append(Diagnostic(
-            "E0705", f"not in operator set {shown}, which `@opset` promises: {why[target]}",
+            "E0705", f"not in operator set {shown}, which `@opset` includes: {why[target]}",
             Label(rule.target.spans[target]), related=(Label(span, "promised here"),), help=help,
         ))
     return found
@@ -135,7 +135,7 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
         if known and all(version_at(node.operators[0], opset) is None for opset in versions):
             why = (
                 f"`{node.operators[0]}` needs operator set {known[0].since}" if known[0].since > versions[-1]
-                else f"`{node.operators[0]}` is gone"
+                else f"`{node.operators[0]}` was removed"
             )
             return Diagnostic(
                 "E0705", f"no operator set in the range of `@opset` has this: {why}", Label(node.span),

@@ -65,7 +65,7 @@ def check_order(
         if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
             span, link = lowering.patterns[block.root].span, lowering.runs[number].link
             lowering.error(
-                "E0404", f"not every alternative of `{link}` reads the instance before it", span,
+                "E0404", f"not every alternative of `{link}` reads the previous instance", span,
                 f"let each one read `prev.{link}`",
             )
         for condition, span in zip(block.where, block.where_spans):

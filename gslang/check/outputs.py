@@ -144,7 +144,7 @@ def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = F
         instead = "" if demanded else ', or state another type: `const(value = …, dtype = "float32")`'
         lowering.error(
             "E0307", f"`{wrong}` is not a value of type {dtype}", lowering.target_spans[number],
-            f"expected a whole number from {limits[0]} to {limits[1]}{instead}",
+            f"expected an integer from {limits[0]} to {limits[1]}{instead}",
         )  # fmt: skip
 
 

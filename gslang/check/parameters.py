@@ -33,7 +33,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
         )
     elif item.default is not None and contains(domain, default) is False:
         error(
-            f"the default of `{name}` does not fit its type", item.default,
+            f"the default of `{name}` does not match its type", item.default,
             f"declared: `{domain_text(domain)}`",
         )
     if name not in defines:
@@ -43,7 +43,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     value = plain(defines[name])
     if contains(domain, value) is False:
         error(
-            f"the value {value_text(value)} given for `{name}` does not fit its type", item.name,
+            f"the value {value_text(value)} given for `{name}` does not match its type", item.name,
             f"declared: `{domain_text(domain)}`",
         )
     return replace(item, value=value if len(found) == before else NotConstant())

@@ -208,7 +208,8 @@ def _check_kind(
     lowering.taken.setdefault(operand, set()).add(spec.kind)
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
         lowering.error(
-            "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple", pattern.span
+            "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
+            pattern.span,
         )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
         inner = lowering.dialect.operators[pattern.operators[0]]

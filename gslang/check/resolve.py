@@ -138,9 +138,9 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
             raise Stop  # its definition has an error that is reported
         return what
     if name in ("index", "first") and lowering.inside is not None and lowering.inside.block in lowering.runs:
-        hint = "compare with the instance before: `prev.NAME`" if name == "first" else None
+        hint = "compare with the previous instance: `prev.NAME`" if name == "first" else None
         lowering.stop(
-            "E0405", f"`{name}` is not known in a chain, which is matched from its end", expr.span, hint
+            "E0405", f"`{name}` is not available in a chain, which is matched from its end", expr.span, hint
         )
     if name == "index" and lowering.inside is not None:
         return ValueOf(ir.InstanceIndex(lowering.inside.block), "int")
@@ -291,7 +291,7 @@ def _loop_names(lowering: Lowering, expr: n.Comprehension) -> tuple[ir.Value, di
     for name in expr.targets:
         if lowering.look_up(name.id) is not None:
             lowering.error(
-                "E0202", f"`{name.id}` is bound already", name.span, "choose another name for the variable"
+                "E0202", f"`{name.id}` is already bound", name.span, "choose another name for the variable"
             )
     names: dict[str, Denotation] = {}
     if isinstance(expr.source, n.Range):
@@ -311,10 +311,10 @@ def _loop_names(lowering: Lowering, expr: n.Comprehension) -> tuple[ir.Value, di
                 return ir.Instances(block), names
             case ValueOf(value, kind):
                 if kind in ("int", "float", "bool", "none"):
-                    lowering.error("E0501", f"cannot run over a value of type {kind}", expr.source.span)
+                    lowering.error("E0501", f"cannot iterate over a value of type {kind}", expr.source.span)
                 source = value
             case _:
-                lowering.stop("E0501", "cannot run over this", expr.source.span)
+                lowering.stop("E0501", "cannot iterate over this", expr.source.span)
     for name in expr.targets:
         names[name.id] = ValueOf(ir.Local(lowering.new_local()))
     return source, names

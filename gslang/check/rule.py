@@ -94,7 +94,7 @@ def _conditions(lowering: Lowering, rule: n.Rule) -> list[tuple[n.Expr, ir.Value
 def _lower_target(lowering: Lowering, rule: n.Rule) -> list[int]:
     """The target's outputs, after its statements and annotations."""
     lowering.side = "target"
-    lowering.in_a_rule = "a target uses inputs, and what the source names"
+    lowering.in_a_rule = "a target can use inputs and names bound in the source"
     made = lower_statements(lowering, rule.target)
     results = target_outputs(lowering, rule.target)
     read_attached(lowering, rule, made)
@@ -150,7 +150,7 @@ def _kind_meant(name: str) -> str:
     if dtype_exists(name):
         return f'the data type is a constraint: `any(dtype = "{name}")`'
     if name.lower() in ("tensor", "node", "value", "expr", "anything", "wildcard"):
-        return "any tensor is an input without a kind, or of kind `any`"
+        return "for any tensor, omit the kind, or write `any`"
     guess = did_you_mean(name.lower(), KINDS)
     return (
         f"did you mean `{guess}`?" if guess
@@ -297,7 +297,8 @@ def _check_counts(
     if block is not None and not several:
         span = rule.target.outputs[0].span
         lowering.error(
-            "E0601", "the source has any number of outputs, the target has not", span, "write `*parts`"
+            "E0601", "the source has a variable number of outputs, the target does not", span,
+            "write `*parts`",
         )
 
 
@@ -311,7 +312,7 @@ def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new:
     if is_tuple(old) and new == "tensor":
         lowering.error(
             "E0309", "this output of the source has several results, and the target one", item.span,
-            "write `.0` behind the output to replace its first result", related=(Label(span, "the target"),),
+            "write `.0` after the output to replace its first result", related=(Label(span, "the target"),),
         )  # fmt: skip
     elif old == "tensor":
         lowering.error(
@@ -341,12 +342,12 @@ def _finish_blocks(
             block = replace(block, root=roots[number])
         if number in lowering.runs and lowering.runs[number].end is None:
             end = f"{block.name}[-1].{lowering.runs[number].link}"
-            hint = f"take its end, `{end}`, as an output or an operand"
+            hint = f"use its end, `{end}`, as an output or an operand"
             lowering.error("E0404", f"`{block.name}` is not used", block.span, hint)
         elif block.root < 0:
             lowering.error(
                 "E0404", f"`{block.name}` is not used", block.span,
-                f"take it as fields, `(*{block.name}.…)`, or as the outputs, `*{block.name}.…`",
+                f"use it as fields, `(*{block.name}.…)`, or as the outputs, `*{block.name}.…`",
             )  # fmt: skip
             block = replace(block, root=0)
         elif block.as_outputs:

@@ -100,7 +100,7 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
     if name == "splat":
         lowering.stop(
-            "E0506", "`splat` matches constants; a target makes them with `const(value = v, shape = s)`",
+            "E0506", "`splat` matches constants; a target creates them with `const(value = v, shape = s)`",
             expr.span,
         )
     given: dict[str, ir.Value] = {}
@@ -204,8 +204,8 @@ def _attribute(
         return ir.Const(None)
     if bodies.is_body(lowering, signatures, name, written):
         lowering.stop(
-            "E0504", "a target makes no bodies", written.span,
-            f"pass on one of the source, `{name} = y.{name}`, where `y` is a call there",
+            "E0504", "a target cannot create bodies", written.span,
+            f"pass on a body of the source, `{name} = y.{name}`, where `y` is a call there",
         )
     found = values.value(lowering, written).value
     signature = signatures[0]
@@ -295,7 +295,7 @@ def _check_results(lowering: Lowering, expr: n.Expr, signature: Signature, opera
             continue
         if isinstance(target, ir.MakeTuple):
             lowering.error(
-                "E0307", f"operand `{spec.name}` of `{signature.name}` is a tensor, this is a tuple",
+                "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
                 lowering.target_spans[operand],
             )
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):

@@ -52,7 +52,7 @@ def check_place(lowering: Lowering, statement: n.Each, word: str) -> None:
             statement.span,
         )
     if lowering.inside is not None:
-        lowering.stop("E0404", "blocks do not nest", statement.span)
+        lowering.stop("E0404", "blocks cannot be nested", statement.span)
 
 
 def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
@@ -72,7 +72,7 @@ def short_template(lowering: Lowering, expr: n.Comprehension) -> Denotation:
     if len(expr.targets) != 1 or expr.condition is not None:
         lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
     if lowering.inside is not None:
-        lowering.stop("E0404", "templates do not nest", expr.span)
+        lowering.stop("E0404", "templates cannot be nested", expr.span)
     assert isinstance(expr.source, n.Range)
     minimum, maximum = bounds(lowering, expr.source)
     template = Template(len(lowering.templates))

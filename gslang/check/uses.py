@@ -25,7 +25,7 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         and len(places) < 2
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
-        lowering.stop("E0503", f"`{name}` is called like this: {form}", expr.span)
+        lowering.stop("E0503", f"`{name}` is called as {form}", expr.span)
     what, body = lowering.resolve(places[0]), None
     if name == "calls":
         what, body = _with_bodies(lowering, places[0], what)
@@ -56,7 +56,7 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
         "expected an operator with bodies (`If`, `Loop`, `Scan`), `calls(y)`, or one of its bodies, "
         "`calls(y.then_branch)`"
     )
-    lowering.stop("E0505", "`calls` looks into bodies, and this has none", expr.span, hint)
+    lowering.stop("E0505", "`calls` counts calls in bodies, and this node has none", expr.span, hint)
 
 
 def _has_bodies(lowering: Lowering, node: int) -> bool:
@@ -92,7 +92,7 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
         )
         if call is None:
             lowering.stop(
-                "E0505", f"there is no call of `{known.name}` before this", expr.span, "ask in `where`"
+                "E0505", f"there is no call of `{known.name}` before this", expr.span, "test it in `where`"
             )
         return ir.NodeAttr(ir.OWN, call, "op")
     if (

@@ -95,10 +95,10 @@ def no_tensor(lowering: Lowering, kind: str, span: Span) -> NoReturn:
 
 _INSTEAD_OF_TENSORS = {
     "graph": "a body is passed on as an attribute: `then_branch = y.then_branch`",
-    "str": 'name the attribute that it is: `mode = "linear"`',
-    "dtype": "name the attribute that it is: `dtype = x.dtype`",
-    "bool": "a truth value as a tensor is `const(value = true)`",
-    "none": "leave out the operands at the end, or name the others: `Clip(x, max = m)`",
+    "str": 'pass it as an attribute by name: `mode = "linear"`',
+    "dtype": "pass it as an attribute by name: `dtype = x.dtype`",
+    "bool": "for a boolean tensor, write `const(value = true)`",
+    "none": "omit the operands at the end, or name the others: `Clip(x, max = m)`",
 }
 
 
@@ -356,9 +356,9 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             if isinstance(lowering.look_up(name), NodeOf):
                 lowering.stop(
                     "E0505", f"`{name}` is a tensor, and an attribute is constrained by a value", expr.span,
-                    f"`({name} := _)` takes any value and names it; it is then no input of the rule",
+                    f"`({name} := _)` matches any value and binds it; it is then not an input of the rule",
                 )
-            hint = lowering.if_unknown or f"`({name} := _)` takes any value and names it"
+            hint = lowering.if_unknown or f"`({name} := _)` matches any value and binds it"
             with lowering.helping(name, hint):
                 return ir.Equals(value(lowering, expr).value)
     return ir.Equals(value(lowering, expr).value)

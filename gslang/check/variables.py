@@ -118,7 +118,7 @@ def _settle(lowering: Lowering, expr: n.Expr, variable: str, fitting: tuple[str,
         some = lowering.dialect.operators[before.operators[0]]
         operands = ", ".join(f"`{o.name}`" for o in some.operands) or "none"
         lowering.stop(
-            "E0310", f"no operator that `{variable}` may match fits this call", expr.span,
+            "E0310", f"no operator that `{variable}` may match accepts this call", expr.span,
             f"`{some.name}` is one of them: its operands are {operands}; all calls of `{variable}` are of "
             "one operator",
         )

@@ -165,7 +165,7 @@ def run(options: argparse.Namespace) -> int:
     }
     for name, path in single.items():
         if path is not None:
-            sys.stderr.write(f"gslc: {name} is one file: give it with one graph\n")
+            sys.stderr.write(f"gslc: {name} writes one file: use it with one graph\n")
             return ExitCode.USAGE
     return run_many("apply", options)
 
@@ -242,7 +242,7 @@ def _check_graph(graph: Graph, options: argparse.Namespace, sizes: Mapping[str, 
     refuse_unfit_inputs(graph, options)
     if options.provenance and target_format(options, graph) == "relay":
         sys.stderr.write(
-            "warning: Relay text has no place for what `--provenance` says\n"
+            "warning: Relay text cannot represent what `--provenance` records\n"
             "  help: write JSON, with --output-format json\n"
         )
 
@@ -340,15 +340,15 @@ def _conflict(options: argparse.Namespace) -> str | None:
             "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
         )
     if options.trace == "-":
-        return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
+        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
     if options.html == "-":
-        return "gslc: a page goes to a file\n  help: --html page.html\n"
+        return "gslc: a page must be written to a file\n  help: --html page.html\n"
     if options.replay == "-":
-        return "gslc: a trace is read from a file\n  help: --replay trace.jsonl\n"
+        return "gslc: a trace must be read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):
         return (
-            "gslc: a trace says what is applied: --replay goes without options that choose rules, folding or "
-            "limits\n"
+            "gslc: --replay takes the applications from the trace: remove options that select rules, folding "
+            "or limits\n"
         )
     kept = {
         "the rules": options.rules,

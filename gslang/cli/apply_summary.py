@@ -32,7 +32,7 @@ def show_problems(result: Result) -> int:
     if result.problem:
         sys.stderr.write(
             f"error: {result.problem}\n  help: mark a rule `@once`, or add a condition that its own result "
-            "does not meet; `gslc lint` shows rules that never end\n"
+            "does not satisfy; `gslc lint` finds rules that do not terminate\n"
         )
         code = ExitCode.FINDINGS
     return code

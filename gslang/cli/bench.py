@@ -122,7 +122,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
             "RULES"
         )
     if options.report == "-":
-        return "the report goes to a file\n  help: --report report.json, or --format json"
+        return "the report must be written to a file\n  help: --report report.json, or --format json"
     refuse_two_stdins(options.rules or "", options.graph)
     read = {
         "the model": options.graph,

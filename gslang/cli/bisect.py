@@ -77,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
     if why := check(graph):
         sys.stderr.write(
             f"error: the check fails before any application: {why}\n"
-            "  help: it has to hold for the graph as it is\n"
+            "  help: it must pass for the original graph\n"
         )
         return ExitCode.FINDINGS
     with counted_work(len(graph)):
@@ -93,8 +93,8 @@ def _found(rules: RuleSet, graph: Graph, check: Check, options: argparse.Namespa
         return ExitCode.FINE
     if not entries:
         sys.stderr.write(
-            f"error: the check holds, and fails for the same graph when it is asked again: {last}\n"
-            "  help: no rule was applied; a check has to say the same each time\n"
+            f"error: the check passes, and fails for the same graph when it is repeated: {last}\n"
+            "  help: no rule was applied; a check must be deterministic\n"
         )
         return ExitCode.FINDINGS
     good, bad, why = 0, len(entries), last
@@ -244,4 +244,4 @@ def _ending(code: int) -> str:
     try:
         return f"was ended by {signal.Signals(-code).name}"
     except ValueError:
-        return f"was ended by signal {-code}"
+        return f"was terminated by signal {-code}"

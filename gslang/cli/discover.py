@@ -100,8 +100,8 @@ def run(options: argparse.Namespace) -> int:
 
     if not options.rules and not options.ops:
         sys.stderr.write(
-            "gslc discover: over which operators?\n"
-            "  help: name them, --ops add,nn.relu, or give a file that declares some\n"
+            "gslc discover: no operators are given\n"
+            "  help: list them, --ops add,nn.relu, or give a file that declares some\n"
         )
         return ExitCode.USAGE
     if wrong := outputs_conflict(

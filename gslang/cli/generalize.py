@@ -63,7 +63,9 @@ def _completed(
 
 def run(options: argparse.Namespace) -> int:
     if options.output == "-":
-        sys.stderr.write("gslc generalize: the rules go to a file\n  help: -o found.gsl, or leave -o out\n")
+        sys.stderr.write(
+            "gslc generalize: the rules must be written to a file\n  help: -o found.gsl, or remove -o\n"
+        )
         return ExitCode.USAGE
     if wrong := outputs_conflict(
         {"the rule file": options.output}, {"the rules that are read": options.rules}

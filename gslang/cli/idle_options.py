@@ -50,7 +50,7 @@ def refuse_idle(
             continue
         for dest in need.options:
             if dest in given and not need.holds(options):
-                return f"gslc {verb}: {given[dest]} does nothing {need.what}\n  help: {need.help}\n"
+                return f"gslc {verb}: {given[dest]} has no effect {need.what}\n  help: {need.help}\n"
     return ""
 
 
@@ -142,14 +142,14 @@ NEEDS: tuple[Need, ...] = (
         lambda o: o.rules is not None or o.graph.lower().endswith(".gsl"), "without rules",
         "options of a run need rules: gslc bench MODEL RULES",
     ),
-    Need(("bench",), ("seconds",), lambda o: o.rounds is None, "with --rounds", "leave one of them out"),
+    Need(("bench",), ("seconds",), lambda o: o.rounds is None, "with --rounds", "remove one of them"),
     Need(
-        (), _RELAY, _may_be("relay"), "with a graph that is no Relay text",
-        "leave it out, or --input-format relay",
+        (), _RELAY, _may_be("relay"), "with a graph that is not Relay text",
+        "remove it, or add --input-format relay",
     ),
     Need(
-        (), ("no_subgraphs",), _may_be("onnx"), "with a graph that is no ONNX model",
-        "leave it out: only ONNX models have bodies and local functions",
+        (), ("no_subgraphs",), _may_be("onnx"), "with a graph that is not an ONNX model",
+        "remove it: only ONNX models have bodies and local functions",
     ),
     Need(
         (), ("external",), _may_be_written_as_onnx, "unless an ONNX model is written to a file",
@@ -184,7 +184,7 @@ NEEDS: tuple[Need, ...] = (
         "without --check-numbers", "add --check-numbers",
     ),
     Need(
-        ("bisect",), _NUMBERS, lambda o: o.check == "numbers", "where a command is the check",
+        ("bisect",), _NUMBERS, lambda o: o.check == "numbers", "if the check is a command",
         "--check numbers evaluates the graph",
     ),
     Need(
@@ -193,7 +193,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("search",), ("multi", "nodes", "rounds", "extract"), lambda o: o.method == "eqsat",
-        "unless --method is eqsat", "leave it out, or --method eqsat",
+        "unless --method is eqsat", "remove it, or add --method eqsat",
     ),
     Need(
         ("search",), ("alpha", "budget"), lambda o: o.method == "backtrack",
@@ -221,11 +221,11 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("verify",), ("rule", *_JUDGING), lambda o: o.recheck is None, "with --recheck",
-        "--recheck reads certificates and judges no rule",
+        "--recheck reads certificates and does not judge rules",
     ),
     Need(
         ("verify",), ("explain",), lambda o: o.format == "text", "unless --format is text",
-        "the other formats hold the laws of each proof anyway, or have no place for them",
+        "the other formats contain the laws of each proof anyway, or cannot represent them",
     ),
     Need(
         ("verify",), ("jobs",), lambda o: "-" not in o.rules, "with rules from standard input",
@@ -241,7 +241,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("import",), ("seconds", "seed"), lambda o: not o.as_written, "with --as-written",
-        "leave one of them out",
+        "remove one of them",
     ),
     Need(
         ("extract",), ("seconds",), lambda o: o.method != "greedy", "with --method greedy",
@@ -261,7 +261,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("convert",), ("output_params",), lambda o: not _is_page(o), "with a page",
-        "leave it out: a page holds no parameters",
+        "remove it: a page contains no parameters",
     ),
 )  # fmt: skip
 

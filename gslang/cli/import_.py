@@ -117,7 +117,7 @@ def _written(path: str, text: str) -> None:
 
 def _taso(options: argparse.Namespace) -> int:
     if options.output in (None, "-"):
-        sys.stderr.write("gslc import taso: where do the rule files go?\n  help: name a folder, -o rules\n")
+        sys.stderr.write("gslc import taso: no output folder\n  help: give one, -o rules\n")
         return ExitCode.USAGE
     from gslang.taso.read import read_substitutions
     from gslang.taso.write import write_rules

@@ -22,8 +22,8 @@ def refuse_without_runtime(graph: Graph, path: str) -> None:
 
     if graph.dialect != "onnx":
         raise InputError(
-            f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`", path=path,
-            help="`gslc cost` estimates what others cost",
+            f"onnxruntime runs only ONNX graphs, this one has dialect `{graph.dialect}`", path=path,
+            help="`gslc cost` estimates the cost of other graphs",
         )
     if not runtime_installed():
         raise InputError("onnxruntime is not installed", help="pip install onnxruntime")

@@ -157,7 +157,7 @@ def failed(error: Exception) -> int:
         sys.stderr.write(f"gslc: {error}\n")
         return ExitCode.BAD_INPUT
     if isinstance(error, MemoryError):
-        sys.stderr.write(f"gslc: there is not enough memory for this{f' ({error})' if str(error) else ''}\n")
+        sys.stderr.write(f"gslc: not enough memory{f' ({error})' if str(error) else ''}\n")
         return ExitCode.BAD_INPUT
     if isinstance(error, OSError):
         what = f"{error.filename}: " if error.filename is not None else ""
@@ -186,7 +186,7 @@ def _run(given: list[str]) -> int:
         sys.stdout.write("\n".join(lines))
         return ExitCode.FINE if given else ExitCode.USAGE
     if any("\0" in word for word in given):
-        sys.stderr.write("gslc: an argument has a NUL character, which no name of a file has\n")
+        sys.stderr.write("gslc: an argument contains a NUL character, which file names cannot contain\n")
         return ExitCode.USAGE
     if given[0] == "--version":
         from gslang import __version__
@@ -202,7 +202,7 @@ def _run(given: list[str]) -> int:
         first = given[0]
         plain = not first.startswith("-") and "." not in first and not os.path.exists(first)
         if plain and (guess := did_you_mean(first, VERBS)):
-            sys.stderr.write(f"gslc: there is no verb `{first}`\n  help: did you mean `{guess}`?\n")
+            sys.stderr.write(f"gslc: unknown verb `{first}`\n  help: did you mean `{guess}`?\n")
             return ExitCode.USAGE
         verb, rest = "apply", given
     with no_collection():

@@ -88,7 +88,8 @@ def run_many(verb: str, options: argparse.Namespace) -> int:
         )
     if options.rules == "-":
         raise InputError(
-            "rules from standard input go with one graph", path="-", help="write the rules to a file"
+            "rules from standard input can be used with one graph only", path="-",
+            help="write the rules to a file",
         )
     targets: dict[str, str] = {}
     for graph in graph_files(options.graph):

@@ -78,7 +78,7 @@ def run(options: argparse.Namespace) -> int:
     sys.stderr.write(f"{len(found)} match{'es' * (len(found) != 1)}\n")
     for rule, limit in stopped.items():
         sys.stderr.write(
-            f"{rule}: only the matches found in {limit:,} steps, the limit in this graph\n"
+            f"{rule}: only the matches found in {limit:,} steps, the limit for this graph\n"
             f'  help: `rules["{rule}"].matches(graph)` in Python finds all (docs/python.md)\n'
         )
     if not found:
@@ -194,12 +194,12 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
     if absent:
         where = "in the graph" if not options.why_not else f"around `{options.why_not}`"
         sys.stdout.write(
-            ("\n" if near else "") + f"nothing {where} can be the first output of: {', '.join(absent)}\n"
+            ("\n" if near else "") + f"no node {where} can be the first output of: {', '.join(absent)}\n"
         )
     if left_out:
         sys.stderr.write(
-            f"only the misses found in {steps:,} steps, the limit in this graph: {', '.join(left_out)}\n"
-            "  help: `--rule NAME` looks for those of one rule, `--why-not NODE` at one node\n"
+            f"only the misses found in {steps:,} steps, the limit for this graph: {', '.join(left_out)}\n"
+            "  help: `--rule NAME` examines one rule, `--why-not NODE` one node\n"
         )
     return ExitCode.FINE
 

@@ -95,7 +95,8 @@ def _refuse_long(error: Exception, *graphs: Graph) -> None:
         _, refused = within_work(graph, nodes)
         if refused:
             raise EvaluationError(
-                f"{error}; the reference would take long for {graph.label(refused[0])} (--backend reference)"
+                f"{error}; the reference implementation would take too long for {graph.label(refused[0])} "
+                "(--backend reference)"
             ) from error
 
 
@@ -103,7 +104,7 @@ def _with_runtime(graph: Graph, backend: str) -> bool:
     if graph.dialect != "onnx" or backend == "reference":
         if backend == "onnxruntime":
             raise InputError(
-                f"onnxruntime runs ONNX graphs, this is one of dialect `{graph.dialect}`",
+                f"onnxruntime runs only ONNX graphs, this one has dialect `{graph.dialect}`",
                 help="--backend reference",
             )
         return False

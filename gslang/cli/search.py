@@ -144,7 +144,7 @@ def run(options: argparse.Namespace) -> int:
         (options.trace, "--trace"),
     ):
         if path is not None:
-            sys.stderr.write(f"gslc: {what} is one file: give it with one graph\n")
+            sys.stderr.write(f"gslc: {what} writes one file: use it with one graph\n")
             return ExitCode.USAGE
     return run_many("search", options)
 
@@ -224,9 +224,9 @@ def _conflict(options: argparse.Namespace) -> str | None:
             "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
         )
     if options.html == "-":
-        return "gslc: a page goes to a file\n  help: --html page.html\n"
+        return "gslc: a page must be written to a file\n  help: --html page.html\n"
     if options.trace == "-":
-        return "gslc: a trace goes to a file\n  help: --trace trace.jsonl\n"
+        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
     if options.save_egraph == "-":
         return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":

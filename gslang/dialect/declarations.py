@@ -112,7 +112,8 @@ def _attribute(
         domain = _with_empty_dtype(domain)
     if default is not REQUIRED and contains(domain, default) is False:
         error(
-            f"the default of `{name}` does not fit its type", parameter, f"declared: `{domain_text(domain)}`"
+            f"the default of `{name}` does not match its type", parameter,
+            f"declared: `{domain_text(domain)}`",
         )
     return AttributeSpec(name, plain_types(domain), default, domain)
 

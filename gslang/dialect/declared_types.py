@@ -63,7 +63,7 @@ class TypeReader:
                     parts.append(part)
                 elif part != Exactly(None):
                     text = value_text(part.value) if isinstance(part, Exactly) else "an alternative"
-                    self.report(f"{text} stands twice in this type", type, "remove one of them")
+                    self.report(f"{text} occurs twice in this type", type, "remove one of them")
         if Exactly(None) in parts:  # `a? | b` and `a | b?` are one
             parts = [part for part in parts if part != Exactly(None)] + [Exactly(None)]
         return parts[0] if len(parts) == 1 else OneOf(tuple(parts))
@@ -90,7 +90,7 @@ class TypeReader:
         if type.name == "layout":
             return self.layout(type)
         if type.name == "distinct":
-            self.report("`distinct` speaks of the items of a list", type, "write `distinct(int)[]`")
+            self.report("`distinct` applies to the items of a list", type, "write `distinct(int)[]`")
             return self.union(type.arguments)
         if type.name not in ATTRIBUTE_TYPES:
             known = (*OPERAND_TYPES, *ATTRIBUTE_TYPES)
@@ -139,7 +139,7 @@ class TypeReader:
             t.value for t in type.arguments if isinstance(t, n.TypeLiteral) and isinstance(t.value, str)
         )
         if not usual or len(usual) != len(type.arguments):
-            self.report("a layout is given by texts", type, 'write `layout("NCHW" | "NHWC")`')
+            self.report("a layout is given by strings", type, 'write `layout("NCHW" | "NHWC")`')
             return Anything("str")
         for text, argument in zip(usual, type.arguments):
             if not layout_axes(text):
@@ -164,7 +164,7 @@ class TypeReader:
                 type.name == "int" and isinstance(bound, Fixed) and isinstance(bound.value, float)
                 and expr is not None
             ):
-                self.report("an `int` has whole numbers as bounds", expr, None)
+                self.report("the bounds of an `int` are integers", expr, None)
         low, high = (None if bound is None else resolve(bound, NOTHING) for bound in (lower, upper))
         if low is not None and high is not None and (low > high or low == high and type.below):
             self.report("no number lies in this range", type, "the lower bound comes first")
@@ -182,7 +182,7 @@ class TypeReader:
             )
             if wrong:
                 self.report(
-                    "no list has such a length", expr, "lengths are whole numbers from 0, the least first"
+                    "no list has such a length", expr, "lengths are integers from 0, the smallest first"
                 )
         if isinstance(type.item, n.TypeName) and type.item.name == "distinct":
             if not type.item.arguments:
@@ -214,7 +214,7 @@ class TypeReader:
                 return Given(name)
         self.report(
             "expected a number", expr,
-            "bounds are made of numbers, attributes, `rank(data)`, `data.shape[k]` and `len(axes)`",
+            "bounds consist of numbers, attributes, `rank(data)`, `data.shape[k]` and `len(axes)`",
         )
         return Fixed(0)
 

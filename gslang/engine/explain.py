@@ -341,7 +341,7 @@ class Attempt(Machine):
             )
         elif others := self._other_users(candidates):
             found += f"; {others}"
-        help = f"`each {block.name} in {count}..` would take them, if the rule holds for so few"
+        help = f"`each {block.name} in {count}..` would accept them, if the rule holds for so few instances"
         return Words(
             "too-few-instances", block.span, node, f"as many instances of `{block.name}` as `each` allows",
             found, help,

@@ -113,7 +113,7 @@ def _near(module: object, name: str) -> str:
         if hasattr(module, "__dict__")
         else None
     )
-    return f"did you mean `{guess}`?" if guess else "the text behind the colon names a function of the module"
+    return f"did you mean `{guess}`?" if guess else "the text after the colon names a function of the module"
 
 
 def _module(name: str, extern: Extern) -> ModuleType:
@@ -136,7 +136,7 @@ def _module(name: str, extern: Extern) -> ModuleType:
         raise
     except BaseException as error:  # whatever the module does while it is imported
         if isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name):
-            help = f"a module beside the rule file ({inner.name}.py), or an installed one"
+            help = f"a module next to the rule file ({inner.name}.py), or an installed one"
             raise InputError(
                 f"there is no Python module `{name}`", path=str(extern.span), help=help
             ) from None

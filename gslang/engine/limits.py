@@ -99,7 +99,7 @@ def spend(work: int) -> None:
             raise LimitExceeded(
                 f"conditions and attributes of this run took more than {run.most:,} steps, the limit in this "
                 "graph",
-                help="loops of fewer rounds, or another condition before that seldom holds, take less",
+                help="use loops with fewer iterations, or put a more selective condition first",
             )
 
 

@@ -22,7 +22,7 @@ from gslang.graph.graph import Graph
 from gslang.graph.scalar import Scalar
 
 _TOLD = 4  # nodes that a condition reads
-_UNKNOWN_HELP = "types come from the graph file or from inference; only what is known to be true matches"
+_UNKNOWN_HELP = "types come from the graph file or from inference; a condition must be known to be true"
 
 
 def described(graph: Graph, node: int) -> str:
@@ -101,7 +101,8 @@ def constraint_obstacle(
         "attribute": f"`{name} = _` accepts any value",
         "constant-value": "an input `c: const` in its place accepts any constant",
     }
-    return topic, _wanted(constraint, scope), text, help.get(topic, f"without `{name}` here any would match")
+    otherwise = f"without `{name}`, any value would match here"
+    return topic, _wanted(constraint, scope), text, help.get(topic, otherwise)
 
 
 def _topic(name: str) -> str:

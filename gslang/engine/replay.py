@@ -170,7 +170,7 @@ def _apply(
     if start is None:
         raise ReplayError(entry.line, f"there is no node `{place}`")
     if graph.op[start] is DEAD:
-        raise ReplayError(entry.line, f"the node `{place}` is gone already")
+        raise ReplayError(entry.line, f"the node `{place}` was already removed")
     if "match" in entry.said:
         scope = next(islice(matches(program_of(rule), graph, start), entry.said["match"], None), None)
         if scope is None:

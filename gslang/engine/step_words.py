@@ -30,9 +30,9 @@ from gslang.engine.scope import Instance, holds
 from gslang.graph.graph import ABSENT, TUPLE
 
 _NAMED = 4  # users that are told one by one
-KNOWN = "types come from the graph file or from inference; only what is known to be true matches"
-_WHERE = "leave this condition out, or allow for these values, if the rule holds without it"
-_ONE_EACH = "the outputs of the source are nodes of their own"
+KNOWN = "types come from the graph file or from inference; a condition must be known to be true"
+_WHERE = "remove this condition, or admit these values, if the rule holds without it"
+_ONE_EACH = "the outputs of the source must be distinct nodes"
 _KEEP = "mark it `keep` in the source if it may stay in the graph"
 _ALL_OUTPUTS = "the rule needs all its outputs; a rule with fewer outputs would match here"
 _ONLY_PATTERN = "a node that only the pattern uses"
@@ -76,10 +76,9 @@ def words_for(machine: Machine, step: object, slot: int) -> Words:
         case mp.Distinct(register):
             return Words(
                 "not-distinct", machine.program.registers[register].span, slot,
-                "a node that nothing else of the pattern has matched",
+                "a node that no other part of the pattern has matched",
                 f"{described(machine.graph, slot)} is matched already",
-                "each call of the source is a node of its own; one that is meant twice is written once, with "
-                "a name",
+                "each call of the source matches a separate node; to use one node twice, name it",
             )
         case mp.Operands(register) | mp.Absent(register):
             return _operand_count(machine, register)
@@ -128,7 +127,7 @@ def _another_node(machine: Machine, register: int, slot: int) -> Words:
         "another-node", node.span, slot,
         f"{name} once more, which is {described(machine.graph, machine.held(register))}",
         described(machine.graph, slot),
-        "a name used twice is one node; give the second one a name of its own if they may differ",
+        "a name used twice is one node; use a second name if the nodes may differ",
     )
 
 
@@ -159,9 +158,9 @@ def _operator(machine: Machine, step: mp.IsOp, slot: int) -> Words:
     if op in step.operators and step.variable is not None:
         return Words(
             "operator-variable", span, slot,
-            f"`{machine.scope.variables[step.variable]}`, which `{step.variable}` is here",
+            f"`{machine.scope.variables[step.variable]}`, to which `{step.variable}` is bound here",
             described(graph, slot),
-            "an operator variable is one operator in the whole match; two variables may differ",
+            "an operator variable is the same operator in the whole match; two variables may differ",
         )
     alternative = (
         f"`({wanted.split(',')[0].strip('`')}(…) | {op}(…))` accepts both" if graph.is_call(slot) else ""
@@ -195,7 +194,7 @@ def _how_to_allow(machine: Machine, register: int) -> str:
     declared = signature.operands if signature is not None else ()
     behind = declared[len(pattern.operands) :] if isinstance(pattern, ir.CallNode) else ()
     if behind and not any(operand.variadic for operand in declared):
-        return f"an operand left out means absent; `{behind[0].name} = _` matches any"
+        return f"an omitted operand must be absent; `{behind[0].name} = _` matches any"
     return "`*` of an `each` template takes any number"
 
 
@@ -211,7 +210,7 @@ def _no_further_output(machine: Machine, register: int) -> Words:
         (slots[child] for child in rule.nodes[register].below if slots[child] >= 0), machine.start
     )
     wanted = shown_operators(sorted(operators_at(rule.nodes, register)))
-    expected = f"one more user that can be output {rule.outputs.index(register) + 1}: {wanted}"
+    expected = f"another user that can be output {rule.outputs.index(register) + 1}: {wanted}"
     users = graph.users[base]
     told = (
         ", ".join(described(graph, u) for u in users) if len(users) <= _NAMED
@@ -230,7 +229,7 @@ def _bounds(machine: Machine, number: int, count: int, of: int | None) -> Words:
     block, slot = machine.program.rule.blocks[number], machine.start if of is None else machine.held(of)
     return Words(
         "too-few-instances", block.span, slot, f"as many instances of `{block.name}` as `each` allows",
-        f"{described(machine.graph, slot)} leaves {count}", "the numbers behind `in` are the bounds",
+        f"{described(machine.graph, slot)} leaves {count}", "the numbers after `in` are the bounds",
     )  # fmt: skip
 
 
@@ -242,7 +241,7 @@ def _instance(machine: Machine, number: int) -> Words:
             expected, found, reason = where_obstacle(condition, scope)
             return Words(
                 reason, span, machine.start, expected, found,
-                "the block's `where` decides what an instance is", k,
+                "the block's `where` determines which candidates are instances", k,
             )
     return Words(
         "attribute", block.span, machine.start, "what `first` has", "the first instance contradicts itself"
@@ -282,7 +281,8 @@ def _linked(machine: Machine, link: Link, instance: Instance) -> Words:
                 expected, found, reason = where_obstacle(condition, scope)
                 span = block.where_spans[block.where.index(condition)]
                 return Words(
-                    reason, span, end, expected, found, "the block's `where` decides what an instance is"
+                    reason, span, end, expected, found,
+                    "the block's `where` determines which candidates are instances",
                 )
     for register, slot in instance.slots.items():
         if register in rule.interior and slot >= 0 and (slot != end or link.following is not None):
@@ -303,10 +303,10 @@ def _not_longest(machine: Machine, run: mp.Run, last: Instance, end: int) -> Wor
     block, further = machine.program.rule.blocks[run.block], machine.next_instance(run, last)
     if further is None:
         return None
-    found = f"{described(machine.graph, further)} goes on from {described(machine.graph, end)}"
+    found = f"{described(machine.graph, further)} continues from {described(machine.graph, end)}"
     return Words(
         "not-longest", block.span, end, f"the end of a run of `{block.name}`", found,
-        "a chain matches a whole run, at its end",
+        "a chain matches a complete run, from its end",
     )
 
 
@@ -322,7 +322,7 @@ def _run_too_short(machine: Machine, link: Link) -> Words:
     return Words(
         "too-few-instances", block.bounds_span, machine.start,
         f"a run of as many instances of `{block.name}` as `chain` allows", f"it has {count}",
-        f"`chain {block.name} in {max(count, 1)}..` would take it, if the rule holds for so few",
+        f"`chain {block.name} in {max(count, 1)}..` would accept it, if the rule holds for so few instances",
     )
 
 
@@ -350,7 +350,7 @@ def _shared(machine: Machine, register: int, slot: int) -> Words:
     span = machine.program.registers[register].span
     found = f"{described(machine.graph, slot)} is matched already"
     return Words(
-        "not-distinct", span, slot, "a node that nothing else of the pattern has matched", found, _ONE_EACH
+        "not-distinct", span, slot, "a node that no other part of the pattern has matched", found, _ONE_EACH
     )
 
 
@@ -391,7 +391,7 @@ def _path(machine: Machine, span: Span) -> Words | None:
     return Words(
         "not-convex", span, path[0], "inputs that do not depend on outputs",
         f"a path leads from an output back to an input: {way}",
-        "replacing all outputs at once would make a cycle", 1,
+        "replacing all outputs at once would create a cycle", 1,
     )
 
 

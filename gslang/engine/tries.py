@@ -22,9 +22,9 @@ MOST_ON_THE_MACHINE: Final = 100_000  # for one first output
 
 def too_many(rule: str, most: float) -> LimitExceeded:
     return LimitExceeded(
-        f"more than {most:,} choices of outputs and orders of operands were tried, the limit in this graph",
-        rule=rule, help="say more of single outputs and operands, so that what does not fit is not tried "
-        "with all others, or give the rule fewer of them",
+        f"more than {most:,} choices of outputs and orders of operands were tried, the limit for this graph",
+        rule=rule, help="constrain individual outputs and operands, so that fewer combinations are tried, "
+        "or reduce their number",
     )
 
 

@@ -160,7 +160,7 @@ def _no_start(plan: MatchProgram, graph: Graph, node: int | None) -> Miss:
     if node is not None:
         found, help = (
             f"{described(graph, node)} takes part in no such pattern",
-            "ask without a node for the nearest misses in the whole graph",
+            "omit the node to see the nearest misses in the whole graph",
         )
     else:
         found = f"the graph has no such node; it has {shown_operators(there) or 'no calls'}"

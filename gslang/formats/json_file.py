@@ -55,7 +55,7 @@ class JsonFile:
         except (OSError, ValueError, RuntimeError):  # NUL bytes, a circle of links
             self.fail(pointer, f"`{name}` is not a file name")
         if not path.is_relative_to(self.folder):
-            self.fail(pointer, f"`{name}` lies outside the graph's folder", "put weights beside the graph")
+            self.fail(pointer, f"`{name}` lies outside the graph's folder", "put weights next to the graph")
         if path not in self._weights:
             try:
                 self._weights[path] = open_weights(path)
@@ -134,7 +134,7 @@ def _refuse_halves(file: JsonFile, document: object) -> None:
             half = next(c for c in value if "\ud800" <= c <= "\udfff")
             place = pointer.encode("utf-8", "backslashreplace").decode("utf-8")
             file.fail(
-                place, f"`\\u{ord(half):04x}` is half of a character",
+                place, f"`\\u{ord(half):04x}` is half of a surrogate pair",
                 "write both halves of the pair, or the character itself",
             )
 

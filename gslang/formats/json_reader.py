@@ -183,7 +183,7 @@ class _Reader:
             if not attachable(kept[key]):
                 self.fail(
                     f"{at}/{escaped(key)}",
-                    f"expected a text, a number, a boolean or a list of these, got {_shown(value)}",
+                    f"expected a string, a number, a boolean or a list of these, got {_shown(value)}",
                 )
         return kept
 
@@ -217,7 +217,7 @@ class _Reader:
 
     def _leaf(self, at: str, entry: JsonObject, kind: str, name: str) -> int:
         if "type" in entry and entry.get("value") is not None:
-            self.fail(f"{at}/value", "a value is a tensor's, the node has the `type` of a tuple")
+            self.fail(f"{at}/value", "only a tensor has a value, and the node has the `type` of a tuple")
         type = self._declared_type(at, entry) if "type" in entry else self._tensor_type(at, entry)
         if type == TensorType(None, None):
             type = None  # nothing is said: it may be no tensor at all
@@ -402,7 +402,8 @@ class _Reader:
         if "value" not in inner or inner["value"] is None:
             self.fail(f"{at}/tensor", "`value` is missing")
         if type.dtype not in PLAIN:
-            self.fail(f"{at}/tensor/dtype", f"a tensor attribute of type `{type.dtype}` cannot be held")
+            why = f"a tensor attribute of type `{type.dtype}` cannot be represented"
+            self.fail(f"{at}/tensor/dtype", why)
         return read_value(self.file, f"{at}/tensor/value", inner["value"], type)
 
 

@@ -29,7 +29,7 @@ def read_value(file: JsonFile, at: str, value: object, type: TensorType) -> obje
     if shape is None or not is_static(shape):
         file.fail(at, "a value needs a shape of known numbers")
     if dtype is None or not numpy_dtype_exists(dtype):
-        file.fail(at, f"values of type `{dtype}` cannot be held")
+        file.fail(at, f"values of type `{dtype}` cannot be represented")
     extents = tuple([int(d) for d in shape if isinstance(d, int)])
     if (
         extents == () and dtype in Scalar.dtypes and isinstance(value, (int, float))

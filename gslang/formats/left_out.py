@@ -30,9 +30,9 @@ def _of_relay(graph: Graph) -> Iterator[str]:
     others = len(module.before) + len(module.after)
     if others:
         many = "s" * (others != 1)
-        yield f"only Relay text has a place for the {others} other definition{many} of the module"
+        yield f"only Relay text can represent the {others} other definition{many} of the module"
     if module.attributes:
-        yield f"only Relay text has a place for attributes of the function: {_listed(module.attributes)}"
+        yield f"only Relay text can represent attributes of the function: {_listed(module.attributes)}"
 
 
 def _of_onnx(graph: Graph) -> Iterator[str]:
@@ -50,7 +50,7 @@ def _of_onnx(graph: Graph) -> Iterator[str]:
         for node in without if (known := node_record(graph, node)) is not None and known.value is not None
     ]
     if lost:
-        yield f"only ONNX models have a place for the values of {_listed(lost)} (texts, float8, sparse)"
+        yield f"only ONNX models can represent the values of {_listed(lost)} (texts, float8, sparse)"
 
 
 def _listed(names: Iterable[str]) -> str:

@@ -239,7 +239,7 @@ def format_of(path: str | Path, given: str | None = None) -> str:
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
     guess = did_you_mean(suffix, SUFFIXES)
-    help = f"did you mean `{guess}`?" if guess else "use .json, .relay or .onnx, or say which format it is"
+    help = f"did you mean `{guess}`?" if guess else "use .json, .relay or .onnx, or state the format"
     raise InputError("cannot infer the format from the file name", path=str(path), help=help)
 
 
@@ -277,13 +277,13 @@ def _read_bytes(path: str | Path) -> bytes:
 
 
 def refuse_missing(path: str | Path) -> None:
-    """Raises `InputError` if there is no such file; standard input is always there."""
+    """Raises `InputError` if no such file; standard input is always there."""
     if str(path) not in ("", STDIO) and not Path(path).exists():
         raise _missing(path)
 
 
 def _missing(path: str | Path) -> InputError:
-    return InputError("there is no such file", path=str(path), help=_neighbour(Path(path)))
+    return InputError("no such file", path=str(path), help=_neighbour(Path(path)))
 
 
 def _reason(error: Exception) -> str:
@@ -314,7 +314,7 @@ def _in_utf8(text: str, format: str) -> str:
             return text.encode("utf-8", "backslashreplace").decode("utf-8")
         half = f"\\u{ord(text[error.start]):04x}"
         raise InputError(
-            f"{format} cannot hold an attribute or constant whose text is not UTF-8 (`{half}`)",
+            f"{format} cannot represent an attribute or constant whose text is not UTF-8 (`{half}`)",
             help="write an ONNX model, which can",
         ) from None
     return text

@@ -101,7 +101,7 @@ class _Npz(WeightsFile):
         try:
             self._zip = zipfile.ZipFile(open_file(path))
         except FileNotFoundError:
-            raise InputError("there is no such file", path=path) from None
+            raise InputError("no such file", path=path) from None
         except Exception as error:  # whatever a damaged archive makes zipfile raise
             raise InputError(f"this is not an .npz file: {error}", path=path) from None
         self._members = {name[:-4]: name for name in self._zip.namelist() if name.endswith(".npy")}
@@ -126,7 +126,7 @@ class _Npz(WeightsFile):
         except Exception as error:  # whatever a damaged archive makes zipfile, zlib and NumPy raise
             raise InputError(f"the array `{name}` cannot be read: {error}", path=self.path) from None
         if dtype.kind not in _KINDS:
-            raise InputError(f"the array `{name}` holds {dtype}, no numbers", path=self.path)
+            raise InputError(f"the array `{name}` holds {dtype}, not numbers", path=self.path)
         type = self._types[name] = TensorType(tuple(int(d) for d in shape), dtype.name)
         return type
 
@@ -160,7 +160,7 @@ class _Safetensors(WeightsFile):
         except ImportError:
             raise _no_safetensors(path) from None
         if not Path(path).is_file():
-            raise InputError("there is no such file", path=path)
+            raise InputError("no such file", path=path)
         try:
             file: Any = safe_open(path, framework="numpy")
             self._file = file
@@ -174,7 +174,7 @@ class _Safetensors(WeightsFile):
         part = self._file.get_slice(name)
         dtype = part.get_dtype()
         if dtype not in _SAFETENSORS_DTYPES:
-            raise InputError(f"the array `{name}` holds {dtype}, which NumPy has no type for", path=self.path)
+            raise InputError(f"the array `{name}` holds {dtype}, for which NumPy has no type", path=self.path)
         return TensorType(tuple(part.get_shape()), _SAFETENSORS_DTYPES[dtype])
 
     def __getitem__(self, name: str) -> Any:

@@ -67,7 +67,7 @@ def infer_node(graph: Graph, dialect: Dialect, node: int, looked_at: list[int] |
         return None
     except _MISFITS as error:
         reason = f"no {error}" if isinstance(error, KeyError) else str(error)
-        raise TypeInferenceError(f"operands and attributes do not fit the operator ({reason})") from error
+        raise TypeInferenceError(f"operands and attributes do not match the operator ({reason})") from error
     if inferred is not None and (why := _impossible(inferred)):
         raise TypeInferenceError(why)
     return inferred

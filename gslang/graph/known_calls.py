@@ -104,7 +104,7 @@ def warning(signature: Signature, operands: int, part: str) -> str:
         many = "s" * (len(signature.operands) != 1)
         return (
             f"`{signature.name}` has {len(signature.operands)} operand{many} ({names}), not {operands}; such "
-            "calls are left as they are"
+            "calls are preserved"
         )
     return (
         f"`{signature.name}` is declared without an attribute `{part}`; calls that have it are left as they "

@@ -228,7 +228,7 @@ def _term(text: str, number: int, path: str, line: str) -> Item:
         token = tokens[at]
         at += 1
         if token[0] == ")":
-            raise fail("`)` closes nothing", token.start())
+            raise fail("`)` has no opening bracket", token.start())
         if token[0] != "(":
             return token[0]
         parts: list[Item] = []

@@ -32,7 +32,7 @@ def coarse_constant(file: LintedFile) -> Iterator[Finding]:
             for exact, form in _FORMS:
                 if _EXACT < abs(node.value - exact) / exact < _COARSE and _is_rounding(node.text, exact):
                     yield finding(
-                        "L0114", f"`{node.text}` is only nearly {exact:.9g}", node.span,
+                        "L0114", f"`{node.text}` only approximates {exact:.9g}", node.span,
                         f"`{form}` is exact to the dtype",
                     )
                     break

@@ -125,7 +125,7 @@ def _table(value: object, what: str, path: str) -> JsonObject:
 
 def _selectors(value: object, what: str, path: str) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise InputError(f"`{what}` is a list of codes", path=path, help=f'such as {what} = ["L0108"]')
+        raise InputError(f"`{what}` must be a list of codes", path=path, help=f'such as {what} = ["L0108"]')
     try:
         selected_codes((), value)
     except ValueError as error:

@@ -41,10 +41,10 @@ def dropped_attribute(file: LintedFile) -> Iterator[Finding]:
                 names = ", ".join(f"`{name}`" for name in dropped)
                 them = "it" if len(dropped) == 1 else "them"
                 yield finding(
-                    "L0112", f"the source takes any {names}, but the target falls back to the default",
+                    "L0112", f"the source accepts any {names}, but the target falls back to the default",
                     checked.target.spans[k],
-                    f"copy {them} from the matched call (`c.*`, `c.{{{dropped[0]}}}`), or demand the default "
-                    "in the source",
+                    f"copy {them} from the matched call (`c.*`, `c.{{{dropped[0]}}}`), or require the "
+                    "default in the source",
                 )
 
 

@@ -34,7 +34,7 @@ def exact_float(file: LintedFile) -> Iterator[Finding]:
                             else None
                         )
                         yield finding(
-                            "L0105", "a computed number hardly ever equals a float exactly", node.span,
+                            "L0105", "a computed number rarely equals a float exactly", node.span,
                             f"`{near}` allows for rounding", fix=fix,
                         )
                         break
@@ -43,7 +43,7 @@ def exact_float(file: LintedFile) -> Iterator[Finding]:
                 if _computes_fraction(constraint.equal_to):
                     hint = "capture the attribute, and test it with `close(a, b, 1e-6)` in `where`"
                     yield finding(
-                        "L0105", "a number computed from others hardly ever equals an attribute exactly",
+                        "L0105", "a number computed from others rarely equals an attribute exactly",
                         constraint.span, hint,
                     )
 

@@ -24,8 +24,8 @@ def growing(file: LintedFile) -> Iterator[Finding]:
             if run.applied and after > before:
                 message = f"an application of `{rule.name}` turns {before} calls into {after}"
                 hint = (
-                    "constant folding may take them away again, else the graph grows with each match; seen "
-                    f"on {as_statements(graph)}"
+                    "constant folding may remove them again, otherwise the graph grows with each match; "
+                    f"observed on {as_statements(graph)}"
                 )
                 yield finding("L0204", message, rule.written.name.span, hint, graph=as_json(graph))
                 break

@@ -67,7 +67,7 @@ def hidden_name(file: LintedFile) -> Iterator[Finding]:
 
 
 def _hiding(kind: str, name: n.Name, what: str, place: Span | None) -> Finding:
-    related = (Label(place, "what it hides"),) if place is not None else ()
+    related = (Label(place, "the hidden name"),) if place is not None else ()
     return finding(
         "L0106", f"the {kind} `{name.id}` hides {what} of this name", name.span, "choose another name",
         related=related,

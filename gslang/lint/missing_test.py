@@ -11,5 +11,8 @@ def missing_test(file: LintedFile) -> Iterator[Finding]:
     tested = {test.rule for test in file.program.tests}
     for rule in file.rules:
         if not rule.checked.bodies and tested.isdisjoint((rule.name, rule.checked.family)):
-            hint = f'add `test "…" for {rule.name} {{ … }}`; one with `=> unchanged` shows where it stops'
+            hint = (
+                f'add `test "…" for {rule.name} {{ … }}`; one with `=> unchanged` shows where the rule does '
+                "not apply"
+            )
             yield finding("L0109", f"no test for `{rule.name}`", rule.written.name.span, hint)

@@ -32,7 +32,7 @@ def needless_interior(file: LintedFile) -> Iterator[Finding]:
                 continue
             what = f"`{node.name}`" if node.name else f"`{node.span.text}`"
             edit = Edit(Span(node.span.source, node.span.start, node.span.start), "keep ")
-            hint = "write `keep` before it: the rule then also matches where something else uses it"
+            hint = "write `keep` before it: the rule then also matches if it has other users"
             yield finding(
                 "L0118", f"{what} need not be removed: the target has no more calls than outputs",
                 node.span, hint, fix=Fix("keep the node", (edit,), safe=False),

@@ -58,7 +58,7 @@ def _judged(
     else:
         message = f"whether `{first.name}` or `{second.name}` comes first decides the result"
     related = (Label(first.written.name.span, f"first at `{ids[top]}`, it leads to {_calls(one)}"),)
-    hint = f"first at `{ids[below]}`, this one leads to {_calls(two)}; begin with {as_statements(graph)}"
+    hint = f"first at `{ids[below]}`, this one leads to {_calls(two)}; starting from {as_statements(graph)}"
     yield finding("L0205", message, second.written.name.span, hint, related=related, graph=as_json(graph))
 
 

@@ -160,7 +160,7 @@ def _pattern(lowering: Lowering, pattern: ir.Pattern) -> str:
     if pattern.operators == (TUPLE,):
         return "a tuple"
     if not pattern.operators:
-        return "what the previous instance hands on, or the chain's start"
+        return "the node passed on by the previous instance, or the start of the chain"
     shown = f"the operator variable `{pattern.variable}`" if pattern.variable else _listed(pattern.operators)
     return f"a call of {shown}{more}" + (", kept if it has other users" if pattern.keep else "")
 

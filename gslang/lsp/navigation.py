@@ -172,7 +172,7 @@ def _check_name(target: Definition, name: str) -> None:
     if target.mark.role != "op" and name in RESERVED:
         raise _refused(f"`{name}` is a keyword")
     if name in _KINDS or name == "_" or name in ("fold", "cse") and target.space == "rule":
-        raise _refused(f"`{name}` has a meaning of its own")
+        raise _refused(f"`{name}` is reserved")
 
 
 def _check_free(store: Store, document: Document, target: Definition, name: str) -> None:
@@ -183,7 +183,7 @@ def _check_free(store: Store, document: Document, target: Definition, name: str)
             mark.role in ("name", "callee") and mark.local is None and mark.text == name
             for mark in marks(target.piece)
         ):
-            raise _refused(f"`{name}` means something else here already")
+            raise _refused(f"`{name}` already has another meaning here")
         return
     if (target.space, name) in own(target.document) or find(store, document, target.space, name) is not None:
         raise _refused(f"there is a `{name}` already")

@@ -15,7 +15,7 @@ ITEMS = {
             "    ${6:$4}\n}"
         ),
     ),
-    "param": ("A value that runs may set", "param ${1:name}: ${2:int} = ${3:1};"),
+    "param": ("A value that can be set for a run", "param ${1:name}: ${2:int} = ${3:1};"),
     "fn": ("A function", "fn ${1:name}(${2:x}) = ${3:$2};"),
     "op": ("An operator of your own", "op ${1:my.name}(${2:x}: tensor) -> tensor;"),
     "pass": ("Rules in order", "pass ${1:name} {\n    ${2:rule_name};\n}"),
@@ -35,7 +35,7 @@ ITEMS = {
     ),
     "use": ("Use a shipped module", "use std.${1:relay.common};"),
     "use file": ("Use another file", 'use "./${1:rules.gsl}";'),
-    "dialect": ("Whose operators the names mean", "dialect ${1|relay,onnx|};"),
+    "dialect": ("The dialect of the file", "dialect ${1|relay,onnx|};"),
 }
 
 STATEMENTS = {

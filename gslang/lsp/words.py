@@ -6,32 +6,32 @@ Tests hold the tables to the grammar.
 from __future__ import annotations
 
 KEYWORDS = {
-    "and": "Both conditions hold; what is unknown stays unknown unless the other one is false.",
+    "and": "Both conditions hold. If one is unknown, the result is unknown unless the other is false.",
     "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance goes on "
     "from the one before, the first from `x`. Outside, `c[-1].y` is the end of the run, `len(c)` its length.",
-    "dialect": "`dialect relay;` — whose operators the names below mean. Stands first in a file.",
+    "dialect": "`dialect relay;` — the dialect whose operators the file uses. It comes first in a file.",
     "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is "
     "the first instance's and `index` the number of this one; outside, `branch.conv` stands for all "
     "instances.",
-    "else": "The other choice of `then if condition else otherwise`.",
+    "else": "The alternative of `then if condition else otherwise`.",
     "false": "The value *false*.",
     "fn": (
         "`fn front(axis, ndim) = axis if axis >= 0 else axis + ndim;` — a function, expanded at each use. "
         "Parameters take values or nodes."
     ),
     "for": (
-        "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: which rule it tests."
+        "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: the rule that it tests."
     ),
-    "from": "What a `chain` starts from: a pattern.",
+    "from": "The pattern from which a `chain` starts.",
     "if": (
-        "`then if condition else otherwise` — in a target or a value: a choice. In a comprehension: which "
-        "items count."
+        "`then if condition else otherwise` — in a target or a value: a choice. In a comprehension: a "
+        "filter of items."
     ),
     "in": "Membership, the range of an `each` or `chain`, or the source of a comprehension.",
     "is": "`op …(…) -> tensor is elementwise, unary;` — the traits of a declared operator.",
     "keep": (
-        "`keep p` — `p` may have users outside of the match; it then stays in the graph. Without it such a "
-        "user forbids the match."
+        "`keep p` — `p` may have users outside of the match; it then stays in the graph. Without `keep`, "
+        "such a user prevents the match."
     ),
     "match": "`match p { a => e, b => e, _ => e }` — the arm of the alternative that matched.",
     "none": "Nothing: the value of an attribute that is not set, an operand that is absent.",
@@ -40,7 +40,7 @@ KEYWORDS = {
         "`op my.scale(x: tensor, by: float) -> tensor is elementwise;` declares an operator. As a kind: an "
         "operator variable, `f: op(elementwise)`."
     ),
-    "or": "One of both conditions holds.",
+    "or": "At least one of the two conditions holds.",
     "ordered": "`ordered a + b` — a commutative operator with its operands in this order only.",
     "pass": (
         "`pass NAME { rule; repeat { a; b; } fold; cse; }` — rules and passes in order, each to a fixed "
@@ -65,9 +65,9 @@ KEYWORDS = {
 }
 
 KINDS = {
-    "any": "Anything: an input of the rule without further demand.",
+    "any": "Anything: an input of the rule without constraints.",
     "var": "An input or a parameter of the graph.",
-    "input": "An input of the graph, no parameter.",
+    "input": "An input of the graph, not a parameter.",
     "param": "A parameter of the graph: its value is known to the workload.",
     "const": "A constant, known when the graph is compiled.",
     "fixed": "A parameter or a constant: a value that does not change from run to run.",
@@ -80,7 +80,7 @@ KINDS = {
 FACTS = {
     "shape": "The shape of the result: a tuple of dimensions, some of which may be unknown or symbolic.",
     "dtype": "The data type of the result, such as `float32`.",
-    "ndim": "How many axes the result has.",
+    "ndim": "The number of axes of the result.",
     "value": "The value of a constant.",
     "index": "The index of a projection.",
     "op": "The name of the operator, `none` for what is not a call.",

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Final
 
 _HEADER: Final = r"\brule\s+\w+\s*(?:\([^{}=;]*\))?\s*"  # of a rule, up to its `:` or `{`
-_SHAPE: Final = "write the numbers behind the type in brackets: `x: input float32[2, 3]`"
+_SHAPE: Final = "write the sizes in brackets after the type: `x: input float32[2, 3]`"
 _RULE: Final = "write `rule name(inputs): source => target;`"
-_CONDITION: Final = "write them behind the source's outputs: `rule r(x): Relu(x) where x.ndim == 2 => x;`"
+_CONDITION: Final = "write them after the source's outputs: `rule r(x): Relu(x) where x.ndim == 2 => x;`"
 _FUNCTION: Final = "write `fn name(x) = expression;`"
 _KIND: Final = r":\s*(?:any|var|input|param|const|fixed)\s*"
-_CONSTRAINTS: Final = 'constraints stand in parentheses: `x: any(dtype = "float32", ndim = 2)`'
+_CONSTRAINTS: Final = 'constraints are written in parentheses: `x: any(dtype = "float32", ndim = 2)`'
 _FREE: Final = (
     "an attribute that a call of the source does not mention may have any value; `c.*` copies them all"
 )
@@ -47,24 +47,24 @@ _WHERE: Final = (
         "write `where` before them", None, "WHERE",
     ),
     _form(
-        r"(,)\s*where\s+", r"[^\s(]", "no comma stands before `where`", "remove the `,`",
+        r"(,)\s*where\s+", r"[^\s(]", "unexpected `,` before `where`", "remove the `,`",
         1, "LPAR",
     ),
-    _form(r":\s*(where)\s+", r"[^\s(]", "conditions belong behind the source", _CONDITION, 1, "LPAR"),
-    _form(r"\bwhere\s*", r":", "conditions follow `where` at once", "remove the `:`"),
+    _form(r":\s*(where)\s+", r"[^\s(]", "conditions belong after the source", _CONDITION, 1, "LPAR"),
+    _form(r"\bwhere\s*", r":", "conditions follow `where` directly", "remove the `:`"),
     _form(
-        r"\bwhere\b[^;{}]*", r"where\b", "a rule has one `where`", "join its conditions with `,` or `and`",
-        None, "ARROW",
+        r"\bwhere\b[^;{}]*", r"where\b", "a rule has only one `where`",
+        "join its conditions with `,` or `and`", None, "ARROW",
     ),
-    _form("", r";(?=\s*where\b)", "no `;` stands before `where`", "remove the `;`", None, "ARROW"),
-    _form(r"(;)\s*", r"where\b", "no `;` stands before `where`", "remove the `;`", 1, "ARROW"),
-    _form("", r";(?=\s*=>)", "no `;` stands before `=>`", "remove the `;`", None, "ARROW"),
+    _form("", r";(?=\s*where\b)", "unexpected `;` before `where`", "remove the `;`", None, "ARROW"),
+    _form(r"(;)\s*", r"where\b", "unexpected `;` before `where`", "remove the `;`", 1, "ARROW"),
+    _form("", r";(?=\s*=>)", "unexpected `;` before `=>`", "remove the `;`", None, "ARROW"),
     _form(
         r"\bwhere\b[^;{}=]*(=>)[^;{}=]*", r"=>",
         "`=>` joins source and target; conditions compare with `>=`", "write `>=`", 1, "SEMICOLON",
     ),
     _form(
-        "", r"=>", "a rule has one `=>`", "write a rule for each step",
+        "", r"=>", "a rule has only one `=>`", "write a rule for each step",
         None, "SEMICOLON", "RBRACE",
     ),
 )
@@ -77,29 +77,29 @@ _FORMS: Final = (
         for sign, ours in zip("→⇒⟹≤≥≠×÷−–∧∨¬", "=> => => <= >= != * / - - and or not".split())
     ),
     _form("", r"[“”„«»‘’]", "strings are written in double quotes", 'write `"…"`'),
-    _form("", r"[\u00a0\u2000-\u200a\u202f\u3000]", "this blank is no plain space", "write a plain space"),
+    _form("", r"[\u00a0\u2000-\u200a\u202f\u3000]", "this is not a plain space", "write a plain space"),
     _form("", r"[\u200b-\u200f\u2060\ufeff]", "an invisible character", "remove it"),
-    _form("", r"[$%?]\w", "names have no sign in front", "write the name alone", None, "NAME"),
+    _form("", r"[$%?]\w", "names have no sign before them", "write the name alone", None, "NAME"),
     _form("", r"&&", "`&&` is `and` here", "write `and`"),
     _form("", r"&", "`&` is `and` here", "write `and`"),
-    _form("", r"=\s+>", "`= >` is no arrow", "write `=>`"),
-    _form(r"(=\s+)", r">", "`= >` is no arrow", "write `=>`", 1),
-    _form(r"(==)", r">", "`==>` is no arrow", "write `=>`", 1),
-    _form(r"(=)", r"=>", "`==>` is no arrow", "write `=>`", 1),
+    _form("", r"=\s+>", "`= >` is not an arrow", "write `=>`"),
+    _form(r"(=\s+)", r">", "`= >` is not an arrow", "write `=>`", 1),
+    _form(r"(==)", r">", "`==>` is not an arrow", "write `=>`", 1),
+    _form(r"(=)", r"=>", "`==>` is not an arrow", "write `=>`", 1),
     _form(
-        r"(\|)", r"\|", "`||` is no operator",
+        r"(\|)", r"\|", "`||` is not an operator",
         "write `or` between conditions, `|` between alternatives", 1,
     ),
     _form("", r"!(?!=)", "`!` is `not` here", "write `not`"),
-    _form("", r"=!(?!=)", "`=!` is no comparison", "write `!=`"),
-    _form("", r"=<", "`=<` is no comparison", "write `<=`"),
-    _form(r"(not)\s+", r"==", "`not ==` is no comparison", "write `!=`", 1),
+    _form("", r"=!(?!=)", "`=!` is not a comparison", "write `!=`"),
+    _form("", r"=<", "`=<` is not a comparison", "write `<=`"),
+    _form(r"(not)\s+", r"==", "`not ==` is not a comparison", "write `!=`", 1),
     _form("", r"is\s+not\b", "there is no `is not`", "write `!=`"),
     _form("", r"is\b", "there is no `is`", "write `==`; an optional operand is tested by `b == none`"),
-    _form(r"(<)", r">", "`<>` is no comparison", "write `!=`", 1),
-    _form(r"(==)", r"=", "`===` is no comparison", "write `==`", 1),
+    _form(r"(<)", r">", "`<>` is not a comparison", "write `!=`", 1),
+    _form(r"(==)", r"=", "`===` is not a comparison", "write `==`", 1),
     _form(
-        "", r"\^", "`^` is no operator",
+        "", r"\^", "`^` is not an operator",
         "write `**` for powers of values; call the operator for tensors: `Pow(x, 2)`",
     ),
     _form(
@@ -107,23 +107,24 @@ _FORMS: Final = (
         "call the operator: `MatMul(x, y)`", None, "ARROW",
     ),
     _form(
-        r"\)(\?)\s*", r"[^\s(]", "`?` stands behind an operator's name",
+        r"\)(\?)\s*", r"[^\s(]", "`?` follows the name of an operator",
         "write `nn.relu?(x)`: it may be absent", 1, "LPAR",
     ),
     _form(
-        r"[\w)\]][ \t]*", r"@(?=[ \t]*\w)", "`@` begins annotations, which stand above their item",
+        r"[\w)\]][ \t]*", r"@(?=[ \t]*\w)", "`@` begins an annotation, which is written above its item",
         "move it there; a product is a call: `MatMul(x, y)`", None, "SEMICOLON",
     ),
     _form(
-        r"\b[A-Za-z]\w*(?:\.\w+)*", r"\{", "operands stand in parentheses", "write `Relu(x)`", None, "ARROW",
+        r"\b[A-Za-z]\w*(?:\.\w+)*", r"\{", "operands are written in parentheses", "write `Relu(x)`",
+        None, "ARROW",
     ),
     _form(
-        r"\?\s*", r"[\w(-][^;{}:]*(?:[;{}]|\Z)", "operands stand in parentheses", "write `nn.relu?(x)`",
+        r"\?\s*", r"[\w(-][^;{}:]*(?:[;{}]|\Z)", "operands are written in parentheses", "write `nn.relu?(x)`",
         None, "LPAR",
     ),
     _form(
-        r"\?\s*", r"[\w(-]", "`? :` is no operator",
-        "write `a if condition else b`; tensors are chosen by `Where`", None, "LPAR",
+        r"\?\s*", r"[\w(-]", "`? :` is not an operator",
+        "write `a if condition else b`; for tensors, call `Where`", None, "LPAR",
     ),
     _form("", r"lambda\b", "there is no `lambda`", "declare a function: `fn name(x) = …;`"),
     _form(
@@ -132,7 +133,7 @@ _FORMS: Final = (
     ),
     _form(
         r"[;{]\s*(return)\s+", r"", "there is no `return`",
-        "outputs come last, on their own: `… c => …`", 1,
+        "write the outputs last: `… c => …`", 1,
     ),
     _form(r"[;{]\s*(let|auto|const|var)\s+", r"\w", "there is no `{}`", "write `name = pattern;`", 1),
     _form("", r"'", "strings are written in double quotes", 'write `"…"`'),
@@ -144,7 +145,7 @@ _FORMS: Final = (
     _form(r"\b([0-9]+)", r"_[0-9]", "numbers have no `_`", "write the digits without it", 1),
     _form(
         r"\b([0-9][0-9.]*(?:[eE][+-]?[0-9]+)?)", r"[fFlLuU]\b", "numbers have no suffix",
-        "write it without", 1,
+        "write it without the suffix", 1,
     ),
     _form(r"\b([0-9]+)", r"[A-Za-z_]", "a name begins with a letter or `_`", "begin it with a letter", 1),
     _form("", r"[^\x00-\x7f]", "identifiers are ASCII", "use letters, digits and `_`"),
@@ -152,9 +153,9 @@ _FORMS: Final = (
         r"\b(?:rule|fn|op|pass)\s+", r'[0-9"]', "a name begins with a letter or `_`",
         "write it without quotes or leading digits",
     ),
-    _form(r"\brule\s*", r"[({:]", "a rule has a name", _RULE),
+    _form(r"\brule\s*", r"[({:]", "a rule needs a name", _RULE),
     _form(
-        r"\btest\s+\"[^\"\n]*\"\s*", r"[{(:]", "a test names its rule",
+        r"\btest\s+\"[^\"\n]*\"\s*", r"[{(:]", "a test must name its rule",
         'write `test "…" for name { … }`',
     ),
     _form(r"\btest\s+", r"\w", "the title of a test is a string", 'write `test "…" for name { … }`'),
@@ -169,24 +170,24 @@ _FORMS: Final = (
     *_WHERE,
     _form(
         r"(?<![\w.])(?<!\bin )[A-Za-z_]\w*(?:\.\w+)*\.", r"\.(?=[A-Za-z_][\w.]*\s*\()",
-        "one `.` joins the parts of a name", "remove the second one",
+        "the parts of a name are joined by one `.`", "remove the second one",
     ),
     _form(
         _HEADER, r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION,
         None, "LBRACE",
     ),
     _form(r"\}\s*", r"(?:where|if|when)\b", "conditions belong to the source", _CONDITION),
-    _form(r"\brule\s+\w+\s*", r"[\[<]", "inputs stand in parentheses", _RULE, None, "LBRACE"),
+    _form(r"\brule\s+\w+\s*", r"[\[<]", "inputs are written in parentheses", _RULE, None, "LBRACE"),
     _form(
-        _HEADER, r"=>|[A-Za-z_(\[]", "source and target follow a colon, or stand in braces", _RULE,
+        _HEADER, r"=>|[A-Za-z_(\[]", "source and target follow a colon, or are written in braces", _RULE,
         None, "LBRACE",
     ),
     _form(
-        _HEADER + r":\s*", r"\{", "braces stand for the colon, not behind it",
+        _HEADER + r":\s*", r"\{", "braces replace the colon",
         "write `rule name(inputs) { source => target }`",
     ),
     _form(
-        r"=>\s*", r"\{", "the target stands in the braces of the rule",
+        r"=>\s*", r"\{", "the target belongs inside the braces of the rule",
         "write `{ source => y = Neg(x); y }`",
     ),
     _form("", r"==", "an attribute is constrained with `=`, not `==`", "write `=`", None, "EQUAL", "COMMA"),
@@ -220,18 +221,20 @@ _FORMS: Final = (
         r"\bpass\s+\w+\s*\{[^{}]*", r",", "the rules of a pass end with `;`",
         "write `pass name { rule; rule; }`",
     ),
-    _form(r"\brepeat\s+", r"\w", "what is repeated stands in braces", "write `repeat { rule; rule; }`"),
+    _form(
+        r"\brepeat\s+", r"\w", "the rules to repeat are written in braces", "write `repeat { rule; rule; }`",
+    ),
     _form(
         r"\buse\s+\w+\s*", r"[/\\]", "the parts of a name are joined by `.`",
         "write `use std.onnx.common;`",
     ),
-    _form(r"\bdialect\s*", r'["=:]', "a dialect is named alone", "write `dialect onnx;`"),
+    _form(r"\bdialect\s*", r'["=:]', "a dialect is given by its name alone", "write `dialect onnx;`"),
     _form(
-        r"@\w+\s+", r"[0-9\"\[]", "the arguments of an annotation stand in parentheses",
+        r"@\w+\s+", r"[0-9\"\[]", "the arguments of an annotation are written in parentheses",
         "write `@opset(11..)`", None, "RULE",
     ),
     _form(
-        r"\bpass\s+\w+\s*", r"[=:]", "the rules of a pass stand in braces",
+        r"\bpass\s+\w+\s*", r"[=:]", "the rules of a pass are written in braces",
         "write `pass name { rule; rule; }`",
     ),
     _form(
@@ -256,7 +259,7 @@ _FORMS: Final = (
         "inputs of a test are declared with `:`", "write `x: input float32[2, 3]`",
     ),
     _form(
-        r"\bop\s[^;{}]*\{[^{}]*\b\w+\s*", r":", "what an operator means is written with `=`",
+        r"\bop\s[^;{}]*\{[^{}]*\b\w+\s*", r":", "the meaning of an operator is written with `=`",
         "write `{ shape = x.shape, dtype = x.dtype }`",
     ),
     _form(
@@ -268,10 +271,10 @@ _FORMS: Final = (
         None, "RBRACE",
     ),
     _form(r"[;{:]\s*", r"for\b", "there is no `for`", "any number of branches: `each b in 2.. { … }`"),
-    _form(r"[;{:]\s*", r"(?:if|when)\b", "conditions belong behind the source", _CONDITION),
+    _form(r"[;{:]\s*", r"(?:if|when)\b", "conditions belong after the source", _CONDITION),
     _form(
-        r"\b(?:each|chain)\b[^{};]*\.\.\s*[0-9]*\s*", r"\w", "an instance's statements stand in braces",
-        "write `each b in 2.. { … }`", None, "LBRACE",
+        r"\b(?:each|chain)\b[^{};]*\.\.\s*[0-9]*\s*", r"\w",
+        "the statements of an instance are written in braces", "write `each b in 2.. { … }`", None, "LBRACE",
     ),
     _form(r"\.(\.)", r"\.", "a range is written with two dots", "write `each b in 2.. { … }`"),
     # inputs, tests, calls
@@ -281,20 +284,20 @@ _FORMS: Final = (
     ),
     _form(
         r"[(,]\s*((?:any|var|input|param|const|fixed|tensor|bool|u?int[0-9]*|b?float[0-9]*)\s+)", r"\w+",
-        "what an input is follows its name", "write `x: const`, or `x: any(dtype = \"float32\")`",
+        "the kind of an input follows its name", "write `x: const`, or `x: any(dtype = \"float32\")`",
         1, "COLON",
     ),
-    _form(_KIND, r"\w+\s*=", "constraints stand in parentheses", "write `c: const(value = 0)`"),
-    _form(_KIND, r"=", "constraints stand in parentheses", "write `c: const(value = 0)`"),
+    _form(_KIND, r"\w+\s*=", "constraints are written in parentheses", "write `c: const(value = 0)`"),
+    _form(_KIND, r"=", "constraints are written in parentheses", "write `c: const(value = 0)`"),
     _form(r":\s*\w+\s*", r"<", "kinds have no type parameters", _CONSTRAINTS, None, "LPAR"),
     _form(r"\brule\s+\w+\s*\([^()]*:\s*\w+\s*", r"\[", "kinds have no shape", _CONSTRAINTS),
     _form(
         r":\s*(?:bool|u?int[0-9]+|b?float[0-9]+)\s*", r"\[", "a tensor of a test is an input or a constant",
         _SHAPE,
     ),
-    _form(r":\s*(?:input|param|const|var)\s+\w+\s*", r"\(", "shapes stand in brackets", _SHAPE),
-    _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone stands for nothing", _FREE, 1),
-    _form(r"[(,]\s*(\.{1,2})", r"[.)]", "`...` stands for nothing", _FREE, 1),
+    _form(r":\s*(?:input|param|const|var)\s+\w+\s*", r"\(", "shapes are written in brackets", _SHAPE),
+    _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone has no meaning", _FREE, 1),
+    _form(r"[(,]\s*(\.{1,2})", r"[.)]", "`...` has no meaning", _FREE, 1),
     _form(
         r"[(,]\s*(\*)", r"\*", "there is no `**attributes`",
         "name the call, and copy its attributes with `c.*`", 1,
@@ -305,11 +308,11 @@ _FORMS: Final = (
     ),
     _form(
         r"[^\S\n]*\b([A-Z]\w*|nn\.\w+|com\.microsoft\.\w+)[^\S\n]+", r"[\w(]",
-        "operands stand in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
+        "operands are written in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
     ),
-    _form(r"[=(,\[]\s*", r"\{", "lists stand in brackets", "write `[1, 2]`", None, "LSQB"),
+    _form(r"[=(,\[]\s*", r"\{", "lists are written in brackets", "write `[1, 2]`", None, "LSQB"),
     _form(
-        r"(?:[{;}]\s*)\w+\s*", r"\{", "both sides stand in one pair of braces",
+        r"(?:[{;}]\s*)\w+\s*", r"\{", "both sides are written in one pair of braces",
         "write `rule name(inputs) { source => target }`",
     ),
 )
@@ -327,7 +330,7 @@ def foreign_form(text: str, at: int, expected: Set[str]) -> tuple[int, int, str,
     width = len(word.group()) if (word := re.compile(r"\w+|=>|->|:=|[=!<>]=|\S").match(text, at)) else 0
     if text[at : at + 1] == "," and expected == {"RPAR"} and (capture := _CAPTURE.search(before)):
         named = capture[1]
-        help = f"give each its parentheses: `(({named} := _), (other := _))`"
+        help = f"put each in its own parentheses: `(({named} := _), (other := _))`"
         return at, at + width, f"`({named} := …)` takes one pattern", help
     for form in _FORMS:
         if form.if_expected is not None and not form.if_expected & expected:

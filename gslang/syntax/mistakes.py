@@ -154,7 +154,7 @@ def _expected(error: UnexpectedInput) -> set[str]:
 def _broken_string(text: str, here: Span) -> Diagnostic:
     word = re.search(r"[A-Za-z_]\w*\Z", text[max(0, here.start - _FAR) : here.start])
     help = f'write `"{word.group()}"`' if word else 'close it with `"`'
-    return Diagnostic("E0104", "this string does not end on its line", Label(here), help=help)
+    return Diagnostic("E0104", "this string is not terminated", Label(here), help=help)
 
 
 def _unpaired(
@@ -200,7 +200,7 @@ def _unopened(
             related=(Label(closed, "closed here"),), help=f"open it with `{bracket}`",
         )
     return Diagnostic(
-        "E0105", f"`{code[closing]}` closes nothing", Label(closed),
+        "E0105", f"`{code[closing]}` has no opening bracket", Label(closed),
         help=f"remove it, or open it with `{bracket}`",
     )
 
@@ -224,7 +224,7 @@ def _misspelt(source: Source, text: str, at: int, found: str) -> Diagnostic | No
     if meant is None or meant == word[1]:
         return None
     return Diagnostic(
-        "E0102", f"`{word[1]}` is no keyword", Label(Span(source, *word.span(1))),
+        "E0102", f"`{word[1]}` is not a keyword", Label(Span(source, *word.span(1))),
         help=f"did you mean `{meant}`?",
     )
 
@@ -272,7 +272,7 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
     if expected == {"IN"}:
-        return "how many there are follows `in`: `each b in 2.. { … }`"
+        return "the number of instances follows `in`: `each b in 2.. { … }`"
     if "COLON" in expected and re.search(r"\brule\s+\w+\s*(?:\([^()]*\)\s*)?(?:for\b[^:{}]*)?\Z", before):
         return "source and target follow a colon: `rule name(inputs): source => target;`"
     if expected == {"RESULT_ARROW"}:
@@ -284,7 +284,7 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if _is_expression(expected):
         return _mend_expression(found, before)
     if expected == {"COMMA", "IN"}:
-        return "the names behind `for` are followed by `in`: `for a in x.shape`"
+        return "the names after `for` are followed by `in`: `for a in x.shape`"
     if "ARROW" in expected and not arrow:
         return "source and target are joined by `=>`"
     if "COMMA" in expected and expected & _AFTER_LISTS and re.match(r'[\w("\[;]', found):
@@ -296,9 +296,10 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
 
 def _mend_item(found: str, before: str) -> str | None:
     if found == ";":
-        return ("nothing follows a `}`" if before.endswith("}") else "one is enough") + ": remove the `;`"
+        why = "no `;` is needed after `}`" if before.endswith("}") else "one is enough"
+        return f"{why}: remove the `;`"
     if found in ("chain", "each", "keep", "match", "where"):
-        return f"`{found}` stands inside a rule"
+        return f"`{found}` is only allowed inside a rule"
     guess = _ITEM_WORDS.get(found.lower())
     if guess is not None:
         return f"write `{guess}`"
@@ -313,9 +314,9 @@ def _mend_expression(found: str, before: str) -> str | None:
     if before.endswith("=>"):
         return "the target is missing: its outputs follow `=>`"
     if found == "=>" and before.endswith(":"):
-        return "the source is missing: its outputs stand before `=>`"
+        return "the source is missing: its outputs come before `=>`"
     if operator := re.search(r"(?:\b(?:and|or|not|in|where|if|else)|[-+*/%|]|[=!<>]=|[<>])\Z", before):
-        return f"`{operator.group()}` needs an expression behind it"
+        return f"`{operator.group()}` needs an expression after it"
     if found in ("and", "or", "in", "is", "if", "else"):
         return f"`{found}` needs an expression before it"
     if re.fullmatch(r"[A-Za-z_]+", found):

@@ -233,10 +233,10 @@ class ExpressionBuilder:
             value = ast.literal_eval(str(token))
         except (ValueError, SyntaxError):
             hint = r"write `\\` for a backslash"
-            raise BadString(self.at(token), "a bad escape in a string", hint) from None
+            raise BadString(self.at(token), "an invalid escape in a string", hint) from None
         if half := next((c for c in value if "\ud800" <= c <= "\udfff"), None):
-            message = f"`\\u{ord(half):04x}` is half of a character"
-            raise BadString(self.at(token), message, r"write all of it, as in `\U0001f600`")
+            message = f"`\\u{ord(half):04x}` is half of a surrogate pair"
+            raise BadString(self.at(token), message, r"write the whole character, as in `\U0001f600`")
         assert isinstance(value, str)
         return value
 

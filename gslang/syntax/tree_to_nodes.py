@@ -197,7 +197,7 @@ class Builder(ExpressionBuilder):
         name, inputs, table, source, target = rest
         if one_line and (several := (*source.statements, *target.statements)):
             raise Malformed(
-                several[0].span, "a rule with statements stands in braces",
+                several[0].span, "a rule with statements is written in braces",
                 "write `rule name(inputs) { source => target }`",
             )
         return n.Rule(

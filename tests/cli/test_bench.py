@@ -106,10 +106,10 @@ def test_apply_measures_too(
         ([MODEL, "--pass", "basic"], 2, "need rules"),
         ([MODEL, "std.onnx", "--pass", "basics"], 2, "did you mean `basic`?"),
         ([MODEL, "--inputs", "nothing.npz"], 3, "nothing.npz"),
-        ([MODEL, "--report", "-"], 2, "the report goes to a file"),
+        ([MODEL, "--report", "-"], 2, "the report must be written to a file"),
         ([MODEL, "--report", MODEL], 2, "would take the place of the model"),
         (["rules.gsl", MODEL], 2, "the model comes first"),
-        (["nothing.onnx"], 3, "there is no such file"),
+        (["nothing.onnx"], 3, "no such file"),
     ],
 )
 def test_refusals(arguments: list[object], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_other_graphs_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[
     graph = tmp_path / "graph.relay"
     graph.write_text("fn (%x: Tensor[(2), float32]) {\n  nn.relu(%x)\n}\n", encoding="utf-8")
     assert bench(graph) == 3
-    assert "onnxruntime runs ONNX graphs, this is one of dialect `relay`" in capsys.readouterr().err
+    assert "onnxruntime runs only ONNX graphs, this one has dialect `relay`" in capsys.readouterr().err
 
 
 def test_a_model_that_does_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -50,7 +50,7 @@ CASES = {
     "empty output": ("r.gsl g.json -o ''", 3, "the name of the output is empty"),
     "empty graph": ("r.gsl ''", 3, "the name of the graph's file is empty"),
     "empty rules": ("'' g.json", 3, "the name of the rules is empty"),
-    "trace on stdout": ("r.gsl g.json --trace -", 2, "a trace goes to a file"),
+    "trace on stdout": ("r.gsl g.json --trace -", 2, "a trace must be written to a file"),
     "trace into no folder": ("r.gsl g.json --trace no/t", 3, "no/t: cannot be written"),
     "report into no folder": ("r.gsl g.json --report no/r", 3, "no/r: cannot be written"),
     "both from stdin": ("- -", 3, "cannot both come from standard input"),
@@ -213,7 +213,7 @@ def test_an_input_that_is_missing_is_named_before_the_output(
     (tmp_path / "r.gsl").write_text("dialect relay;\nrule s(a): nn.relu(nn.relu(a)) => nn.relu(a);\n")
     monkeypatch.chdir(tmp_path)
     assert main(words) == 3
-    assert capsys.readouterr().err.startswith(f"gslc: {words[1]}: there is no such file")
+    assert capsys.readouterr().err.startswith(f"gslc: {words[1]}: no such file")
 
 
 @pytest.mark.parametrize(

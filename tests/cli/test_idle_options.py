@@ -40,7 +40,7 @@ LINES = {
     ("implied", "where each FILE#NAME is one rule"): ("r.gsl#a --by s.gsl", "r.gsl --by s.gsl"),
     ("explain", "without a rule file"): ("a", "a r.gsl"),
     ("convert", "with a page"): ("g.relay -o o.html", "g.relay -o o.relay"),
-    ("bisect", "where a command is the check"): ("r.gsl g.json --check true", "r.gsl g.json --check numbers"),
+    ("bisect", "if the check is a command"): ("r.gsl g.json --check true", "r.gsl g.json --check numbers"),
     ("search", "unless --method is eqsat"): ("r.gsl g.json --method greedy", "r.gsl g.json"),
     ("search", "unless --method is backtrack"): ("r.gsl g.json", "r.gsl g.json --method backtrack"),
 }
@@ -58,9 +58,9 @@ def lines(need: Need, verb: str) -> tuple[str, str]:
         return idle, busy.replace("{several}", "h.onnx")
     rest = BEFORE[verb]
     match need.what:
-        case "with a graph that is no Relay text":
+        case "with a graph that is not Relay text":
             return rest.replace("G", "g.onnx"), rest.replace("G", "g.relay")
-        case "with a graph that is no ONNX model":
+        case "with a graph that is not an ONNX model":
             return rest.replace("G", "g.json"), rest.replace("G", "g.onnx")
         case "unless an ONNX model is written to a file":
             line = rest.replace("G", "g.onnx").replace("o.json", "o.relay")
@@ -107,11 +107,11 @@ def test_options_that_can_do_nothing_are_refused(capsys: pytest.CaptureFixture[s
         option = values(verb, dest)
         assert main([verb, *idle.split(), *option]) == 2, (verb, idle, option)
         said = capsys.readouterr().err
-        assert f"{option[0]} does nothing" in said and "help:" in said, (verb, idle, option, said)
+        assert f"{option[0]} has no effect" in said and "help:" in said, (verb, idle, option, said)
         words = [*busy.split(), *option]
         parser = verb_parser(verb)[1]
         found = refuse_idle(verb, parser, parser.parse_intermixed_args(words), words)
-        assert f"{option[0]} does nothing {need.what}\n" not in found, (verb, busy, option)
+        assert f"{option[0]} has no effect {need.what}\n" not in found, (verb, busy, option)
         count += 1
     assert count > 150
 

@@ -56,7 +56,7 @@ def test_options_for_one_file_are_refused(folder: Path, capsys: pytest.CaptureFi
     rules, models, out = str(folder / "r.gsl"), str(folder / "models"), ["-o", str(folder / "out")]
     for option in ("--report", "--trace", "--html", "--replay", "--inputs"):
         assert main(["apply", rules, models, *out, option, str(folder / "f")]) == 2
-        assert f"{option} is one file" in capsys.readouterr().err
+        assert f"{option} writes one file" in capsys.readouterr().err
     assert main(["apply", rules, models]) == 3
     assert main(["apply", "-", models, *out]) == 3
     assert "standard input" in capsys.readouterr().err

@@ -167,7 +167,7 @@ def test_all_rules_share_the_steps_for_misses(
     assert main(["match", "two.gsl", "many.json", "--why-not"]) == 0
     told, said = capsys.readouterr()
     assert "few at" in told and "many at" in told and said.startswith(
-        "only the misses found in 10,530 steps, the limit in this graph: many\n"
+        "only the misses found in 10,530 steps, the limit for this graph: many\n"
     )
     data = json.loads(printed(capsys, "match", "two.gsl", "many.json", "--why-not", "--format", "json"))
     assert data["stopped"]["many"] == 10_530 and "few" not in data["stopped"]

@@ -166,7 +166,7 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
             "t.jsonl:1:1: there is no rule `thrice`",
         ),
         (lambda lines: lines[1:], "t.jsonl:1:1: `odd` has other `application` here: 1, and not 2"),
-        (lambda lines: [lines[0], lines[0]], "t.jsonl:2:1: the node `n1` is gone already"),
+        (lambda lines: [lines[0], lines[0]], "t.jsonl:2:1: the node `n1` was already removed"),
         (lambda lines: [lines[0].replace('"n1"', '"n99"')], "t.jsonl:1:1: there is no node `n99`"),
         (
             lambda lines: [lines[0].replace('"%25"', '"%26"')],
@@ -258,7 +258,7 @@ def test_where_there_is_no_place_for_it(files: Path, capsys: pytest.CaptureFixtu
     for name, warned in (("a.relay", True), ("a.json", False)):
         assert gslc(files, "-o", str(files / name), "--provenance") == 0
         assert (
-            "warning: Relay text has no place for what `--provenance` says" in capsys.readouterr().err
+            "warning: Relay text cannot represent what `--provenance` records" in capsys.readouterr().err
         ) == warned
 
 
@@ -299,7 +299,7 @@ def test_the_report_goes_to_stdout_beside_a_graph_in_a_file(
 
 def test_what_a_trace_says_is_not_chosen_again(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert gslc(files, "--replay", str(files / "t.jsonl"), "--rule", "odd") == 2
-    assert "a trace says what is applied" in capsys.readouterr().err
+    assert "--replay takes the applications from the trace" in capsys.readouterr().err
 
 
 def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -325,7 +325,7 @@ def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.Capt
             ("-o", "a.json", "--trace", "rules.gsl"),
             "rules.gsl: the trace would take the place of the rules\n",
         ),
-        (("-o", "a.json", "--replay", "-"), "a trace is read from a file\n"),
+        (("-o", "a.json", "--replay", "-"), "a trace must be read from a file\n"),
     ],
 )
 def test_one_file_for_two_things(

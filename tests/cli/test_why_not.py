@@ -55,7 +55,7 @@ conv_scale at sum: 3 of 8 [operator]
     = found    `add` sum
     = help: `(multiply(…) | add(…))` accepts both
 
-nothing in the graph can be the first output of: absent
+no node in the graph can be the first output of: absent
 """
 
 
@@ -108,7 +108,7 @@ def test_about_a_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "rules.gsl", "graph.json", "--why-not", "sum"]) == 0
     told = capsys.readouterr().out
     assert told.startswith("conv_scale at sum: 3 of 8 [operator]")
-    assert told.endswith("nothing around `sum` can be the first output of: twice, absent\n")
+    assert told.endswith("no node around `sum` can be the first output of: twice, absent\n")
     assert main(["match", "rules.gsl", "graph.json", "--why-not", "conv"]) == 0
     assert capsys.readouterr().out.startswith("conv_scale at scaled: 7 of 8 [used-outside]")
 

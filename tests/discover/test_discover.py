@@ -260,7 +260,7 @@ def test_the_most_useful_rule_comes_first(tmp_path: Path) -> None:
         (["--ops", "concatenate(axis = two)"], 3, "`two` is not a value for `axis`"),
         (["--ops", "add("], 3, "is not an operator"),
         (["--ops", ","], 3, "there is no operator in it"),
-        ([], 2, "over which operators?"),
+        ([], 2, "no operators are given"),
         (["--ops", "add", "--inputs", "[q]"], 3, "`q` is not a size"),
         (["--ops", "add", "--inputs", "n, m"], 3, "is not a shape"),
         (["--ops", "add", "--constants", "one"], 3, "is not a list of numbers"),

@@ -254,14 +254,14 @@ REASONS = [
         "rule r(x, y): exp(x) + exp(y) => x;",
         lambda b: (b.call("add", (e := b.call("exp", x_of(b))), e),),
         "not-distinct",
-        "nothing else",
+        "no other part",
         "`exp` n1 is matched already",
     ),
     (
         "rule r(x) { exp(x), exp(x) => x, x }",
         lambda b: (b.call("exp", x_of(b)),),
         "no-further-output",
-        "one more user",
+        "another user",
         "is used by `exp`",
     ),
     (

@@ -63,7 +63,7 @@ def test_a_format_can_be_named(tmp_path: Path) -> None:
         ("g.jsn", "cannot infer the format from the file name", "did you mean `.json`?"),
         (
             "g", "cannot infer the format from the file name",
-            "use .json, .relay or .onnx, or say which format it is",
+            "use .json, .relay or .onnx, or state the format",
         ),
         ("g.onnx", "this is not an ONNX model: it has no graph", "is the file complete?"),
         ("g.dot", "`dot` files can be written, but not read", "formats: json, relay, onnx, onnxtxt"),
@@ -80,7 +80,7 @@ def test_formats_that_cannot_be_read(tmp_path: Path, name: str, message: str, he
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     write_graph(sample(), tmp_path / "graph.json")
-    with pytest.raises(InputError, match="there is no such file\n  help: did you mean `.*graph.json`"):
+    with pytest.raises(InputError, match="no such file\n  help: did you mean `.*graph.json`"):
         read_graph(tmp_path / "grpah.json")
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(InputError, match="cannot be read: is a directory"):

@@ -109,12 +109,12 @@ def test_mistakes_of_weights(tmp_path: Path, arrays: dict[str, Any], message: st
 
 def test_objects_are_never_unpickled(tmp_path: Path) -> None:
     np.savez(tmp_path / "p.npz", w=np.array([{"a": 1}], dtype=object))
-    assert message_of(tmp_path / "p.npz") == "the array `w` holds object, no numbers"
-    assert message_of(tmp_path / "p.npz", graph()) == "the array `w` holds object, no numbers"
+    assert message_of(tmp_path / "p.npz") == "the array `w` holds object, not numbers"
+    assert message_of(tmp_path / "p.npz", graph()) == "the array `w` holds object, not numbers"
 
 
 def test_files_that_are_no_weights(tmp_path: Path) -> None:
-    assert message_of(tmp_path / "none.npz") == "there is no such file"
+    assert message_of(tmp_path / "none.npz") == "no such file"
     assert message_of(tmp_path / "w.pt") == "the file name is not that of a weights file"
     (tmp_path / "text.npz").write_text("hello")
     assert message_of(tmp_path / "text.npz").startswith("this is not an .npz file")

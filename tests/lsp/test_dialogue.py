@@ -196,7 +196,7 @@ def test_workspace_symbols_reach_the_shipped_library(client: Client) -> None:
         ("c1.groups", 4, ["groups: int >= 1 = 1", "attribute of `nn.conv2d`"]),
         ("groups = rank", 2, ["groups: int >= 1 = 1"]),
         ("rank = x", 1, ["a value: `int`"]),
-        ("x.ndim", 3, ["How many axes"]),
+        ("x.ndim", 3, ["The number of axes"]),
         ("front(c1", 2, ["fn front(axis, ndim) = axis if axis >= 0"]),
         ("where front", 2, ["tested once the whole source is matched"]),
         ("branch.conv", 2, ["the instances of a template"]),

@@ -204,7 +204,7 @@ def test_rename(
         ("shared;", 1, "local_rule", "already"), ("c = nn", 0, "x", "already"),
         ("twice(c)", 1, "exp", "operator `exp` already"), ("twice(c)", 1, "len", "built-in"),
         ("my.scale", 4, "nn.relu", "already"), ("c = nn", 0, "2c", "not a name"),
-        ("c = nn", 0, "where", "keyword"), ("c = nn", 0, "var", "meaning of its own"),
+        ("c = nn", 0, "where", "keyword"), ("c = nn", 0, "var", "is reserved"),
         ("front(", 1, "back", "shipped library"), ("nn.conv2d", 5, "nn.conv9d", "shipped library"),
         ("groups", 1, "group", "not introduced"), ("  =>", 1, "x", "no name here"),
     ],

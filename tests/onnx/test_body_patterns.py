@@ -179,19 +179,19 @@ def test_models_compute_the_same_without_the_bodies() -> None:
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        ("If(c, x, then_branch = Relu(w), else_branch = _).0", "reads `w`, which is no operand"),
+        ("If(c, x, then_branch = Relu(w), else_branch = _).0", "reads `w`, which is not an operand"),
         ("If(c, x, then_branch = Reluu(x), else_branch = _).0", "did you mean `Relu`"),
         ("If(c, x, then_branch = Relu(x, w), else_branch = _).0", "takes 1 operand"),
         ("If(c, x, then_branch = Softmax(x, axs = 1), else_branch = _).0", "did you mean `axis`"),
-        ("If(c, x, then_branch = any(), else_branch = _).0", "any value in a body is `_`"),
+        ("If(c, x, then_branch = any(), else_branch = _).0", "`_` matches any value"),
         ("If(c, x, then_branch = keep Relu(x), else_branch = _).0", "a body is described by calls"),
         ('If(c, x, then_branch = "x", else_branch = _).0', "expected a tensor"),
         ("If(c, x, then_branch = Dropout(x), else_branch = _).0", "project one: `Dropout"),
         ("If(c, x, then_branch = If(c, then_branch = x).0, else_branch = _).0", "a body inside a body"),
         ("If(c, x, then_branch = f(x), else_branch = _).0", "write a rule for each operator"),
-        ("If(c, x, then_branch = twice(x), else_branch = _).0", "write the calls that it stands for"),
-        ("If(c, c, x, w, x, w, x, then_branch = Relu(x), else_branch = _).0", "read 4 values at most"),
-        ("f(Relu(x)); z = If(c, then_branch = Relu(x)).0", "a target makes no bodies"),
+        ("If(c, x, then_branch = twice(x), else_branch = _).0", "write its calls instead"),
+        ("If(c, c, x, w, x, w, x, then_branch = Relu(x), else_branch = _).0", "may read at most 4 values"),
+        ("f(Relu(x)); z = If(c, then_branch = Relu(x)).0", "a target cannot create bodies"),
     ],
 )
 def test_mistakes_are_told(source: str, message: str) -> None:

@@ -84,12 +84,12 @@ def test_a_loop_with_a_product_stays() -> None:
 @pytest.mark.parametrize(
     ("condition", "message"),
     [
-        ("calls(r) == 1", "`calls` looks into bodies"),
-        ("calls(c) == 1", "`calls` looks into bodies"),
+        ("calls(r) == 1", "`calls` counts calls in bodies"),
+        ("calls(c) == 1", "`calls` counts calls in bodies"),
         ("calls(y.then_branc) == 1", "did you mean `then_branch`"),
         ("calls(y, Rellu) == 1", "did you mean `Relu`"),
         ("calls(y, Softmax, axes = 1) == 1", "did you mean `axis`"),
-        ("calls() == 1", "is called like this"),
+        ("calls() == 1", "`calls` is called as"),
         ("y.then_branch", "expected a condition"),
         ("not y.then_branch", "calls"),
         ("calls(y.cond) == 1", "no attribute `cond`"),

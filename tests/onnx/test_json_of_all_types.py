@@ -141,7 +141,7 @@ def test_what_json_has_no_place_for_is_told(tmp_path: Path, capsys: pytest.Captu
     assert main(["convert", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "m.json")]) == 0
     told = capsys.readouterr().err
     assert "warning: only ONNX models have local functions: `own.F`" in told
-    assert "warning: only ONNX models have a place for the values of `k`" in told
+    assert "warning: only ONNX models can represent the values of `k`" in told
     assert main(["convert", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "n.onnx")]) == 0
     assert capsys.readouterr().err == ""
 

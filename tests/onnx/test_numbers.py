@@ -142,7 +142,7 @@ def test_what_onnxruntime_cannot_run_the_reference_does() -> None:
 
 def test_other_dialects_have_one_backend() -> None:
     graph = gslang.Graph("relay")
-    with pytest.raises(InputError, match="onnxruntime runs ONNX graphs"):
+    with pytest.raises(InputError, match="onnxruntime runs only ONNX graphs"):
         outputs_of(graph, load_dialect("relay"), {}, "onnxruntime")
 
 

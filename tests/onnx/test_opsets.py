@@ -73,7 +73,7 @@ def test_other_dialects_have_none() -> None:
         ('x + Cast(ArgMax(x, select_last_index = 0), to = "float32")', 11, None),
         ("Softmax(x, axis = -1)", 12, "`Softmax` means something else before operator set 13"),
         ("Clip(x, 0.0, 6.0)", 6, None),
-        ("Upsample(x, [1.0, 1.0])", 13, "`Upsample` is gone since operator set 10"),
+        ("Upsample(x, [1.0, 1.0])", 13, "`Upsample` was removed in operator set 10"),
         ("Gelu(x) if opset >= 20 else Relu(x)", 17, None), ("Relu(x) if opset >= 11 else Gelu(x)", 17, None),
     ],
 )

@@ -50,7 +50,7 @@ def test_what_is_written_is_read_again(tmp_path: Path) -> None:
 
 
 def test_a_mistake_has_a_place() -> None:
-    with pytest.raises(InputError, match="this is no ONNX model") as found:
+    with pytest.raises(InputError, match="this is not an ONNX model") as found:
         graph_from_bytes(MODEL.replace("Neg (v)", "Neg (v").encode(), "m.onnxtxt", "onnxtxt")
     assert (found.value.path, found.value.place) == ("m.onnxtxt", "13:4")
 

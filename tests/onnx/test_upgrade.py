@@ -83,7 +83,7 @@ def test_bodies_too() -> None:
 def test_impossible_ones_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     onnx.save(model([node("Relu", ["x"], ["y"])], [value("x")], [value("y")], opset=17), tmp_path / "m.onnx")
     path, out = str(tmp_path / "m.onnx"), tmp_path / "o.onnx"
-    for opset, code, words in ((13, 3, "cannot be brought down to 13"), (999, 3, "not known"), (0, 2, "")):
+    for opset, code, words in ((13, 3, "cannot be converted down to 13"), (999, 3, "not known"), (0, 2, "")):
         assert main(["convert", path, "-o", str(out), "--opset", str(opset)]) == code
         assert words in capsys.readouterr().err and not out.exists()
     assert main(["convert", path, "-o", str(out), "--opset", "23"]) == 0

@@ -193,8 +193,8 @@ def inside(folder: str, location: str, name: str, model: str = "") -> Path:
     )
     if outside or not path.is_relative_to(base):
         help = (
-            "external data lies beside the model or in a folder below; save the model again with its data "
-            "there"
+            "external data must be in the folder of the model or below it; save the model again with its "
+            "data there"
         )
         raise InputError(
             f"the tensor `{name}` has its data in `{location}`, outside the model's folder", path=model,

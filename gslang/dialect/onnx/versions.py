@@ -197,7 +197,7 @@ def why_missing(operator: str, opset: int) -> str:
     versions = history().operators[operator]
     if versions[0].since > opset:
         return f"`{operator}` needs operator set {versions[0].since}"
-    return f"`{operator}` is gone since operator set {history().gone[operator]}"
+    return f"`{operator}` was removed in operator set {history().gone[operator]}"
 
 
 def type_misfit(operator: str, opset: int, dtypes: tuple[str | None, ...]) -> str | None:

@@ -54,7 +54,7 @@ def why_fatal(model: ModelProto) -> str | None:
         return str(error)
     except Exception:  # the package's own errors, which onnxruntime need not have
         pass
-    return None if _survives(light) else "onnxruntime does not survive loading this model"
+    return None if _survives(light) else "onnxruntime crashes when it loads this model"
 
 
 def _survives(light: ModelProto) -> bool:

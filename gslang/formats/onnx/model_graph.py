@@ -311,7 +311,7 @@ class _Reader:
             return False
         self.opaque[
             f"`{operator}` is an operator, and the model has a local function of this name: which of them is "
-            "called depends on the runtime; such calls are left as they are"
+            "called depends on the runtime; such calls are preserved"
         ] = None
         return True
 

@@ -52,11 +52,11 @@ def parsed(
         shown = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
         place = re.search(r"line: (\d+) column: (\d+)", shown)
         if place is None:
-            message = f"a number or a text cannot be read: {shown.strip() or repr(error)}"
+            message = f"a number or a string cannot be read: {shown.strip() or repr(error)}"
             line, column = first, 1
         else:
             message, line, column = _message(shown), int(place[1]) + first - 1, int(place[2])
-    raise InputError(f"this is no ONNX {what}: {message}", path=path, place=f"{line}:{column}", help=help)
+    raise InputError(f"this is not an ONNX {what}: {message}", path=path, place=f"{line}:{column}", help=help)
 
 
 def check_depth(text: str, path: str) -> None:
@@ -68,7 +68,7 @@ def check_depth(text: str, path: str) -> None:
             line = text.count("\n", 0, token.start()) + 1
             raise InputError(
                 f"brackets nested more than {_DEEPEST} levels deep", path=path, place=f"{line}:1",
-                help="compute parts of it in nodes of their own",
+                help="compute parts of it in separate nodes",
             )
 
 

@@ -37,7 +37,7 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
     if _is_typed(model.graph, stated):
         return stated, None
     if why := next(harmful_nodes(model), None):
-        return stated, f"types are those that the model states: {why}"
+        return stated, f"only types stated in the model are known: {why}"
     warning = None
     try:
         light = without_weights(model)
@@ -45,13 +45,14 @@ def inferred_types(model: ModelProto) -> tuple[dict[str, Type], str | None]:
             del light.functions[:]
             warning = (
                 f"local functions that call themselves, or give more than {MOST_NODES:,} nodes, are not "
-                "looked into: types of their results are not known"
+                "examined: types of their results are unknown"
             )
         inferred = _inferred(light)
     except Exception as error:  # the package's own errors, and protobuf's for what is too large
         return (
             stated,
-            f"types are those that the model states: {(str(error).strip() or repr(error)).splitlines()[0]}",
+            "only types stated in the model are known: "
+            f"{(str(error).strip() or repr(error)).splitlines()[0]}",
         )
     return _all_merged(_types_in(inferred.graph), stated), warning
 

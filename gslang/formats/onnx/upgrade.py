@@ -52,7 +52,7 @@ def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
     if now is not None and opset < now:
         help = "models can only be converted upwards: export the model for that operator set"
         raise InputError(
-            f"the model imports operator set {now}, it cannot be brought down to {opset}", path=path,
+            f"the model imports operator set {now}and cannot be converted down to {opset}", path=path,
             help=help,
         )
     if now == opset:
@@ -152,7 +152,7 @@ def _converted(model: ModelProto, opset: int, path: str, why: str) -> ModelProto
     from onnx import version_converter
 
     failed = InputError(
-        f"the model cannot be brought to operator set {opset}: {why}", path=path,
+        f"the model cannot be converted to operator set {opset}: {why}", path=path,
         help="export the model again for this operator set",
     )
     if model.functions or any(

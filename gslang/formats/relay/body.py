@@ -200,7 +200,7 @@ class Body(Scope):
         if token in _CONTROL:
             self.problems.unsupported(at, _CONTROL[token])
         if "=" in token:
-            self.problems.error(at, f"the attribute `{token}` stands outside a call")
+            self.problems.error(at, f"the attribute `{token}` occurs outside a call")
         if self.tokens[at + 1] == "(":
             stack.append((OPEN_CALL, self._open_callee(token, at), [], {}, at, len(self.undo)))
             return None, at + 2

@@ -281,7 +281,7 @@ class _Writer:
             given.pop()
         if any(operand < 0 for operand in given):
             raise InputError(
-                f"`{graph.label(node)}`: `{op}` with an operand left out in the middle cannot be written as "
+                f"`{graph.label(node)}`: `{op}` with an omitted operand in the middle cannot be written as "
                 "Relay text"
             )
         callee = op

@@ -208,7 +208,7 @@ def test_a_value_needs_a_known_shape_and_type() -> None:
     )
     assert (
         error_of(document([leaf(kind="param", dtype=None, value=[[1, 1], [1, 1]])])).message
-        == "values of type `None` cannot be held"
+        == "values of type `None` cannot be represented"
     )
 
 

@@ -44,9 +44,11 @@ CASES = {
         lambda: text(attrs={"b": 1}).replace('"b": 1', '"b": ' + "1" * 5000),
         r"<json>:\d+:6: a number with too many digits",
     ),
-    "half a surrogate pair": (lambda: text(id="\ud800"), r"/nodes/1/id: `\\ud800` is half of a character"),
+    "half a surrogate pair": (
+        lambda: text(id="\ud800"), r"/nodes/1/id: `\\ud800` is half of a surrogate pair",
+    ),
     "half a pair in a key": (
-        lambda: text(attrs={"\udfff": 1}), r"/nodes/1/attrs: `\\udfff` is half of a character",
+        lambda: text(attrs={"\udfff": 1}), r"/nodes/1/attrs: `\\udfff` is half of a surrogate pair",
     ),
     "a dimension beyond 64 bits": (
         lambda: text(shape=[2**63]), r"/nodes/0/shape/0: a dimension is a number from 0 to",

@@ -153,7 +153,7 @@ def test_values_from_a_file(tmp_path: Path) -> None:
     for file, key, place, message in [
         ("../w.npz", "w", "/file", "`../w.npz` lies outside the graph's folder"),
         (str(tmp_path / "w.npz"), "w", "/file", "lies outside the graph's folder"),
-        ("none.npz", "w", "/file", "`none.npz`: there is no such file"),
+        ("none.npz", "w", "/file", "`none.npz`: no such file"),
         ("w.bin", "w", "/file", "`w.bin`: the file name is not that of a weights file"),
         ("w\0.npz", "w", "/file", "is not a file name"),
     ]:

@@ -298,7 +298,7 @@ def test_an_operand_left_out_in_the_middle_cannot_be_written() -> None:
     graph = Graph()
     x = graph.add_input("x", VECTOR)
     graph.set_outputs([graph.add("my.op", [x, ABSENT, x])])
-    with pytest.raises(InputError, match="left out in the middle"):
+    with pytest.raises(InputError, match="in the middle"):
         write_relay(graph, None)
     graph.set_outputs([graph.add("my.op", [x, ABSENT])])
     assert "my.op(%x)" in write_relay(graph, None)
