@@ -11,7 +11,8 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from gslang.cli.usable_rules import add_extern_option, usable
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
+    from gslang.base.source import Source
     from gslang.generalize.generalized import Generalized
 
 
@@ -83,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.base.diagnostics import InputError
     from gslang.generalize.draft import NoDraft
     from gslang.generalize.refine import Settings, generalize, no_time
-    from gslang.generalize.report import FORMATS, rule_file
+    from gslang.generalize.report import FORMATS
 
     if not rules.own and not names:
         raise InputError("there is no rule in this file", path=options.rules)
@@ -109,16 +111,21 @@ def run(options: argparse.Namespace) -> int:
     if options.output and all(g.text is None for g in found):
         sys.stderr.write(f"no rule was found: {options.output} is not written\n")
     elif options.output:
-        from gslang.base.atomic_write import write_text
-
-        sources = {rules.known[g.name].span.source for g in found}
-        if len(sources) > 1:
-            raise InputError(
-                "rules of several files cannot be written to one", path=options.output,
-                help="name the rules of one file",
-            )
-        try:
-            write_text(options.output, rule_file(next(iter(sources)), found))
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", path=options.output) from None
+        _write(options.output, {rules.known[g.name].span.source for g in found}, found)
     return ExitCode.FINDINGS if any(g.text is None for g in found) else ExitCode.FINE
+
+
+def _write(path: str, sources: AbstractSet[Source], found: Sequence[Generalized]) -> None:
+    """Write the rules that were found in place of those of their file. Raises `InputError`."""
+    from gslang.base.atomic_write import write_text
+    from gslang.base.diagnostics import InputError
+    from gslang.generalize.report import rule_file
+
+    if len(sources) > 1:
+        raise InputError(
+            "rules of several files cannot be written to one", path=path, help="name the rules of one file"
+        )
+    try:
+        write_text(path, rule_file(next(iter(sources)), found))
+    except OSError as error:
+        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from None

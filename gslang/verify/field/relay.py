@@ -185,12 +185,6 @@ def _call(
         found = STATIC[op].call(operands, attrs, whole_numbers)
         assert found is not None
         return _call(graph, node, STATIC[op].operator, signature, *found, unknown)
-    if op in ("zeros", "ones"):
-        return np.full(attrs["shape"], int(op == "ones"), np.int64)
-    if op == "arange" and all(operand.dtype.kind in "iu" for operand in operands):
-        return np.arange(*(operand.item() for operand in operands)) % PRIME
-    if op == "full":
-        return np.broadcast_to(operands[0], attrs["shape"]).copy()
     if op in _MOVEMENT:
         return _plain(op, operands, {**attrs, "dtype": "int64"} if "dtype" in attrs else attrs)
     if op == "nn.pad":
@@ -233,6 +227,12 @@ def _call(
         unknown.add(op)
         return _whole(op, operands, given, _type_shape(graph, node))
     raise NoField(f"`{op}` has no meaning in a field")
+
+
+def _range(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> Any:
+    if any(operand.dtype.kind not in "iu" for operand in operands):
+        raise NoField("a range of numbers that may have fractions")
+    return np.arange(*(operand.item() for operand in operands)) % PRIME
 
 
 def _whole(op: str, operands: Sequence[Any], given: str, shape: tuple[int, ...]) -> Any:
@@ -357,6 +357,10 @@ def _cast(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
 
 
 _SPECIAL: dict[str, Special] = {
+    "zeros": lambda o, a, u: np.zeros(a["shape"], np.int64),
+    "ones": lambda o, a, u: np.ones(a["shape"], np.int64),
+    "full": lambda o, a, u: np.broadcast_to(o[0], a["shape"]).copy(),
+    "arange": _range,
     "divide": _divide,
     "rsqrt": _rsqrt,
     "sqrt": lambda o, a, u: _root(o[0], u),
