@@ -46,7 +46,10 @@ def test_code(test: ir.Test, found: str, names: Namespace, depth: int = 0) -> st
         case ir.Equals(value):
             return f"equal({found}, {code_of(value, names)})"
         case ir.ConstantEquals(value):
-            return f"((t{depth} := {found}).size == 1 and equals_rounded(t{depth}, {code_of(value, names)}))"
+            if isinstance(value, ir.Const) and type(value.value) is not tuple:
+                code = f"equals_rounded(t{depth}, {code_of(value, names)})"
+                return f"((t{depth} := {found}).size == 1 and {code})"
+            return f"equals_elements({found}, {code_of(value, names)})"
         case ir.SplatEquals(value):
             return f"((t{depth} := {found}).size > 0 and equals_rounded(t{depth}, {code_of(value, names)}))"
         case ir.Capture(number, inner):

@@ -84,7 +84,7 @@ def passes(test: ir.Test, found: Any, scope: Scope) -> bool:
         case ir.Equals(value):
             return equal(found, evaluate(value, scope))
         case ir.ConstantEquals(value):
-            return found.size == 1 and equals_rounded(found, evaluate(value, scope))
+            return equals_elements(found, evaluate(value, scope))
         case ir.SplatEquals(value):
             return found.size > 0 and equals_rounded(found, evaluate(value, scope))
         case ir.Capture(number, inner):
@@ -141,6 +141,11 @@ def _rounded(value: int | float, dtype: Any) -> Any:
         return int(value) if value - value == 0 and int(value) == value else None
     with numpy.errstate(all="ignore"):
         return numpy.asarray(value, dtype=dtype).item()
+
+
+def equals_elements(array: Array, value: Any) -> bool:
+    """A constant of one element that equals a number, or of as many as a tuple has, along one axis."""
+    return (array.size == 1 or type(value) is tuple) and equals_rounded(array, value)
 
 
 def equals_rounded(array: Array, value: Any) -> bool:

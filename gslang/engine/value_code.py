@@ -19,7 +19,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
 from gslang.engine.arithmetic import BINARY, add, multiply, negative, subtract
 from gslang.engine.builtins import BUILTINS
-from gslang.engine.constraints import equals_rounded
+from gslang.engine.constraints import equals_elements, equals_rounded
 from gslang.engine.externs import caller
 from gslang.engine.limits import bounded, collected, numbers, run_over, sliced
 from gslang.engine.rounds import work_of_round
@@ -219,6 +219,7 @@ RUNTIME: dict[str, object] = {
     "dtype_of": values.dtype_of,
     "call_attribute": values.call_attribute,
     "plain": values.plain,
+    "equals_elements": equals_elements,
     "equals_rounded": equals_rounded,
     "constant_of": values.constant_of,
     "opset_for": opset_for,

@@ -231,7 +231,10 @@ def _attempt(
         graph = _graph_of(making, search)
         search.has_literals |= making.has_literals
         if graph is None:
-            return None
+            if not (wish := _early_wish(rule, making)):
+                return None
+            wishes.update(wish)
+            continue
         text = "" if made is None else text_of(graph)
         if made is not None and text in made:
             return None
@@ -394,6 +397,16 @@ def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
                 found["size 1"] = 1
     found[f"dtype {making.dtype}"] = 1
     return tuple(found)
+
+
+def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:
+    """What would make a condition hold on the nodes that were made before the source could not be made any
+    further.
+    """
+    for condition in rule.where:
+        if not holds(condition, making.scope) and (wish := solve(condition, making)):
+            return wish
+    return {}
 
 
 def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], object], str]:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
+from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
 from gslang.verify.make import Making
@@ -77,6 +78,8 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
         try:
             value = evaluate(other, making.scope)
         except FAILURES:
+            continue
+        if value is UNKNOWN or isinstance(value, tuple) and UNKNOWN in value:
             continue
         if (
             sign == "in" and side is right and isinstance(value, str) and isinstance(side, ir.NodeAttr)
@@ -169,7 +172,7 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(
             making.rule.nodes[node], ir.CallNode
         ) and isinstance(value, int):
-            return _some_size(value, making)
+            return _of_range(node, value, making) or _some_size(value, making)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
             return _with_item(node, name, side.base, index, value, making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
@@ -257,6 +260,27 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
     return _assign(right, 1, making, levels) if sign == "*" else {}  # then the other one can be it all
 
 
+def _of_range(node: int, length: int, making: Making) -> Wish:
+    """The end of a range from 0, which may have got dimensions of one element; none for other calls."""
+    nodes = making.rule.nodes
+    while isinstance(call := nodes[node], ir.CallNode) and call.operators == ("Unsqueeze",):
+        node = call.below[0]
+    if not isinstance(call, ir.CallNode) or call.operators not in (("Range",), ("arange",)):
+        return {}
+    end = call.below[1]
+    return {(end, "value"): length} if isinstance(nodes[end], ir.LeafNode) else {}
+
+
+def _of_expansion(node: int, shape: object, making: Making) -> Wish:
+    """The operand that says the shape of an expansion, which may be one of several alternatives."""
+    nodes = making.rule.nodes
+    for branch in nodes[node].branches or (node,):
+        call = nodes[branch]
+        if isinstance(call, ir.CallNode) and call.operators in (("Expand",), ("dyn.broadcast_to",)):
+            return {(call.below[1], "value"): shape} if isinstance(nodes[call.below[1]], ir.LeafNode) else {}
+    return {}
+
+
 def _some_size(value: int, making: Making) -> Wish:
     """The size of what is computed: some input's size becomes it."""
     leaves = [
@@ -284,6 +308,8 @@ def _field(node: int, name: str, value: object, making: Making) -> Wish:
     pattern = making.rule.nodes[node]
     if name == "name":
         return {(node, name): value} if isinstance(value, str) else {}
+    if name == "shape" and (wish := _of_expansion(node, value, making)):
+        return wish
     if not isinstance(pattern, ir.CallNode):
         if name != "shape" or (slot := making.bound(node)) < 0:
             return {(node, name): value}

@@ -270,10 +270,11 @@ class Source:
         """Take from a test of one field of a leaf what it says of it."""
         known: object
         field, test = constraint.field, constraint.test
-        if constraint.elements is not None:
-            if not self.is_own(number_, constraint.elements):
-                value = self.case.value(constraint.elements)
-                self.fix_elements(leaf, value, isinstance(test, ir.ConstantEquals))
+        if field == "value" and isinstance(test, ir.OneOf):
+            test = test.tests[self.world.facts.choices.choose(len(test.tests))]
+        if isinstance(test, ir.ConstantEquals | ir.SplatEquals):
+            if not self.is_own(number_, test.value):
+                self.fix_elements(leaf, self.case.value(test.value), isinstance(test, ir.ConstantEquals))
         elif field == "value" and test != ir.Anything():
             raise NotProved("a constant with several elements")
         elif field == "shape" and isinstance(test, ir.TupleTest) and test.back is None:
