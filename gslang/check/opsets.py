@@ -73,7 +73,7 @@ def operators_disjoint(node: ir.CallNode, operators: Collection[str]) -> bool:
 
 
 def shown_range(opset: tuple[int | None, int | None]) -> str:
-    """A range of operator sets as it is written."""
+    """A range of operator sets as written."""
     low, high = opset
     if low == high:
         return str(low)

@@ -87,7 +87,7 @@ def plan_of(question: Question) -> Plan:
     )
     if not asked:
         raise InputError(
-            "there is no operator to combine", path="--ops", help="name some: --ops add,nn.relu"
+            "there is no operator to combine", path="--ops", help="list some: --ops add,nn.relu"
         )
     shapes = (
         read_shapes(question.inputs) if question.inputs else _shapes(asked, dialect, question.variables)
@@ -105,7 +105,7 @@ def plan_of(question: Question) -> Plan:
         raise InputError(
             f"`{idle[0]}` takes none of the inputs",
             path="--ops",
-            help="say which inputs there are: --inputs '[n, m], [n, m]'",
+            help="state the inputs: --inputs '[n, m], [n, m]'",
         )
     return Plan(question, dialect, tuple(formers), inputs, prelude, sources)
 
@@ -172,7 +172,7 @@ def _shapes(asked: Sequence[Asked], dialect: Dialect, variables: int) -> list[tu
         raise InputError(
             f"`{asked[0].op}` takes none of the usual inputs",
             path="--ops",
-            help="say which inputs there are: --inputs '[n, m], [m]'",
+            help="state the inputs: --inputs '[n, m], [m]'",
         )
     if (("n", "n"),) in chosen and (("n", "m"),) in chosen:
         chosen.remove((("n", "m"),))

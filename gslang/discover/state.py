@@ -44,7 +44,7 @@ class State:
             ) from None
         if not fits:
             raise InputError(
-                "this is the state of another question, or of another gslang",
+                "this state was saved with other options, or by another version of gslang",
                 path=path,
                 help="give another file, or remove this one",
             )

@@ -152,7 +152,7 @@ def rule_text(
     source = _Writer(before, reading.left, dialect, reading.inputs, {}, "s")
     outputs = [source.node(a) for a, _ in reading.outputs]
     if not source.lines:
-        raise NoRule("nothing is left of the first graph")
+        raise NoRule("no node of the first graph remains")
     known = {key: text for key, text in source.named.items() if key in source.inputs}
     target = _Writer(after, reading.right, dialect, reading.inputs, known, "t", source.constants)
     if with_sizes:
@@ -243,7 +243,7 @@ class _Writer:
                 "one does not where they differ"
             )
         if len(self.inputs) >= _MOST_INPUTS:
-            raise NoRule(f"where the graphs differ they read more than {_MOST_INPUTS} values")
+            raise NoRule(f"the differing parts of the graphs read more than {_MOST_INPUTS} values")
         text = next(c for c in _letters() if c not in self.named.values() and c not in self.constants)
         self.inputs[self.keys[node]] = text
         self.types[text] = self.graph.types[node]
@@ -299,7 +299,7 @@ class _Writer:
 
     def call(self, node: int) -> str:
         if len(self.lines) + self._waiting >= _MOST_LINES:
-            raise NoRule(f"the graphs differ in more than {_MOST_LINES} operators that belong together")
+            raise NoRule(f"the graphs differ in more than {_MOST_LINES} connected operators")
         graph = self.graph
         if len(graph.operands[node]) > _MOST_INPUTS:
             raise NoRule(f"a call where the graphs differ has more than {_MOST_INPUTS} operands")
@@ -314,7 +314,7 @@ class _Writer:
                 raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
             for k, v in attrs.items():
                 if not sayable(v):
-                    raise NoRule(f"the attribute `{k}` of `{op}` has no text in a rule")
+                    raise NoRule(f"the attribute `{k}` of `{op}` cannot be written in a rule")
             attrs = {
                 k: v for k, v in signature.complete(attrs).items()
                 if k in signature.attributes and self._says(k, v, node)

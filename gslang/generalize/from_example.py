@@ -76,7 +76,7 @@ def rules_between(
         lambda found: isinstance(found, Classes),
     )
     if classes and isinstance(classes, str):
-        warn(f"numbers were not compared, all differences are read as one: {classes}")
+        warn(f"numbers were not compared, all differences are treated as one: {classes}")
     elif isinstance(classes, Classes) and len(left.outputs) == len(right.outputs):
         walk = _Walk(left, right, dialect, settings, tell, allowance)
         regions(left, right, dialect, classes, walk.choose)
@@ -93,7 +93,7 @@ def _classes_within(
     found = in_time(seconds, lambda: _classes(before, after, dialect, seed))
     if found is not None:
         return found
-    more = f"`--seconds {10 * seconds / _OF_TIME:g}` gives ten times as much"
+    more = f"`--seconds {10 * seconds / _OF_TIME:g}` gives it ten times as much"
     return f"that takes more than {seconds:.2g} seconds ({more})"
 
 
@@ -291,5 +291,5 @@ def best_rule(
             return found
     if found is None:
         no = "the difference is not a rule that conditions can be added to"
-        raise InputError(no if allowance.share else f"the difference is no rule: {NO_TIME}")
+        raise InputError(no if allowance.share else f"the difference is not a rule: {NO_TIME}")
     return found

@@ -188,7 +188,7 @@ class _Refinement:
 
     def run(self) -> Generalized:
         if self.places and not self.seen.given:
-            return self._none("this form does not match where it is known to be right")
+            return self._none("this form does not match instances that are known to be good")
         starts = [self._one_by_one(ties) for ties in ties_of(self.seen.base, named_nodes(self.seen.base))]
         self.seen.learn(list({c.text: c for ties in starts for c in ties}.values()))
         likely, free = self._likely(starts)
@@ -217,7 +217,7 @@ class _Refinement:
             ):
                 break
         return best or self._none(
-            "no conjunction of the conditions that were tried tells the good instances from the bad ones"
+            "no conjunction of the conditions tried separates the good instances from the bad ones"
         )
 
     def _likely(self, starts: Sequence[Sequence[Condition]]) -> tuple[list[Sequence[Condition]], bool]:

@@ -20,7 +20,7 @@ def as_text(found: Sequence[Generalized]) -> str:
 
 def _shown(g: Generalized) -> str:
     lines = [
-        f"# {g.name}: {g.before.verdict} as it is written"
+        f"# {g.name}: {g.before.verdict} as written"
         + (f" ({g.before.reason})" if g.before.verdict == "refuted" else "")
     ]
     lines += [f"# tried: {_tried(t)}" for t in g.tried]
@@ -33,10 +33,10 @@ def _shown(g: Generalized) -> str:
         return "\n".join([*lines, f"# no conditions were found: {g.reason}", ""])
     if g.unchanged:
         lines.append(
-            "# nothing to add: it needs no more conditions"
+            "# nothing to add: the rule needs no more conditions"
             + ("" if g.verdict.verdict == g.before.verdict else f"; {g.verdict.verdict}")
         )
-    lines += [f"# open now: {name}" for name in g.lifted]
+    lines += [f"# generalized: {name}" for name in g.lifted]
     lines += [f"# needs: {condition}" for condition in g.conditions]
     lines.append(f"# {g.verdict.verdict}: {g.verdict.reason}")
     return "\n".join(lines) + "\n" + g.text

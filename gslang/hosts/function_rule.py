@@ -40,7 +40,7 @@ def rule_of(pair: Pair, dialect: Dialect) -> str:
             f"the pattern has {len(pattern.output)} outputs and the replacement {len(replacement.output)}"
         )
     if len(set(pattern.input)) != len(pattern.input):
-        raise NotSayable("two inputs of the pattern have one name")
+        raise NotSayable("two inputs of the pattern have the same name")
     renamed = _inputs(list(pattern.input), list(replacement.input))
     used = {name for node in pattern.node for name in node.input}
     names: dict[str, str] = {}
@@ -54,7 +54,7 @@ def rule_of(pair: Pair, dialect: Dialect) -> str:
     results = target.side(replacement)
     for output in outputs:
         if output in names.values():
-            raise NotSayable("an output of the pattern is one of its inputs: there is nothing to match")
+            raise NotSayable("an output of the pattern is one of its inputs, so there is nothing to match")
     lines = [f"rule {pair.name}({', '.join(names.values())}) {{", *source.lines, "    " + ", ".join(outputs)]
     return "\n".join([*lines, "  =>", *target.lines, "    " + ", ".join(results), "}", ""])
 
@@ -138,7 +138,9 @@ class _Side:
         if not name:
             return "none"
         if name not in self.named:
-            raise NotSayable(f"{where} reads `{name}`, which is no input and computed by no node before it")
+            raise NotSayable(
+                f"{where} reads `{name}`, which is neither an input nor computed by a previous node"
+            )
         return self.named[name]
 
     def stated(self, node: NodeProto, signature: Signature, where: str) -> list[str]:
@@ -158,7 +160,7 @@ class _Side:
             elif not wildcard:
                 texts.append(f"{name} = {_attribute_text(attribute, where)}")
             elif not self.is_source:
-                raise NotSayable(f"{where}: nothing in the pattern says what `@{wildcard}` is")
+                raise NotSayable(f"{where}: the pattern does not bind `@{wildcard}`")
         return texts
 
 
@@ -175,14 +177,14 @@ def _attribute_text(attribute: AttributeProto, where: str) -> str:
         return value_text(array.reshape(-1)[0].item())
     plain = _plain(value)
     if plain is None:
-        raise NotSayable(f"{where}: `{attribute.name}` has a value that no rule can state")
+        raise NotSayable(f"{where}: `{attribute.name}` has a value that cannot be written in a rule")
     return value_text(plain)
 
 
 def _array(tensor: Any, where: str) -> Any:
     """The elements of a tensor in the message. Raises `NotSayable`."""
     if tensor.data_location == tensor.EXTERNAL:
-        raise NotSayable(f"{where} is a tensor whose data are in another file")
+        raise NotSayable(f"{where} is a tensor with data in another file")
     try:
         return OnnxTensor(tensor).load()
     except InputError as error:
@@ -192,7 +194,7 @@ def _array(tensor: Any, where: str) -> Any:
 def _dtype_name(number: int, where: str) -> str:
     name = dtype_name(number)
     if name is None:
-        raise NotSayable(f"{where}: there is no element type {number}")
+        raise NotSayable(f"{where}: unknown element type {number}")
     return name
 
 

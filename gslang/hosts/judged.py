@@ -156,11 +156,11 @@ def rule_file(found: Sequence[Judged], about: str, head: str) -> str:
 
 def _documentation(one: Judged) -> str:
     if one.before == "unknown" and not one.why:
-        return f"`{one.given.name}` ({one.given.place}), as it is written."
+        return f"`{one.given.name}` ({one.given.place}), as written."
     if one.before != "refuted":
         return f"{one.before[0].upper()}{one.before[1:]}: {one.why}."
     return (
-        f"{one.verdict[0].upper()}{one.verdict[1:]} under conditions that it was written without "
+        f"{one.verdict[0].upper()}{one.verdict[1:]} under conditions that the original lacks "
         f"({_sentence(one)}): {'; '.join(one.conditions)}."
     )
 

@@ -115,7 +115,7 @@ def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:
             closing = re.compile(r'(?:[^"\\]|\\.)*"', re.DOTALL).match(text, at + 1)
             if closing is None:
                 raise InputError(
-                    "a text is not closed", path=path, place=f"{_line(text, at)}:1", help='end it with "'
+                    "a string is not closed", path=path, place=f"{_line(text, at)}:1", help='end it with "'
                 )
             at = closing.end()
             continue
@@ -128,7 +128,7 @@ def _functions(text: str, path: str) -> Iterator[tuple[int, str]]:
     if text[_content(text, start) :].strip():
         place = f"{_line(text, _content(text, start))}:1"
         raise InputError(
-            "a function without an end", path=path, place=place, help="name (x, y) => (z) { z = Add(x, y) }"
+            "a function is not closed", path=path, place=place, help="name (x, y) => (z) { z = Add(x, y) }"
         )
 
 
@@ -157,7 +157,7 @@ def _paired(functions: Sequence[tuple[FunctionProto, str]], path: str) -> list[P
     if len(functions) % 2:
         function, place = functions[-1]
         raise InputError(
-            f"`{function.name}` has no partner: the file has {len(functions)} functions", path=path,
+            f"`{function.name}` has no replacement: the file has {len(functions)} functions", path=path,
             place=place, help="each pattern is followed by its replacement",
         )
     found: list[Pair] = []
@@ -168,7 +168,7 @@ def _paired(functions: Sequence[tuple[FunctionProto, str]], path: str) -> list[P
             if suffix is not None and (suffix[1].lower() in _FIRST) is not is_first:
                 wanted = "a pattern" if is_first else "a replacement"
                 raise InputError(
-                    f"`{function.name}` stands where {wanted} is expected", path=path, place=at,
+                    f"`{function.name}` occurs where {wanted} is expected", path=path, place=at,
                     help="each pattern is followed by its replacement",
                 )
         name = identifier(

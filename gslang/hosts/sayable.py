@@ -74,13 +74,13 @@ class Plain:
 def plain(rule: ir.CheckedRule) -> Plain:
     """A rule as calls. Raises `Refused`."""
     if rule.dialect.name != "onnx":
-        raise Refused(f"it is a rule of dialect {rule.dialect.name}, not of onnx")
+        raise Refused(f"its dialect is {rule.dialect.name}, not onnx")
     for condition, why in (
-        (bool(rule.where), "its `where` is a condition"), (bool(rule.blocks), "it has an `each` template"),
+        (bool(rule.where), "it has a `where` condition"), (bool(rule.blocks), "it has an `each` template"),
         (bool(rule.variables), "it has an operator variable"),
         (rule.changes is not None, "it changes values (`@changes`)"),
         (rule.disconnected, "its outputs share nothing (`@disconnected`)"),
-        (rule.opset != (None, None), "it is for some operator sets only (`@opset`)"),
+        (rule.opset != (None, None), "it is restricted to some operator sets (`@opset`)"),
         (ir.attaches(rule), "it attaches metadata (`@attach`)"),
     ):
         if condition:
@@ -156,7 +156,7 @@ class _Writer(TargetReading[Operand]):
                 found[name] = self.bound[copied.node, copied.name]
             else:
                 raise Refused(
-                    f"`{name}` of `{node.operators[0]}` is compared with something that is computed"
+                    f"`{name}` of `{node.operators[0]}` is compared with a computed value"
                 )
         for (owner, name), value in list(self.bound.items()):
             if owner != number:
@@ -188,7 +188,7 @@ class _Writer(TargetReading[Operand]):
         if operator == TUPLE:
             raise Refused("it matches a tuple")
         if node.keep:
-            raise Refused(f"`keep {operator}` keeps a call that others use")
+            raise Refused(f"`keep {operator}` allows other users of a call")
         operands = tuple([None if part is None else self.operand(part) for part in node.parts])
         stated = tuple(self.stated(number, node))
         return self.add(operator, operands, stated, self.results(operator), self.source, node.name)[0]
@@ -197,7 +197,7 @@ class _Writer(TargetReading[Operand]):
         """The number of an operator's results."""
         found = self.rule.dialect.operators[operator].results
         if found == "tuple":
-            raise Refused(f"`{operator}` has any number of results")
+            raise Refused(f"`{operator}` has a variable number of results")
         return len(found) if isinstance(found, tuple) else 1
 
     def operand(self, part: int | ir.Splice) -> Operand:
@@ -210,13 +210,13 @@ class _Writer(TargetReading[Operand]):
             if constraint.literal is not None:
                 call = next(c for c in self.source if base in c.outputs)
                 return call.outputs[int(constraint.literal.value)]
-        raise Refused("which result it reads is computed")
+        raise Refused("the index of the result that it reads is computed")
 
     def leaf(self, number: int, node: ir.LeafNode) -> str:
         if node.optional:
             raise Refused(f"`{node.name}` may be absent")
         if node.kind != "any":
-            raise Refused(f"`{node.name}` has to be of kind {node.kind}")
+            raise Refused(f"`{node.name}` must be of kind {node.kind}")
         if node.constraints:
             fields = ", ".join(dict.fromkeys(getattr(c, "field", "type") for c in node.constraints))
             raise Refused(f"`{node.name}` has a condition on its {fields}")
@@ -246,7 +246,7 @@ class _Writer(TargetReading[Operand]):
     def of_matched(self, number: int, target: ir.SourceNode) -> Operand:
         if target.node not in self.names:
             read = self.rule.nodes[target.node].name or "a call"
-            raise Refused(f"its target reads {read} of the source, which goes away")
+            raise Refused(f"its target reads {read} of the source, which is removed")
         return self.names[target.node]
 
     def of_absent(self, number: int, target: ir.Absent) -> Operand:
@@ -287,7 +287,7 @@ class _Writer(TargetReading[Operand]):
         return self.made[key]
 
     def of_other(self, number: int, target: ir.Target) -> Operand:
-        raise Refused("its target computes what it is made of")
+        raise Refused("the structure of its target is computed")
 
     def add(
         self,

@@ -61,7 +61,7 @@ class _Side:
     def tensor(self, item: Item) -> Tensor:
         if isinstance(item, str):
             if not item.startswith("?"):
-                raise _NoRule(f"`{item}` stands where a tensor is expected")
+                raise _NoRule(f"`{item}` occurs where a tensor is expected")
             if item not in self.inputs:
                 if self.target:
                     raise _NoRule(f"the target reads `{item}`, which the source does not have")
@@ -163,7 +163,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
         raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     except UnicodeDecodeError:
         raise InputError(
-            "this is no text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"
+            "this is not text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"
         ) from None
     lines = [
         (k, line.strip())
@@ -188,7 +188,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
     )
     if len(lines) % count:
         raise InputError(
-            "a rule with several outputs is two lines: the last one has no partner", path=shown,
+            "a rule with several outputs takes two lines, and the second one is missing", path=shown,
             place=f"{lines[-1][0]}:1",
         )
     return lines, count
@@ -205,9 +205,9 @@ def _substitution(lines: Sequence[tuple[int, str, str]], index: int) -> Substitu
     if any(tensor.op < 0 for tensor in left):
         raise _NoRule("the source is a variable")
     if any(tensor.op < 0 for tensor in right):
-        raise _NoRule("the target is a variable: TASO's operators do not say its rank")
+        raise _NoRule("the target is a variable: its rank is not known from TASO's operators")
     if any(operator.kind == "OP_SPLIT" for operator in source.operators):
-        raise _NoRule("a split in a source: where it cuts is not in the file")
+        raise _NoRule("a split in a source: its position is not in the file")
     return Substitution(index, tuple(source.operators), tuple(target.operators), tuple(zip(left, right)))
 
 
@@ -224,7 +224,8 @@ def _term(text: str, number: int, path: str, line: str) -> Item:
     def item(depth: int) -> Item:
         nonlocal at
         if at >= len(tokens) or depth > 200:
-            raise fail("a term is not closed" if depth <= 200 else "a term is too deep", len(text.rstrip()))
+            why = "a term is not closed" if depth <= 200 else "a term is nested too deeply"
+            raise fail(why, len(text.rstrip()))
         token = tokens[at]
         at += 1
         if token[0] == ")":
@@ -241,5 +242,5 @@ def _term(text: str, number: int, path: str, line: str) -> Item:
 
     found = item(0)
     if at < len(tokens):
-        raise fail(f"`{tokens[at][0]}` stands behind the term", tokens[at].start())
+        raise fail(f"`{tokens[at][0]}` follows the term", tokens[at].start())
     return found

@@ -137,7 +137,7 @@ def _check_whole(rule: Substitution, place: str) -> None:
                 raise _Wrong(f"{place}/{side}/{k}", "nothing uses this operator, and it is not an output")
     for k, op in enumerate(rule.source):
         if op.kind == "OP_SPLIT":
-            raise _Wrong(f"{place}/srcOp/{k}", "a split in a source: where it cuts is not in the file")
+            raise _Wrong(f"{place}/srcOp/{k}", "a split in a source: its position is not in the file")
     known = {tensor.op for op in rule.source for tensor in op.operands if tensor.op < 0}
     for k, op in enumerate(rule.target):
         for n, tensor in enumerate(op.operands):

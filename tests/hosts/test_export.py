@@ -52,9 +52,9 @@ def test_pairs_come_back(file: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rule", "why"),
     [
-        ("rule r(x, y): x + y where x.ndim == 2 => y + x;", "its `where` is a condition"),
+        ("rule r(x, y): x + y where x.ndim == 2 => y + x;", "it has a `where` condition"),
         ("rule r(x, y: any(shape = x.shape)): x + y => y + x;", "`y` has a condition on its shape"),
-        ("rule r(x, y: const): x + y => y + x;", "`y` has to be of kind const"),
+        ("rule r(x, y: const): x + y => y + x;", "`y` must be of kind const"),
         ("rule r(x): Relu?(x) + x => x;", "alternatives"),
         (
             (
@@ -78,7 +78,7 @@ def test_refusals_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path.write_text("dialect onnx;\nrule r(x, y): x + y where x.ndim == 2 => y + x;\n", encoding="utf-8")
     out = tmp_path / "out.py"
     assert main(["export", "onnxscript", str(path), "-o", str(out)]) == 1
-    assert "refused r: its `where` is a condition" in capsys.readouterr().err and not out.exists()
+    assert "refused r: it has a `where` condition" in capsys.readouterr().err and not out.exists()
     assert main(["export", "onnxscript", str(path), "--rule", "q"]) == 2
     assert main(["export", "onnxscript", "std.relay", "--rule", "bias_add_zero", "-o", str(out)]) in (1, 2)
     assert main(["export", "onnxsim", str(tmp_path / "none.gsl")]) == 3

@@ -127,8 +127,8 @@ def test_equal_rules_are_judged_once(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no function in it"), (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no partner"),
-        (HEAD + "f (x) => (z) { z = Relu(x)", "a function without an end"),
+        ("", "there is no function in it"), (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no replacement"),
+        (HEAD + "f (x) => (z) { z = Relu(x)", "a function is not closed"),
         (HEAD + "f (x) => (z) { z = = Relu(x) }\n" + HEAD + "g (x) => (z) { z = Relu(x) }", "pairs.txt:2:"),
         (
             HEAD + "f_replacement (x) => (z) { z = Relu(x) }\n" + HEAD
@@ -148,7 +148,7 @@ def test_files_that_are_none(
 @pytest.mark.parametrize(
     ("pattern", "replacement", "said"),
     [
-        ("(x) => (z) { z = Relu(y) }", "(x) => (z) { z = Relu(x) }", "reads `y`, which is no input"),
+        ("(x) => (z) { z = Relu(y) }", "(x) => (z) { z = Relu(x) }", "reads `y`, which is neither an input"),
         ("(x) => (z) { z = Relu(x) }", "(x, y) => (z) { z = Add(x, y) }", "which the pattern does not have"),
         (
             "(x) => (z) { z = Relu(x) }", "(x) => (z, y) { z = Relu(x) y = Relu(z) }",
@@ -158,7 +158,7 @@ def test_files_that_are_none(
         ("(x) => (x) { z = Relu(x) }", "(x) => (x) { z = Relu(x) }", "there is nothing to match"),
         (
             "(x) => (z) { z = Relu(x) }", "<a> (x) => (z) { z = LeakyRelu<alpha: float = @a>(x) }",
-            "nothing in the pattern says what `@a` is",
+            "the pattern does not bind `@a`",
         ),
     ],
 )
@@ -232,7 +232,7 @@ def test_tensat_rules_of_several_outputs(tmp_path: Path, capsys: pytest.CaptureF
     ("text", "said"),
     [
         ("(relu ?a)", "1:1: a rule is two terms"), ("(relu ?a=>(relu ?a)", "1:1: `(` is not closed"),
-        ("(relu ?a))=>(relu ?a)", "1:10: `)` stands behind the term"), ("", "there is no rule in it"),
+        ("(relu ?a))=>(relu ?a)", "1:10: `)` follows the term"), ("", "there is no rule in it"),
     ],
 )
 def test_lines_that_are_no_terms(

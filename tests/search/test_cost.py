@@ -108,7 +108,7 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
     product = b.call("nn.matmul", b.input("x", (64, 1024)), b.param("w", (1024, 1024)))
     graph = b.finish(b.call("reshape", b.call("nn.relu", product), newshape=(64, 16, 64)))
     assert cost(graph, str(path)).cost == pytest.approx(0.024)
-    with pytest.raises(UnknownCost, match=r"`tanh` of \(float32\[64, 1024\]\): t.tsv has no line for it"):
+    with pytest.raises(UnknownCost, match=r"`tanh` of \(float32\[64, 1024\]\): t.tsv has no entry for it"):
         cost(b.finish(b.call("tanh", product)), str(path))
     path.write_text('op\tinput_shapes\tattrs\tcost\nsoftmax\t2x3\t{"axis":0}\t7\n')
     c = Builder(RELAY)
@@ -125,7 +125,7 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
         (TABLE.replace("0.003", "-1"), ":3:15: `-1` is not a cost"),
         (
             TABLE + "Relu\t64x1024\t\t0.5\t\n",
-            ":4:1: `Relu` of these shapes and attributes has another cost above",
+            ":4:1: `Relu` with these shapes and attributes has a different cost above",
         ),
     ],
 )

@@ -109,7 +109,7 @@ def read_relay(
 
 
 def _text_of(definition: _Definition, tokens: Tokens) -> str:
-    """A definition as it is written."""
+    """A definition as written."""
     return tokens.source[tokens.starts[definition.start] : tokens.end_of(definition.end - 1)]
 
 

@@ -51,7 +51,7 @@ class FileTable:
             operator, attrs = _in_taso(call)
             found = self.costs.get((operator, shapes, attrs))
         if found is None:
-            raise unknown(call, f"{self.name} has no line for it")
+            raise unknown(call, f"{self.name} has no entry for it")
         return found
 
 
@@ -161,7 +161,7 @@ def read_table(path: str) -> FileTable:
         key = (row["op"], row["input_shapes"].replace(" ", ""), row.get("attrs", "").replace(" ", ""))
         if costs.setdefault(key, cost) != cost:
             raise InputError(
-                f"`{row['op']}` of these shapes and attributes has another cost above", path=path,
+                f"`{row['op']}` with these shapes and attributes has a different cost above", path=path,
                 place=f"{number}:1",
             )
     return FileTable(

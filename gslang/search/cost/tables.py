@@ -92,7 +92,7 @@ def table_of(name: str) -> CostTable:
         return read_table(name)
     guess = did_you_mean(name, NAMES)
     help = f"did you mean `{guess}`?" if guess else f"tables: {', '.join(NAMES)}, or a .tsv file"
-    raise InputError("there is no such cost table and no such file", path=name, help=help)
+    raise InputError("unknown cost table, and no such file", path=name, help=help)
 
 
 def _measured() -> CostTable:

@@ -77,7 +77,7 @@ def _arithmetic(call: Call) -> tuple[int, int]:
         try:
             return declared(call, {} if signature is None else signature.complete(call.attrs))
         except (LookupError, TypeError, ValueError, ZeroDivisionError):
-            raise unknown(call, "its operands do not fit the operator") from None
+            raise unknown(call, "its operands do not match the operator") from None
     if signature is not None and "elementwise" in signature.traits:
         return 0, elements(call, _result(call))
     if signature is not None and signature.meaning is not None:

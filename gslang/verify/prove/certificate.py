@@ -78,7 +78,7 @@ class CaseRecord:
     outputs: list[Compared | Alike] = field(default_factory=list)
 
     def side(self, element: Callable[[], Term]) -> tuple[Term, Side]:
-        """(the element, what it was made of): it is made once more, as it is written."""
+        """(the element, what it was made of): it is made once more, as written."""
         count: int = self._noted("count", lambda: self.facts.count)
         with recording(lambda: self._noted("assumed", self._assumed)) as uses:
             normal = element()
