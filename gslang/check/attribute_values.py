@@ -48,7 +48,7 @@ def _check_dtype(lowering: Lowering, name: str, expr: n.Expr | n.Star) -> None:
         return
     guess = dtype_meant(name)
     lowering.error(
-        "E0313", f"`dtype` is never `{value_text(name)}`", expr.span,
+        "E0313", f"`dtype` cannot be `{value_text(name)}`", expr.span,
         f'did you mean `"{guess}"`?' if guess
         else 'data types: `"float32"`, `"int64"`, `"bool"`, …; a part of the name: `"float" in x.dtype`',
     )
@@ -83,7 +83,7 @@ def check_value(
         lowering.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
     elif is_outside(found.value, spec):
         lowering.error(
-            "E0313", f"{what} is never `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)
+            "E0313", f"{what} cannot be `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)
         )
 
 
@@ -134,7 +134,7 @@ def check_comparison(
             specs = declared(lowering, attribute)
             if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
                 lowering.error(
-                    "E0313", f"`{attribute.name}` is never `{value_text(constant.value)}`", expr.span,
+                    "E0313", f"`{attribute.name}` cannot be `{value_text(constant.value)}`", expr.span,
                     suggestion(constant.value, specs[0]),
                 )
 

@@ -77,7 +77,7 @@ def _check_operand(lowering: Lowering, signature: Signature, k: int, dtype: str 
     ):
         taken = " | ".join(shown_classes(spec.dtypes))
         lowering.error(
-            "E0307", f"operand `{spec.name}` of `{signature.name}` is never {dtype}", span,
+            "E0307", f"operand `{spec.name}` of `{signature.name}` cannot be {dtype}", span,
             f"it takes {taken}; convert it first",
         )
 

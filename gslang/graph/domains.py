@@ -51,7 +51,7 @@ def values_outside(graph: Graph, dialect: Dialect) -> list[str]:
                 fits = contains(spec.domain, value, signature.call(types, graph.attrs[node]))
             if fits is False and key not in found:
                 found[key] = (
-                    f"`{op}` of `{graph.label(node)}`: `{name}` is never `{value_text(value)}`; "
+                    f"`{op}` of `{graph.label(node)}`: `{name}` cannot be `{value_text(value)}`; "
                     f"{_mend(value, spec)}"
                 )
     return list(found.values())

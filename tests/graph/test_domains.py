@@ -33,7 +33,7 @@ def call(name: str, op: str, *inputs: str, **attrs: object) -> dict[str, object]
     [
         (
             call("y", "nn.pad", "x", pad_width=[[0, 0], [1, 1]], pad_mode="constnt"),
-            '`nn.pad` of `y`: `pad_mode` is never `"constnt"`; did you mean `"constant"`?',
+            '`nn.pad` of `y`: `pad_mode` cannot be `"constnt"`; did you mean `"constant"`?',
         ),
         (call("y", "nn.softmax", "x", axis=-1), None),
         (call("y", "nn.pad", "x", pad_width=[[0, 0], [1, 1]], pad_mode="edge"), None),
@@ -71,6 +71,6 @@ def test_onnx(tmp_path: Path) -> None:
         tmp_path / "m.onnx",
     )
     assert any(
-        '`auto_pad` is never `"SAME_UPER"`; did you mean `"SAME_UPPER"`?' in text
+        '`auto_pad` cannot be `"SAME_UPER"`; did you mean `"SAME_UPPER"`?' in text
         for text in read_graph(tmp_path / "m.onnx").meta["warnings"]
     )

@@ -41,7 +41,7 @@ def test_no_dearer_than_tensat(name: str, most: float) -> None:
 
 def test_nothing_is_priced_that_the_table_lacks() -> None:
     with pytest.raises(
-        UnknownCost, match=r"no cost for `.*` of \(.*\).*: taso_gpu_costs.tsv has no line for it"
+        UnknownCost, match=r"no cost for `.*` of \(.*\).*: taso_gpu_costs.tsv has no entry for it"
     ):
         rules().search(graph_of("nasrnn"), cost=COSTS, require="any", nodes=400)
 
