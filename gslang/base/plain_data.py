@@ -133,7 +133,7 @@ def parts_and_maker(kind: Any) -> tuple[Parts, Make]:
     if issubclass(kind, Enum):
         return lambda value: (value.name,), lambda parts: kind[parts[0]]
     if not is_dataclass(kind) or hasattr(kind, "__post_init__"):
-        raise NotPlain(f"a {kind} is no data")
+        raise NotPlain(f"a {kind} is not data")
     names = tuple(f.name for f in fields(kind))
     made: Any = kind
     return _parts_of(names), filler(made, names)

@@ -55,7 +55,7 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
             message = f"`{item.name.id}` has a body and a Python function"
             found.append(Diagnostic(
                 "E0706", message, Label(named[0].span),
-                help=f"leave one of them out; without a body: {_SHOWN}",
+                help=f"remove one of them; without a body: {_SHOWN}",
             ))
         return found
     if not named:

@@ -64,16 +64,16 @@ class Importer:
                         [p.name for p in paths[0].parent.glob("*.gsl")] if paths[0].parent.is_dir() else [],
                     )
                     help = f"did you mean `{near}`?" if near else "the path is relative to this file"
-                    return [], Diagnostic("E0204", f"there is no file `{item.module}`", label, help=help)
+                    return [], Diagnostic("E0204", f"file `{item.module}` not found", label, help=help)
             elif item.module.startswith("std.") or item.module == "std":
                 paths = find_module(item.module)
             else:
                 help = f'shipped modules begin with `std.`; a file is written `use "./{item.module}.gsl";`'
-                return [], Diagnostic("E0204", f"there is no module `{item.module}`", label, help=help)
+                return [], Diagnostic("E0204", f"unknown module `{item.module}`", label, help=help)
         except FileNotFoundError:
             guess = did_you_mean(item.module, module_names())
             help = f"did you mean `{guess}`?" if guess else f"shipped: {', '.join(module_names())}"
-            return [], Diagnostic("E0204", f"there is no module `{item.module}`", label, help=help)
+            return [], Diagnostic("E0204", f"unknown module `{item.module}`", label, help=help)
         found = []
         for path in paths:
             key = _key(str(path))

@@ -63,7 +63,7 @@ class TargetReading(Generic[Found]):
         return self.of_other(number, target)
 
     def of_absent(self, number: int, target: ir.Absent) -> Found:
-        """Of an operand that is left out."""
+        """Of an omitted operand."""
         return self.of_other(number, target)
 
     def of_tuple(self, number: int, target: ir.MakeTuple) -> Found:

@@ -124,7 +124,7 @@ def run(options: argparse.Namespace) -> int:
 
     if dialect not in dialect_names():
         raise InputError(
-            f"there is no dialect `{dialect}`",
+            f"unknown dialect `{dialect}`",
             path="--dialect",
             help=f"known: {', '.join(dialect_names())}",
         )

@@ -78,7 +78,7 @@ def _write_weights(graph: Graph, path: str | None) -> None:
     what = f"value{'s' * (len(values) != 1)} of {len(values)} parameter{'s' * (len(values) != 1)}"
     if path is None:
         sys.stderr.write(
-            f"warning: Relay text has no place for the {what}\n  help: --output-params weights.npz, or -o\n"
+            f"warning: Relay text cannot represent the {what}\n  help: --output-params weights.npz, or -o\n"
         )
         return
     write_weights(path, values)

@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         guess = did_you_mean(str(error), [*LINTS, *(info.name for info in LINTS.values())])
         help = f"did you mean `{guess}`?" if guess else "`gslc lint --help` lists them"
-        sys.stderr.write(f"gslc lint: there is no lint `{error}`\n  help: {help}\n")
+        sys.stderr.write(f"gslc lint: unknown lint `{error}`\n  help: {help}\n")
         return ExitCode.USAGE
     files = _lint(options.rules, choice, options.jobs, options.together)
     if options.diff or options.fix:

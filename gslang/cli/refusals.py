@@ -40,8 +40,8 @@ def refuse_graph_output(options: argparse.Namespace) -> None:
         refuse_weights_output(options.output_params)
         if name not in (None, "relay"):
             raise InputError(
-                "only Relay text has its parameters in a file of their own", path=options.output_params,
-                help="leave --output-params out",
+                "only Relay text has its parameters in a separate file", path=options.output_params,
+                help="remove --output-params",
             )
 
 
@@ -124,7 +124,7 @@ def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None
             continue
         other = seen.setdefault(_identity(path), what)
         if other != what:
-            return f"{path}: {what} would take the place of {other}\n  help: give {what} a file of its own\n"
+            return f"{path}: {what} would overwrite {other}\n  help: give {what} a file of its own\n"
     return None
 
 

@@ -278,8 +278,8 @@ def _search(
 def _tell(rule: CheckedRule, verdict: str) -> None:
     if verdict == "changes":
         sys.stderr.write(
-            f"note: `{rule.name}` is left out: it is marked `@changes`, and a search looks for graphs that "
-            "compute the same\n"
+            f"note: `{rule.name}` is not used: it is marked `@changes`, and a search preserves the results "
+            "of the graph\n"
         )
         return
     other = verdict if verdict in ("tested", "exact") else "any"

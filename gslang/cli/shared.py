@@ -115,7 +115,7 @@ def load_rules(
             if Path(name).exists():  # it is another file that has gone meanwhile
                 raise InputError(f"cannot be read: {error}", path=name) from None
             raise InputError(
-                "there is no such rule file", path=name, help=_meant(name, module_names())
+                "no such rule file", path=name, help=_meant(name, module_names())
             ) from None
         except (OSError, ValueError) as error:
             why = (getattr(error, "strerror", None) or str(error)).lower()

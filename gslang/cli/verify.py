@@ -129,7 +129,7 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
     folder = Path(name)
     if not folder.is_dir():
         raise InputError(
-            "there is no such folder" if not folder.exists() else "this is not a folder", path=name,
+            "no such folder" if not folder.exists() else "this is not a folder", path=name,
             help="`gslc verify RULES --certificate DIR` writes certificates",
         )
     try:

@@ -124,7 +124,7 @@ def _template(writer: Writer, step: object, value: str, operands: dict[int, str]
 
 
 def _tests(writer: Writer, place: Place, tests: tuple[mp.Attr, ...], rest: Rest) -> None:
-    """Tests of attributes, types and values; an operand that is left out passes."""
+    """Tests of attributes, types and values; an omitted operand passes."""
     register = tests[0].register
     waiting = writer.names.inside == "first"  # those are tested when the instance is complete
     constraints = [test.constraint for test in tests if not (waiting and test.waits)]

@@ -28,7 +28,7 @@ _UNKNOWN_HELP = "types come from the graph file or from inference; a condition m
 def described(graph: Graph, node: int) -> str:
     """A node as people know it: `nn.relu n3`, `input x`, `constant c`."""
     if node < 0:
-        return "an operand that is left out"
+        return "an omitted operand"
     kind = graph.kind(node)
     word = {
         "call": f"`{graph.op[node]}`",

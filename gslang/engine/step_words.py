@@ -136,7 +136,7 @@ def _kind(machine: Machine, register: int, slot: int) -> Words:
     assert isinstance(node, ir.LeafNode)
     if slot == ABSENT:
         return Words(
-            "operand-missing", node.span, machine.start, "an operand", "it is left out",
+            "operand-missing", node.span, machine.start, "an operand", "it is omitted",
             f"`{node.name or 'x'}: {node.kind}?` may be absent",
         )
     help = f"`{node.name}: any` accepts any node" if node.name else "`any` accepts any node"
@@ -151,7 +151,7 @@ def _operator(machine: Machine, step: mp.IsOp, slot: int) -> Words:
     wanted = shown_operators(sorted(step.operators))
     if slot == ABSENT:
         return Words(
-            "operand-missing", span, machine.start, wanted, "the operand is left out",
+            "operand-missing", span, machine.start, wanted, "the operand is omitted",
             "write `none` or an optional input",
         )
     op = graph.op[slot]

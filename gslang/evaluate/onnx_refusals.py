@@ -143,10 +143,10 @@ def _refuse_many_words(attrs: Mapping[str, Any]) -> None:
     words = len(attrs.get("pool_int64s") or attrs.get("pool_strings") or ())
     firsts = (*attrs.get("ngram_counts", ()), words)
     if any(first > last for first, last in zip(firsts, firsts[1:])) or firsts[0] < 0:
-        raise EvaluationError("`ngram_counts` are no places in the pool of words, in rising order")
+        raise EvaluationError("`ngram_counts` are not increasing positions in the pool of words")
     far = max((attrs.get("max_skip_count") or 0, *attrs.get("ngram_indexes", ())))
     if far > _MOST_WORDS:
-        raise EvaluationError(f"it counts words up to place {far}; {_MOST_WORDS} is the limit")
+        raise EvaluationError(f"it counts words up to position {far}; {_MOST_WORDS} is the limit")
 
 
 def _refuse_circles(operator: str, attrs: Mapping[str, Any]) -> None:

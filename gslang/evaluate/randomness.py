@@ -47,5 +47,5 @@ def _draws(graph: Graph, node: int) -> bool:
 
 
 def _is_off(graph: Graph, mode: int) -> bool:
-    """True for an operand that is left out, or a constant that is false."""
+    """True for an omitted operand, or a constant that is false."""
     return mode == ABSENT or (value := graph.value(mode)) is not None and not np.any(value)

@@ -40,7 +40,7 @@ class JsonFile:
         for key in found:
             if key not in known and not key.startswith("x-"):
                 guess = did_you_mean(key, known)
-                help = f"known here: {', '.join(known)}; keys of your own begin with `x-`"
+                help = f"known here: {', '.join(known)}; custom keys begin with `x-`"
                 if guess:
                     help = f"did you mean `{guess}`?"
                 self.fail(f"{pointer}/{escaped(key)}", f"unknown key `{key}`", help)

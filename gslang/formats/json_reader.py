@@ -365,7 +365,7 @@ class _Reader:
         if dtype is not None and not dtype_exists(dtype):
             guess = did_you_mean(dtype, PLAIN)
             self.fail(
-                f"{at}/dtype", f"there is no type `{dtype}`", f"did you mean `{guess}`?" if guess else ""
+                f"{at}/dtype", f"unknown type `{dtype}`", f"did you mean `{guess}`?" if guess else ""
             )
         return TensorType(self._shape(f"{at}/shape", entry["shape"]), dtype)
 

@@ -114,7 +114,7 @@ def _unfit(item: object, dtype: str) -> str | None:
         return f"expected an integer for {dtype}, got {_short(item)}"
     bits = int(re.sub(r"\D", "", dtype) or 64)
     low, high = (0, 2**bits - 1) if dtype.startswith("u") else (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1)
-    return None if low <= item <= high else f"{_short(item)} does not fit {dtype} ({low} to {high})"
+    return None if low <= item <= high else f"{_short(item)} is out of range for {dtype} ({low} to {high})"
 
 
 def _short(value: object) -> str:

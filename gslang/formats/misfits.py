@@ -17,7 +17,7 @@ MISFIT_KEY: Final = "x-misfit"
 
 
 def missing_operand(signature: Signature, operands: tuple[int, ...]) -> int | None:
-    """The place of an operand that is left out and must not be. What stands for a variadic one is the
+    """The place of an omitted operand and must not be. What stands for a variadic one is the
     operator's matter.
     """
     for k, (spec, operand) in enumerate(zip(signature.operands, operands)):

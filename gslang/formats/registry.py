@@ -260,7 +260,7 @@ def named_dialect(name: str, path: str = "", place: str = "") -> Dialect:
         return load_dialect(name)
     except KeyError:
         help = f"dialects: {', '.join(dialect_names())}"
-        raise InputError(f"there is no dialect `{name}`", path=path, place=place, help=help) from None
+        raise InputError(f"unknown dialect `{name}`", path=path, place=place, help=help) from None
 
 
 def _read_bytes(path: str | Path) -> bytes:
@@ -337,5 +337,5 @@ def _list(formats: tuple[str, ...]) -> str:
 def _unknown_format(name: str, formats: tuple[str, ...]) -> InputError:
     guess = did_you_mean(name, formats)
     return InputError(
-        f"there is no format `{name}`", help=f"did you mean `{guess}`?" if guess else _list(formats)
+        f"unknown format `{name}`", help=f"did you mean `{guess}`?" if guess else _list(formats)
     )

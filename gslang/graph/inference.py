@@ -105,7 +105,7 @@ def _impossible(type: Type) -> str | None:
     if isinstance(type, TupleType):
         return next((why for field in type.fields if field is not None and (why := _impossible(field))), None)
     if type.dtype is not None and not dtype_exists(type.dtype):
-        return f"there is no data type `{type.dtype}`"
+        return f"unknown data type `{type.dtype}`"
     if any(d.__class__ is int and not 0 <= d <= LARGEST_DIMENSION for d in type.shape or ()):
         return f"the result would be {type}"
     return None

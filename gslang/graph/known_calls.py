@@ -107,8 +107,7 @@ def warning(signature: Signature, operands: int, part: str) -> str:
             "calls are preserved"
         )
     return (
-        f"`{signature.name}` is declared without an attribute `{part}`; calls that have it are left as they "
-        "are"
+        f"`{signature.name}` is declared without an attribute `{part}`; calls that have it are preserved"
     )
 
 

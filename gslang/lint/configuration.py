@@ -130,6 +130,6 @@ def _selectors(value: object, what: str, path: str) -> tuple[str, ...]:
         selected_codes((), value)
     except ValueError as error:
         raise InputError(
-            f"`{what}`: there is no lint `{error}`", path=path, help="`gslc lint --help` lists them"
+            f"`{what}`: unknown lint `{error}`", path=path, help="`gslc lint --help` lists them"
         ) from None
     return tuple(value)

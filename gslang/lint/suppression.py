@@ -72,7 +72,7 @@ def _idle(item: n.Item, used: set[str], selected: frozenset[str]) -> Iterator[Fi
                 else Edit(_with_space(annotation.span), "")
             )
             guess = None if _code(name) in LINTS else did_you_mean(name.id, _BY_NAME)
-            what = "there is nothing to suppress here" if _code(name) in LINTS else "there is no such lint"
+            what = "there is nothing to suppress here" if _code(name) in LINTS else "unknown lint"
             fix = (
                 Fix("remove the suppression", (edit,)) if guess is None
                 else Fix("name the lint", (Edit(name.span, guess),))

@@ -17,7 +17,7 @@ ITEMS = {
     ),
     "param": ("A value that can be set for a run", "param ${1:name}: ${2:int} = ${3:1};"),
     "fn": ("A function", "fn ${1:name}(${2:x}) = ${3:$2};"),
-    "op": ("An operator of your own", "op ${1:my.name}(${2:x}: tensor) -> tensor;"),
+    "op": ("A custom operator", "op ${1:my.name}(${2:x}: tensor) -> tensor;"),
     "pass": ("Rules in order", "pass ${1:name} {\n    ${2:rule_name};\n}"),
     "test": (
         "A test of a rule",

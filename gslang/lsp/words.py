@@ -7,8 +7,9 @@ from __future__ import annotations
 
 KEYWORDS = {
     "and": "Both conditions hold. If one is unknown, the result is unknown unless the other is false.",
-    "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance goes on "
-    "from the one before, the first from `x`. Outside, `c[-1].y` is the end of the run, `len(c)` its length.",
+    "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance "
+    "continues from the previous one, the first from `x`. Outside, `c[-1].y` is the end of the run, and `len(c)` its "
+    "length.",
     "dialect": "`dialect relay;` — the dialect whose operators the file uses. It comes first in a file.",
     "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is "
     "the first instance's and `index` the number of this one; outside, `branch.conv` stands for all "
@@ -153,9 +154,9 @@ ANNOTATIONS = {
     ),
     "changes": (
         '@changes("why")',
-        "Both sides are not meant to be equal; `gslc verify` says so, and never counts the rule as equal.",
+        "Both sides are not meant to be equal; `gslc verify` never counts the rule as equal.",
     ),
-    "once": ("@once", "A node that the rule made is never the first output of a match of it."),
+    "once": ("@once", "A node created by the rule is never the first output of another match of the rule."),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),
     "disconnected": ("@disconnected", "The outputs share nothing; the rule is checked and never swept."),
     "extern": (
@@ -178,10 +179,10 @@ TRAITS = {
     "reduction": "Combines elements along axes.",
     "monotonic": "Element-wise and non-decreasing.",
     "wrapping": "Computes modulo 2ⁿ on integers of n bits.",
-    "saturating": "What does not fit the element type becomes its least or greatest value.",
+    "saturating": "Numbers outside the element type become its lowest or highest value.",
     "accumulating": "Adds up in `out_dtype` where that is given.",
     "stateful": "No function of its operands: never merged, never folded.",
-    "opaque": "Carried along, never looked into.",
+    "opaque": "Passed along, never inspected.",
 }
 
 TYPES = {

@@ -228,9 +228,9 @@ def replay_choice(
             try:
                 return again.choose([nodes[id] for id in said["nodes"]])[0], applied
             except KeyError:
-                raise ReplayError(line, "the chosen nodes are no graph") from None
+                raise ReplayError(line, "the selected nodes are not a graph") from None
         if entry.step is not None or "match" not in said or "round" not in said:
-            raise ReplayError(line, "this is no application to an e-graph, and not `choose`")
+            raise ReplayError(line, "this is neither an application to an e-graph nor `choose`")
         rule = rules.get(said["rule"])
         if rule is None:
             guess = did_you_mean(said["rule"], rules)

@@ -198,7 +198,7 @@ def _params(item: object, place: str, kind: str, required: tuple[str, ...]) -> d
 
 def _check_tensor(tensor: Tensor, ops: Any, before: int, place: str) -> None:
     if tensor.op >= before:
-        raise _Wrong(place, f"there is no operator {tensor.op} before this place")
+        raise _Wrong(place, f"there is no operator {tensor.op} before this position")
     parts = 2 if tensor.op >= 0 and ops[tensor.op].kind == "OP_SPLIT" else 1
     if not 0 <= tensor.part < parts:
         raise _Wrong(place, f"there is no output {tensor.part}")

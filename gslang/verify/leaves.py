@@ -122,7 +122,7 @@ class Leaves:
         ):
             return ABSENT
         if leaf.kind == "op":
-            raise Misfit("an operator variable is no tensor")
+            raise Misfit("an operator variable is not a tensor")
         shape: Any = self.wanted(
             number, "shape", proposed if proposed is not None else self.field_shape or some_shape(rng)
         )

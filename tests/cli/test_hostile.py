@@ -46,7 +46,7 @@ CASES = {
     ),
     "output is a folder": ("r.gsl g.json -o d", 3, "d: cannot be written: is a directory"),
     "unknown suffix": ("r.gsl g.json -o o.xyz", 3, "use .json, .relay or .onnx"),
-    "unknown output format": ("r.gsl g.json --output-format yaml", 3, "there is no format `yaml`"),
+    "unknown output format": ("r.gsl g.json --output-format yaml", 3, "unknown format `yaml`"),
     "empty output": ("r.gsl g.json -o ''", 3, "the name of the output is empty"),
     "empty graph": ("r.gsl ''", 3, "the name of the graph's file is empty"),
     "empty rules": ("'' g.json", 3, "the name of the rules is empty"),

@@ -312,18 +312,18 @@ def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        (("-o", "a.json", "--trace", "./a.json"), "./a.json: the trace would take the place of the graph\n"),
+        (("-o", "a.json", "--trace", "./a.json"), "./a.json: the trace would overwrite the graph\n"),
         (
             ("-o", "a.json", "--trace", "t", "--report", "t"),
-            "t: the trace would take the place of the report\n",
+            "t: the trace would overwrite the report\n",
         ),
         (
             ("-o", "a.json", "--report", "graph.json"),
-            "graph.json: the report would take the place of the graph that is read\n",
+            "graph.json: the report would overwrite the graph that is read\n",
         ),
         (
             ("-o", "a.json", "--trace", "rules.gsl"),
-            "rules.gsl: the trace would take the place of the rules\n",
+            "rules.gsl: the trace would overwrite the rules\n",
         ),
         (("-o", "a.json", "--replay", "-"), "a trace must be read from a file\n"),
     ],

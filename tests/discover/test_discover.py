@@ -264,10 +264,10 @@ def test_the_most_useful_rule_comes_first(tmp_path: Path) -> None:
         (["--ops", "add", "--inputs", "[q]"], 3, "`q` is not a size"),
         (["--ops", "add", "--inputs", "n, m"], 3, "is not a shape"),
         (["--ops", "add", "--constants", "one"], 3, "is not a list of numbers"),
-        (["--ops", "add", "--dialect", "relais"], 3, "there is no dialect"),
+        (["--ops", "add", "--dialect", "relais"], 3, "unknown dialect"),
         (["--ops", "nn.conv2d", "--inputs", "[n]"], 3, "takes none of the inputs"),
         (["--ops", "add", "--size", "0"], 2, "--size"),
-        (["none.gsl"], 3, "there is no such rule file"),
+        (["none.gsl"], 3, "no such rule file"),
     ],
 )
 def test_mistakes(arguments: list[str], code: int, said: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -173,7 +173,7 @@ def test_an_archive_of_a_later_version(tmp_path: Path) -> None:
         ("kernel_size=[3, 3]", "kernel_size=[2.5, 3]", "attribute `kernel_size` of `nn.conv2d` is `int"),
         ("a_max=6f", "b_max=6f", "`clip` is declared without an attribute `b_max`"),
         ("padding=[1, 1, 1, 1]", "padding=[1, 1, 1, 99999999999999999999]", "the result would be float32"),
-        ('dtype="int64"', 'dtype="inv64"', "there is no data type `inv64`"),
+        ('dtype="int64"', 'dtype="inv64"', "unknown data type `inv64`"),
         (
             "nn.bias_add(%0, %b)", "nn.bias_add(%0, %b, %b)",
             "`nn.bias_add` has 2 operands (data, bias), not 3",

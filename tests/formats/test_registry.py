@@ -134,7 +134,7 @@ def test_dialects(tmp_path: Path) -> None:
     graph = sample()
     graph.dialect = "rleay"
     write_graph(graph, tmp_path / "g.json")
-    with pytest.raises(InputError, match="/dialect: there is no dialect `rleay`"):
+    with pytest.raises(InputError, match="/dialect: unknown dialect `rleay`"):
         read_graph(tmp_path / "g.json")
     with pytest.raises(InputError, match="cannot be Relay text"):
         write_graph(graph, tmp_path / "g.relay")

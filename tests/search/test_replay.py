@@ -135,7 +135,7 @@ def test_a_trace_that_does_not_fit(folder: Path, capsys: pytest.CaptureFixture[s
     wrong("there is no node `nowhere`", 1, {"outputs": ["nowhere"]})
     wrong("has other `equal` here", 1, {"equal": {}})
     wrong("there is no node `nowhere`", last, {"nodes": ["nowhere"]})
-    wrong("the chosen nodes are no graph", last, {"nodes": lines[last]["nodes"][:1]})
+    wrong("the selected nodes are not a graph", last, {"nodes": lines[last]["nodes"][:1]})
     wrong("`nodes` are ids", last, {"nodes": 3})
     wrong("the trace of a search ends with `choose`", 0, {}, -1)
     wrong("`method` is eqsat", 0, {"method": "magic"})

@@ -350,7 +350,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (folder / "other.json").write_text("{")
     assert main(["verify", "--recheck", str(folder)]) == 1
     assert (
-        "its checksum is another one" in (said := capsys.readouterr().out) and "this is no JSON" in said
+        "its checksum is another one" in (said := capsys.readouterr().out) and "this is not JSON" in said
         and "0 checked, 2 refused" in said
     )
 
@@ -380,7 +380,7 @@ def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["verify"]) == 2
     said = capsys.readouterr().err
     assert (
-        "there is no such folder" in said and "there are no certificates" in said
+        "no such folder" in said and "there are no certificates" in said
         and "cannot be written" in said and "rules are expected" in said
     )
 

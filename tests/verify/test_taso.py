@@ -163,7 +163,7 @@ def broken(change: Any) -> list[Any]:
         ),
         (
             broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId=0)),
-            "/0/srcOp/0/inputs/0: there is no operator 0 before this place",
+            "/0/srcOp/0/inputs/0: there is no operator 0 before this position",
         ),
         (
             broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId="x")),

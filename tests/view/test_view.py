@@ -242,13 +242,13 @@ def test_apply_writes_the_same_page(folder: Path) -> None:
             ["view", "g.json", "r.gsl", "--rule", "relu_rel", "-o", "p.html"], ExitCode.USAGE,
             "did you mean `relu_relu`?",
         ),
-        (["view", "g.json", "-o", "g.json"], ExitCode.USAGE, "would take the place"),
-        (["view", "g.json", "r.gsl", "-o", "r.gsl"], ExitCode.USAGE, "would take the place"),
+        (["view", "g.json", "-o", "g.json"], ExitCode.USAGE, "would overwrite"),
+        (["view", "g.json", "r.gsl", "-o", "r.gsl"], ExitCode.USAGE, "would overwrite"),
         (["view", "-", "-"], ExitCode.BAD_INPUT, "cannot both come from standard input"),
         (["view", "none.json", "-o", "p.html"], ExitCode.BAD_INPUT, "none.json"),
         (["view", "g.json", "-o", "no/p.html"], ExitCode.BAD_INPUT, "there is no folder"),
         (["r.gsl", "g.json", "-o", "o.json", "--html", "-"], ExitCode.USAGE, "a page must be written"),
-        (["r.gsl", "g.json", "-o", "o.json", "--html", "o.json"], ExitCode.USAGE, "would take the place"),
+        (["r.gsl", "g.json", "-o", "o.json", "--html", "o.json"], ExitCode.USAGE, "would overwrite"),
     ],
 )
 def test_refusals(

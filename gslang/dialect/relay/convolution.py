@@ -228,7 +228,7 @@ def _blocks(larger: bool) -> Infer:
             )
         channels = result[place["C"]]
         if larger and channels % (block * block):
-            raise TypeInferenceError(f"{channels} channels are no multiple of {block * block}")
+            raise TypeInferenceError(f"{channels} channels are not a multiple of {block * block}")
         result[place["C"]] = channels // (block * block) if larger else channels * block * block
         return TensorType(tuple(result), data.dtype)
 

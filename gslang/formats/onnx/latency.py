@@ -164,7 +164,7 @@ def _session(graph: Graph, inputs: Mapping[str, object], setting: Setting, memor
     if session.get_providers()[0] != setting.provider:
         raise InputError(
             f"onnxruntime cannot run this model with {setting.provider}",
-            help="leave --provider out to measure on the CPU",
+            help="remove --provider to measure on the CPU",
         )
     return session
 

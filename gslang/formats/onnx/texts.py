@@ -61,8 +61,8 @@ def _values(graph: GraphProto, path: str) -> None:
         if type(tensor.name) is not str:
             _check(tensor.name, "the name of a tensor", path)
         for entry in tensor.external_data if tensor.data_location else ():
-            _check(entry.key, "a place of external data", path)
-            _check(entry.value, "a place of external data", path)
+            _check(entry.key, "the location of external data", path)
+            _check(entry.value, "the location of external data", path)
     for annotation in graph.quantization_annotation:
         _check(annotation.tensor_name, "the name of a tensor", path)
 

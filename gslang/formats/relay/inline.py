@@ -30,7 +30,7 @@ def inlined(
                 f"function `{name}` would have {sizes[name]:,} nodes with all calls inlined; at most "
                 f"{_MOST_NODES:,} are made"
             )
-            raise InputError(message, path=path, help="leave `--inline` out: calls of functions stay calls")
+            raise InputError(message, path=path, help="remove `--inline`: calls of functions remain calls")
     done: dict[str, tuple[Graph, list[int]]] = {}
     for name in order:
         done[name] = _expanded(graphs[name], parameters[name], done)

@@ -85,18 +85,18 @@ def _matched(text: str) -> re.Match[str]:
 def _typed(text: str, value: Any, dtype: str) -> Any:
     if dtype == "bool":
         if value not in (0, 1):
-            raise LiteralError(f"`{text}` does not fit bool")
+            raise LiteralError(f"`{text}` is out of range for bool")
     elif dtype.startswith("float"):
         # The shortest decimal of the largest float32 is above it: what rounds to it fits. For float16 TVM is
         # strict.
         with numpy.errstate(over="ignore"):
             rounded = float(numpy.dtype(dtype).type(value))
         if "inf" not in text and (isinf(rounded) or (dtype == "float16" and abs(value) > 65504)):
-            raise LiteralError(f"`{text}` does not fit {dtype}")
+            raise LiteralError(f"`{text}` is out of range for {dtype}")
     else:
         limits = numpy.iinfo(dtype)
         if not limits.min <= value <= limits.max:
-            raise LiteralError(f"`{text}` does not fit {dtype}")
+            raise LiteralError(f"`{text}` is out of range for {dtype}")
     result = numpy.array(value, dtype=dtype)
     result.setflags(write=False)  # shared by all literals of this text
     return result

@@ -56,7 +56,7 @@ def relay_in_onnx(graph: Graph, dialect: Dialect) -> Graph:
 def _leaf(b: Builder, graph: Graph, node: int) -> int:
     type, name = graph.types[node], graph.names[node] or f"leaf_{node}"
     if not isinstance(type, TensorType):
-        raise NotInOnnx(f"`{name}`, which is no tensor")
+        raise NotInOnnx(f"`{name}`, which is not a tensor")
     if graph.op[node] is INPUT:
         return b.graph.add_input(name, type)
     value = graph.value(node)

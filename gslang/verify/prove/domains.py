@@ -222,7 +222,7 @@ def _sections(world: World, choices: Choices) -> object:
 
 def _of_range(world: World, name: str, side: Any, attrs: Attributes, choices: Choices) -> object:
     """An end of the dimensions that a `reshape_like` takes from one of its sides."""
-    world.notes.add("`lhs_begin` and its like are not negative")
+    world.notes.add("`lhs_begin` and similar attributes are not negative")
     least = attrs.get(name.replace("end", "begin"), 0)
     value = choices.choose(len(side.shape) + 1)
     if value < least:

@@ -54,7 +54,7 @@ def _sums(world: World, sizes: Family) -> tuple[Number, Number]:
     facts = world.facts
     first, later = (facts.normal(size) for size in (sizes.first, sizes.later))
     if not is_number(first) or not is_number(later):
-        raise NotProved("a sum over instances of what is no size")
+        raise NotProved("a sum over instances of a value that is not a size")
     key = (sizes.block, text_of(first), text_of(later))
     for (block, a, b), found in world.sums:
         if (block, text_of(facts.normal(a)), text_of(facts.normal(b))) == key:
@@ -71,7 +71,7 @@ def joined_family(world: World, parts: Family, axis: int) -> Tensor:
     """The tensors of all instances, joined along an axis."""
     first, later = parts.first, parts.later
     if not isinstance(first, Tensor) or not isinstance(later, Tensor):
-        raise NotProved("what is joined is no tensor")
+        raise NotProved("a concatenated value is not a tensor")
     rank = len(first.shape)
     place = plain_axis(world, axis, rank)
     world.need_true(len(later.shape) == rank, "joined tensors of different rank")

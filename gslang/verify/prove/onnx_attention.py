@@ -196,7 +196,7 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
             if mask.leaf is None:
                 raise NotProved("a mask of lengths that is computed")
             if not world.reading:
-                world.notes.add("a mask of lengths hides the same keys whatever takes it")
+                world.notes.add("a mask of lengths hides the same keys for every operator")
             entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
     hidden = ONE - truth(entry)  # 0 or not
     return hidden * _low(attrs)

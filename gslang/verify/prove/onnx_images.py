@@ -143,7 +143,7 @@ def _whole(factor: object) -> Number:
     if isinstance(factor, float) and factor.is_integer():
         return int(factor)
     if isinstance(factor, (float, Real, Token)):
-        raise NotProved("a scale that is no whole number")
+        raise NotProved("a scale that is not an integer")
     return factor  # type: ignore[return-value]
 
 

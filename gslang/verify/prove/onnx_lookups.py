@@ -40,11 +40,11 @@ def place_in(
     if known is not None:
         return _inside(world, known, size, from_end)
     if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
-        raise NotProved("a sum over places that are looked up")
+        raise NotProved("a sum over positions that are looked up")
     for place in world.places:
         if place.said.key == value.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
             if place.from_end and not from_end:
-                world.notes.add("places that are looked up are not counted from the end")
+                world.notes.add("indices of lookups are not negative")
             return place.position
     if world.comparing == "source":
         if not facts.at_least(size, 1):
@@ -52,7 +52,7 @@ def place_in(
         world.places.append(Place(value, size, facts.place(size), from_end))
         return world.places[-1].position
     if (origin := _before_conversion(world, places)) is None:
-        raise NotProved("a place that the source does not look up")
+        raise NotProved("a position that the source does not look up")
     return place_in(world, origin, index, size, more, from_end)
 
 
@@ -66,7 +66,7 @@ def _before_conversion(world: World, places: Tensor) -> Tensor | None:
     if name is None:
         return None
     if not holds(places.dtype, origin.dtype):
-        world.notes.add(f"places that are looked up are numbers of {name}")
+        world.notes.add(f"indices of lookups are {name}")
     return origin
 
 
@@ -92,7 +92,7 @@ def _inside(world: World, place: Number, size: Number, from_end: bool) -> Number
     if not (facts.at_least(counted, 0) and facts.at_least(size - 1, counted)):
         if world.comparing == "source":
             raise Impossible(OPERATOR)  # it is not defined there
-        raise NotProved("a place that may lie outside")
+        raise NotProved("a position that may be out of range")
     return counted
 
 

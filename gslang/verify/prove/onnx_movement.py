@@ -173,7 +173,7 @@ def parts_by(world: World, x: Tensor, axis: int, sizes: Listed) -> EqualParts:
     place = facts.size("each", 0)
     facts.learn(sizes.end - 1 - place * sizes.step)
     if not facts.equal(sizes.number(place), parts.size_of(place)):
-        raise NotProved("a split into parts of different sizes, of which there are any number")
+        raise NotProved("a split into any number of parts of different sizes")
     return parts
 
 

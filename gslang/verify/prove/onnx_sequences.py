@@ -56,7 +56,7 @@ def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
         found = int(said.constant)
     else:
         (found,) = whole_numbers(world, place, f"places in {count}", any_place)
-    world.need_true(type(found) is int and -count <= found < count, "a place that a sequence has not")
+    world.need_true(type(found) is int and -count <= found < count, "a position outside a sequence")
     return parts[found]
 
 

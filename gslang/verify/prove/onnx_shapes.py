@@ -36,7 +36,7 @@ def gathered_size(world: World, sizes: Tensor, places: Tensor, axis: int) -> Ten
         return tuple(world.facts.choices.choose(2 * rank) - rank for _ in range(count))
 
     chosen = whole_numbers(world, places, f"places in {rank}", choose)
-    world.need_true(all(-rank <= k < rank for k in chosen), "a place that a vector has not")
+    world.need_true(all(-rank <= k < rank for k in chosen), "a position outside a vector")
     found = tuple(items[k] for k in chosen)
     return vector(found, "int64") if places.shape else constant(of_size(found[0]), (), "int64")
 

@@ -91,7 +91,7 @@ def meaning_of(
         return _RELAY[operator](world, operands, attrs)
     if operator == "collapse_sum_to":
         if operands[1].items is None:
-            raise NotProved("a shape that is no constant")
+            raise NotProved("a shape that is not a constant")
         return collapse(world, operands[0], operands[1].items)
     if operator == "cast":
         return cast(world, operands[0], attrs["dtype"])

@@ -48,7 +48,7 @@ def attributes_of(
         if operand.attribute is not None and operand.name in tests:
             chosen = Proposed(case, operator, operand.name)(tests[operand.name].test)
             if chosen is UNSAID:
-                raise NotProved("an operand that stands as an attribute and may be any")
+                raise NotProved("an operand that is represented as an attribute and is unconstrained")
             attrs[operand.name] = chosen
     return attrs
 

@@ -187,7 +187,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
         if left_out:
-            reason = NotProved(f"no case that was looked at has {left_out[0]}")
+            reason = NotProved(f"no case that was examined has {left_out[0]}")
         elif found.cases:
             reached = most
             best = Proof(

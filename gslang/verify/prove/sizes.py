@@ -60,7 +60,7 @@ class Size:
         return self.text
 
     def __hash__(self) -> int:
-        raise NotProved("a symbolic size stands where a number is needed")
+        raise NotProved("a symbolic size where a number is needed")
 
     __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
 
@@ -148,7 +148,7 @@ class Copies:
 def _other(value: object) -> Any:
     if hasattr(value, "term"):  # a real number knows what to do with sizes
         return NotImplemented
-    raise NotProved("a size meets something that is no size")
+    raise NotProved("a size combined with a value that is not a size")
 
 
 def is_number(value: object) -> bool:

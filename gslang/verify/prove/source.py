@@ -234,7 +234,7 @@ class Source:
         """An input or constant, with what its constraints fix of shape, type and value."""
         choices = self.world.facts.choices
         if pattern.kind == "op":
-            raise NotProved("an operator variable stands as a tensor")
+            raise NotProved("an operator variable is used as a tensor")
         if pattern.optional and choices.choose(2) == 1:
             return ABSENT
         leaf = Leaf(
@@ -377,7 +377,7 @@ class Source:
         """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.tensor(base)
         if not isinstance(value, (tuple, OpenParts)):
-            raise NotProved("a projection of what is no tuple")
+            raise NotProved("a projection of a value that is not a tuple")
         index: object = UNSAID
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":

@@ -200,7 +200,7 @@ class ConstantValue(Opaque):
         if isinstance(other, Real) and self.taken == len(self.leaf.resolved().shape):
             return bool(self.real() == other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
-            raise NotProved("a constant's value is compared with something that is no number")
+            raise NotProved("a constant's value is compared with a value that is not a number")
         if self.place() is not None or self.leaf.number is not None:
             return bool(self.real() == other)
         if self.taken < len(self.leaf.resolved().shape):

@@ -80,7 +80,7 @@ class Target(TargetNodes[Value]):
         """The known part of the type of a new node."""
         value = self.one(number)
         if not isinstance(value, Tensor):
-            raise NotProved("the type of something that is no tensor")
+            raise NotProved("the type of a value that is not a tensor")
         shape = tuple(self.world.facts.normal(d) for d in value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
@@ -124,7 +124,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, Family):
             return [whole]
         if not isinstance(whole, tuple):
-            raise NotProved("projections of what is no tuple")
+            raise NotProved("projections of a value that is not a tuple")
         return list(whole)
 
     def of_instances(self, number: int, target: ir.SpliceInstances) -> list[Value]:
@@ -271,7 +271,7 @@ def result_of(
 def _hold_to(case: Case, meaning: ir.Meaning, result: Value) -> None:
     """Hold a declared value to the type that is declared beside it."""
     if not isinstance(result, Tensor):
-        raise NotProved("a declared type of what is no tensor")
+        raise NotProved("a declared type of a value that is not a tensor")
     if meaning.shape is not None:
         shape = case.value(meaning.shape)
         case.world.need_true(len(shape) == len(result.shape), "the declared rank of a value")

@@ -62,7 +62,7 @@ def error_of(value: Any) -> InputError:
         (document([{"id": "x", "kind": "input", "dtype": "float32"}]), "/nodes/0", "`shape` is missing"),
         (document([{"id": "x", "kind": "input", "shape": []}]), "/nodes/0", "`dtype` is missing"),
         (document([leaf(dtype=32)]), "/nodes/0/dtype", "expected the name of a type, got 32"),
-        (document([leaf(dtype="flaot32")]), "/nodes/0/dtype", "there is no type `flaot32`"),
+        (document([leaf(dtype="flaot32")]), "/nodes/0/dtype", "unknown type `flaot32`"),
         (
             document([leaf(shape=4)]), "/nodes/0/shape",
             "expected a list of dimensions, or null for an unknown rank, got 4",
@@ -186,9 +186,9 @@ def test_values_that_do_not_fit(value: Any, place: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("dtype", "value", "message"),
     [
-        ("int8", 128, "128 does not fit int8 (-128 to 127)"),
-        ("uint8", -1, "-1 does not fit uint8 (0 to 255)"),
-        ("int4", 8, "8 does not fit int4 (-8 to 7)"),
+        ("int8", 128, "128 is out of range for int8 (-128 to 127)"),
+        ("uint8", -1, "-1 is out of range for uint8 (0 to 255)"),
+        ("int4", 8, "8 is out of range for int4 (-8 to 7)"),
         ("int32", 1.5, "expected an integer for int32, got 1.5"),
         ("int32", True, "expected an integer for int32, got true"),
         ("bool", 1, "expected true or false, got 1"),

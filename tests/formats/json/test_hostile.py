@@ -54,7 +54,7 @@ CASES = {
         lambda: text(shape=[2**63]), r"/nodes/0/shape/0: a dimension is a number from 0 to",
     ),
     "a width that no float has": (
-        lambda: text(dtype="float33"), r"/nodes/0/dtype: there is no type `float33`",
+        lambda: text(dtype="float33"), r"/nodes/0/dtype: unknown type `float33`",
     ),
     "no operand": (
         lambda: text(inputs=[None]), r"/nodes/1/inputs/0: `nn.relu` requires its operand `data`",
