@@ -8,8 +8,8 @@ from __future__ import annotations
 KEYWORDS = {
     "and": "Both conditions hold. If one is unknown, the result is unknown unless the other is false.",
     "chain": "`chain c in 2.. from x { y = nn.relu(prev.y); }` — a run of any length: each instance "
-    "continues from the previous one, the first from `x`. Outside, `c[-1].y` is the end of the run, and `len(c)` its "
-    "length.",
+    "continues from the previous one, the first from `x`. Outside, `c[-1].y` is the end of the run, and "
+    "`len(c)` its length.",
     "dialect": "`dialect relay;` — the dialect whose operators the file uses. It comes first in a file.",
     "each": "`each branch in 2.. { … }` — a template matched any number of times. Inside, `first.NAME` is "
     "the first instance's and `index` the number of this one; outside, `branch.conv` stands for all "
