@@ -85,7 +85,7 @@ REASONS = [
         lambda b: (b.graph.add("nn.conv2d", [x_of(b), -1]),),
         "operand-missing",
         "an operand",
-        "left out",
+        "omitted",
     ),
     (
         "rule r(x, y): concatenate((x, y)) => x;",

@@ -287,7 +287,7 @@ def test_local_functions_that_double_are_not_written_out() -> None:
     assert large.types[large.outputs[0]].shape is None
     assert large.meta["warnings"] == [
         (
-            "local functions that call themselves, or give more than 100,000 nodes, are not looked into: "
-            "types of their results are not known"
+            "local functions that call themselves, or give more than 100,000 nodes, are not examined: "
+            "types of their results are unknown"
         )
     ]
