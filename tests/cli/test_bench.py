@@ -107,7 +107,7 @@ def test_apply_measures_too(
         ([MODEL, "std.onnx", "--pass", "basics"], 2, "did you mean `basic`?"),
         ([MODEL, "--inputs", "nothing.npz"], 3, "nothing.npz"),
         ([MODEL, "--report", "-"], 2, "the report must be written to a file"),
-        ([MODEL, "--report", MODEL], 2, "would take the place of the model"),
+        ([MODEL, "--report", MODEL], 2, "would overwrite the model"),
         (["rules.gsl", MODEL], 2, "the model comes first"),
         (["nothing.onnx"], 3, "no such file"),
     ],
