@@ -50,6 +50,20 @@ PHRASES = {
     "rules stand under the operator": "rules are indexed by root operator",
     "what happened, and where it went wrong": "debugging rewrites",
     "mended": "fixed",
+    "come to nothing": "without an answer",
+    "comes to nothing": "without an answer",
+    "stand in parentheses": "are written in parentheses",
+    "stands in braces": "is written in braces",
+    "stand in brackets": "are written in brackets",
+    "is no arrow": "is not an arrow",
+    "is no keyword": "is not a keyword",
+    "has errors of its own": "has errors",
+    "hardly ever equals": "rarely equals",
+    "tells what a node is": "tests the kind of a node",
+    "is gone since": "was removed in",
+    "whatever takes it": "for every operator",
+    "left as they are": "preserved",
+    "exit codes: 0 fine": "exit codes: 0 success",
 }
 
 

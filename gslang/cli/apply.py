@@ -352,10 +352,10 @@ def _conflict(options: argparse.Namespace) -> str | None:
         )
     kept = {
         "the rules": options.rules,
-        "the trace that is read": options.replay,
+        "the input trace": options.replay,
         "the inputs": options.inputs,
     }
-    read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
+    read = {"the input graph": options.graph, "the input parameters": options.params}
     reports = {"the report": options.report, "the trace": options.trace, "the page": options.html}
     wrong = graph_takes_place(options, kept) or shared_file(
         reports, {**kept, **read, **written_with(options)}

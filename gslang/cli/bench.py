@@ -127,7 +127,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
     read = {
         "the model": options.graph,
         "the rules": options.rules,
-        "the parameters that are read": options.params,
+        "the input parameters": options.params,
         "the inputs": options.inputs,
     }
     wrong = shared_file({"the report": options.report}, read)

@@ -50,7 +50,7 @@ def _page(options: argparse.Namespace) -> int:
         refuse_output(options.output)
     if wrong := shared_file(
         {"the page": options.output},
-        {"the graph": options.graph, "the parameters that are read": options.params},
+        {"the graph": options.graph, "the input parameters": options.params},
     ):
         sys.stderr.write(f"gslc convert: {wrong}")
         return ExitCode.USAGE

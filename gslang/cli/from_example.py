@@ -113,7 +113,7 @@ def _mistake(options: argparse.Namespace) -> str | None:
         {
             "the first graph": options.before,
             "the second graph": options.after,
-            "the parameters that are read": options.params,
+            "the input parameters": options.params,
         },
     )
 

@@ -70,7 +70,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return ExitCode.USAGE
     if wrong := outputs_conflict(
-        {"the rule file": options.output}, {"the rules that are read": options.rules}
+        {"the rule file": options.output}, {"the input rules": options.rules}
     ):
         sys.stderr.write(f"gslc generalize: {wrong}")
         return ExitCode.USAGE

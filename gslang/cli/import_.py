@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.hosts.judged import FORMATS, Given, as_written, judge_all, rule_file
 
     if wrong := outputs_conflict(
-        {"the rule file": options.output}, {"the rules that are read": options.file}
+        {"the rule file": options.output}, {"the input rules": options.file}
     ):
         sys.stderr.write(f"gslc import {options.kind}: {wrong}")
         return ExitCode.USAGE

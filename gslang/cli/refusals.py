@@ -101,8 +101,8 @@ def graph_takes_place(options: argparse.Namespace, kept: Mapping[str, str | None
         output not in (None, "-") and given not in (None, "-") and _identity(output) == _identity(given)
     )
     beside = {what: path for what, path in written.items() if what != "the graph"}
-    read = {**kept, "the parameters that are read": None if in_place else options.params}
-    return shared_file(written, read) or shared_file(beside, {"the graph that is read": given})
+    read = {**kept, "the input parameters": None if in_place else options.params}
+    return shared_file(written, read) or shared_file(beside, {"the input graph": given})
 
 
 def outputs_conflict(written: Mapping[str, str | None], read: Mapping[str, str | None]) -> str | None:
@@ -124,7 +124,7 @@ def shared_file(written: Mapping[str, str | None], read: Mapping[str, str | None
             continue
         other = seen.setdefault(_identity(path), what)
         if other != what:
-            return f"{path}: {what} would overwrite {other}\n  help: give {what} a file of its own\n"
+            return f"{path}: {what} would overwrite {other}\n  help: give {what} a separate file\n"
     return None
 
 

@@ -228,11 +228,11 @@ def _conflict(options: argparse.Namespace) -> str | None:
     if options.trace == "-":
         return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
     if options.save_egraph == "-":
-        return "gslc: an e-graph goes to a file\n  help: --save-egraph e.json\n"
+        return "gslc: an e-graph must be written to a file\n  help: --save-egraph e.json\n"
     if options.save_egraph and options.method != "eqsat":
-        return "gslc: --save-egraph is for --method eqsat: the other methods make no e-graph\n"
+        return "gslc: --save-egraph is for --method eqsat: the other methods create no e-graph\n"
     kept = {"the rules": options.rules, "the cost table": options.cost, "the inputs": options.inputs}
-    read = {"the graph that is read": options.graph, "the parameters that are read": options.params}
+    read = {"the input graph": options.graph, "the input parameters": options.params}
     reports = {
         "the report": options.report,
         "the e-graph": options.save_egraph,

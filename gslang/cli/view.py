@@ -129,7 +129,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
     read = {
         "the graph": options.graph,
         "the rules": options.rules,
-        "the parameters that are read": options.params,
+        "the input parameters": options.params,
     }
     wrong = shared_file({"the page": options.output}, read)
     return wrong.rstrip() if wrong else None

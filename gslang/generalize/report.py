@@ -25,7 +25,7 @@ def _shown(g: Generalized) -> str:
     ]
     lines += [f"# tried: {_tried(t)}" for t in g.tried]
     if g.stopped is not None:
-        more = f"--seconds {max(60, 4 * g.stopped):g} goes on"
+        more = f"--seconds {max(60, 4 * g.stopped):g} allows more"
         lines += [
             f"# {g.stopped:.2g} s of processor time did not suffice: {more}", f"# left open: {g.left_open}"
         ]

@@ -319,7 +319,7 @@ def test_a_trace_that_cannot_be_written_or_read(files: Path, capsys: pytest.Capt
         ),
         (
             ("-o", "a.json", "--report", "graph.json"),
-            "graph.json: the report would overwrite the graph that is read\n",
+            "graph.json: the report would overwrite the input graph\n",
         ),
         (
             ("-o", "a.json", "--trace", "rules.gsl"),
