@@ -151,8 +151,8 @@ class Panel {
 }
 
 const BUILTIN = {
-  fold: "A built-in step: what depends on constants and known parameters only is computed.",
-  cse: "A built-in step: equal calls become one.",
-  difference: "Nodes that only one of the two graphs has, and nodes that read something else.",
-  finish: "A built-in step at the end of a run: operands that are attributes of an operator become attributes.",
+  fold: "A built-in step: evaluates nodes that depend only on constants and known parameters.",
+  cse: "A built-in step: merges equal calls.",
+  difference: "Nodes that occur in only one of the two graphs, and nodes with different operands.",
+  finish: "A built-in step at the end of a run: operands that the operator declares as attributes become attributes.",
 };
