@@ -216,7 +216,7 @@ def write_value(value: object, as_float: bool, six_digits: bool) -> str:
         try:
             return write_float(float(value), six_digits)
         except OverflowError:
-            raise InputError("a whole number is too large for Relay text, which has a float there") from None
+            raise InputError("an integer is too large for Relay text, which has a float there") from None
     if isinstance(value, int):
         return str(value) if -(1 << 31) <= value < 1 << 31 else f"{value}i64"
     if isinstance(value, str):

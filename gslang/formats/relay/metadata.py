@@ -182,7 +182,7 @@ class Metadata:
         if number == 0:
             return None
         if depth > MAX_DEPTH:
-            raise MetadataError(f"objects nested more than {MAX_DEPTH} levels deep, or in a circle")
+            raise MetadataError(f"objects nested more than {MAX_DEPTH} levels deep, or in a cycle")
         node = self._node(number)
         match node.get("type_key"):
             case "IntImm" | "FloatImm" as kind:

@@ -48,9 +48,9 @@ class Problems:
                 index, "`...` is a placeholder for something that was not printed", "print the whole module"
             )
         if token == '"':
-            self.error(index, "this string does not end")
+            self.error(index, "this string is not terminated")
         if token == "/*":
-            self.error(index, "this comment does not end")
+            self.error(index, "this comment is not terminated")
         shown = token if len(token) < 40 else token[:37] + "…"
         self.error(index, f"expected {what}, found `{shown}`")
 

@@ -321,7 +321,7 @@ def _call_order(
                 elif target is not None and len(target.parameters) != arguments:
                     count = len(target.parameters)
                     problems.error(
-                        at, f"`{callee}` takes {count} argument{'s' * (count != 1)}, here are {arguments}"
+                        at, f"`{callee}` takes {count} argument{'s' * (count != 1)}, got {arguments}"
                     )
                 elif callee in open_:
                     problems.unsupported(at, "recursion", f"`{callee}` depends on itself")

@@ -41,7 +41,7 @@ def complete_types(
             try:
                 inferred = infer_node(graph, dialect or _NOTHING, node)
             except TypeInferenceError as error:
-                findings.append((node, f"`{graph.op[node]}` does not fit its operands: {error}"))
+                findings.append((node, f"`{graph.op[node]}` does not match its operands: {error}"))
             else:
                 if undeclared is not None:
                     findings.append((node, undeclared))

@@ -76,7 +76,7 @@ class Scope(ABC):
             index = int(field) if len(field) < 12 else MAX_FIELD
             known = self.graph.types[node]
             if isinstance(known, TensorType) or index >= MAX_FIELD:
-                self.problems.error(at, f"`.{field}` takes a field of a tuple, this is a tensor")
+                self.problems.error(at, f"`.{field}` takes a field of a tuple, found a tensor")
             if isinstance(known, TupleType) and index >= len(known.fields):
                 self.problems.error(
                     at, f"there is no field {index} in a tuple with {len(known.fields)} fields"
@@ -231,5 +231,5 @@ class Scope(ABC):
             if token in body.pending:
                 self.problems.unsupported(at, "recursion", f"`{token}` is used in its own definition")
             body = body.outer
-        help = "put blanks around `/` and `-`" if re.search(r"[/-]", token) else ""
+        help = "put spaces around `/` and `-`" if re.search(r"[/-]", token) else ""
         self.problems.error(at, f"undeclared variable `{token}`", help)
