@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from lark import UnexpectedInput
 
 _RANGE: Final = (
-    "write `range(n)` to count up to a value: `[e for i in range(n)]`; as many instances as a value says are "
-    "`each b in n { … }`"
+    "write `range(n)` to count up to a value: `[e for i in range(n)]`; for a number of instances given by a "
+    "value, write `each b in n { … }`"
 )
 
 # Terminals as a person would write them.
