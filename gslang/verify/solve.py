@@ -7,7 +7,7 @@ count of instances.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -271,13 +271,23 @@ def _of_range(node: int, length: int, making: Making) -> Wish:
     return {(end, "value"): length} if isinstance(nodes[end], ir.LeafNode) else {}
 
 
-def _of_expansion(node: int, shape: object, making: Making) -> Wish:
-    """The operand that says the shape of an expansion, which may be one of several alternatives."""
+# operator → the operand or the attribute that is the shape of its result
+_SAYS_SHAPE: Mapping[str, int | str] = {
+    "Expand": 1, "Reshape": 1, "dyn.broadcast_to": 1, "dyn.reshape": 1, "broadcast_to": "shape",
+    "reshape": "newshape",
+}
+
+
+def _of_stated_shape(node: int, shape: object, making: Making) -> Wish:
+    """The operand or attribute that says the shape of a call, which may be one of several alternatives."""
     nodes = making.rule.nodes
     for branch in nodes[node].branches or (node,):
         call = nodes[branch]
-        if isinstance(call, ir.CallNode) and call.operators in (("Expand",), ("dyn.broadcast_to",)):
-            return {(call.below[1], "value"): shape} if isinstance(nodes[call.below[1]], ir.LeafNode) else {}
+        says = _SAYS_SHAPE.get(call.operators[0]) if isinstance(call, ir.CallNode) else None
+        if isinstance(says, str):
+            return {(branch, says): shape}
+        if says is not None and isinstance(nodes[call.below[says]], ir.LeafNode):
+            return {(call.below[says], "value"): shape}
     return {}
 
 
@@ -308,7 +318,7 @@ def _field(node: int, name: str, value: object, making: Making) -> Wish:
     pattern = making.rule.nodes[node]
     if name == "name":
         return {(node, name): value} if isinstance(value, str) else {}
-    if name == "shape" and (wish := _of_expansion(node, value, making)):
+    if name == "shape" and (wish := _of_stated_shape(node, value, making)):
         return wish
     if not isinstance(pattern, ir.CallNode):
         if name != "shape" or (slot := making.bound(node)) < 0:
