@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path, PurePath
+from pathlib import PurePath
 
 
-def relative_path(name: str, root: Path | None = None) -> str:
-    """A file below `root` (the working directory) relative to it, with slashes; others as they are."""
+def relative_path(name: str) -> str:
+    """A file below the working directory relative to it, with slashes; others as they are."""
     path = PurePath(name)
     if path.is_absolute():
         try:
-            path = path.relative_to(root or Path(os.getcwd()))
+            path = path.relative_to(os.getcwd())
         except ValueError:
             pass
     return path.as_posix()

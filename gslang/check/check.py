@@ -48,9 +48,9 @@ def check_source(source: Source, importer: Importer | None = None) -> ir.Checked
     return check_module(source, importer or Importer(check_module)).program
 
 
-def check_file(path: str | Path, importer: Importer | None = None) -> ir.CheckedProgram:
+def check_file(path: str | Path) -> ir.CheckedProgram:
     """Check a file. Raises `OSError` if it cannot be read."""
-    return check_bytes(str(path), read_bytes(path), importer)
+    return check_bytes(str(path), read_bytes(path))
 
 
 def check_bytes(name: str, data: bytes, importer: Importer | None = None) -> ir.CheckedProgram:

@@ -126,7 +126,7 @@ def _arguments(
     for name in named:
         if name not in [operand.name for operand in spec.operands[len(operands) :]]:
             lowering.error("E0302", f"operand `{name}` of `{shown}` is given twice", expr.span)
-    free |= {name for argument in attributes for name in _said_of_operands(lowering, spec, argument)}
+    free |= {name for argument in attributes for name in _said_of_operands(spec, argument)}
     behind = [operand.name for operand in spec.operands[len(operands) :]]
     while behind and behind[-1] not in named and behind[-1] not in free:
         behind.pop()  # left out: absent
@@ -135,7 +135,7 @@ def _arguments(
     return operands, attributes, given
 
 
-def _said_of_operands(lowering: Lowering, spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:
+def _said_of_operands(spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:
     """Operands whose value a keyword or spread constrains."""
     names = call_arguments.movable(spec)
     match argument:
@@ -198,12 +198,10 @@ def _check_operands(
                     "E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span
                 )
             if isinstance(operand, int) and spec is not None:
-                _check_kind(lowering, expr, signature, spec, operand)
+                _check_kind(lowering, signature, spec, operand)
 
 
-def _check_kind(
-    lowering: Lowering, expr: n.Expr, signature: Signature, spec: OperandSpec, operand: int
-) -> None:
+def _check_kind(lowering: Lowering, signature: Signature, spec: OperandSpec, operand: int) -> None:
     pattern = lowering.patterns[operand]
     lowering.taken.setdefault(operand, set()).add(spec.kind)
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):

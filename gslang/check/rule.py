@@ -47,7 +47,7 @@ def check_rule(
     check_replaced(lowering, outputs, results, (*(value for _, value in where), *lowering.lets))
     settle_constants(lowering)
     check_operand_types(lowering)
-    blocks = _finish_blocks(lowering, outputs, output_block, rule)
+    blocks = _finish_blocks(lowering)
     check_levels(lowering, rule.name.span)
     check_order(
         lowering, rule, outputs, output_block, blocks, where, results,
@@ -326,9 +326,7 @@ def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new:
         )
 
 
-def _finish_blocks(
-    lowering: Lowering, outputs: list[int], output_block: int | None, rule: n.Rule
-) -> tuple[ir.Block, ...]:
+def _finish_blocks(lowering: Lowering) -> tuple[ir.Block, ...]:
     """Give each block its root; a block that nothing consumes is an error."""
     roots: dict[int, int] = {}
     for node in lowering.patterns:

@@ -168,7 +168,7 @@ def make_call(
     attributes = {name: value for name, value in spread if name not in explicit} | explicit
     if variable is None and not wholes:
         _check_required(lowering, expr, signature, attributes)
-    _check_results(lowering, expr, signature, operands)
+    _check_results(lowering, signature, operands)
     spreads = tuple(_same_attributes(lowering, whole, explicit) for whole in wholes)
     called = ("variable", variable) if variable is not None else signature.name
     call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), spreads)
@@ -287,7 +287,7 @@ def _check_required(
         )  # fmt: skip
 
 
-def _check_results(lowering: Lowering, expr: n.Expr, signature: Signature, operands: list[int]) -> None:
+def _check_results(lowering: Lowering, signature: Signature, operands: list[int]) -> None:
     for k, operand in enumerate(operands):
         target = lowering.targets[operand]
         spec = signature.operand(k)

@@ -185,7 +185,7 @@ def _write(
     uses = [use_of(rule, plan.prelude, graphs, table) if graphs else Use() for rule in result.rules]
     rules = in_order(result.rules, uses)
     if options.format == "json":
-        text = _as_data(plan, result, rules)
+        text = _as_data(result, rules)
     else:
         file = RuleFile(plan, rules, options.output, options.cost, len(graphs))
         text = file_without_findings(file, partial(_findings, file.name))
@@ -219,7 +219,7 @@ def _findings(name: str, text: str) -> list[Diagnostic]:
     return lint_program(source, check_source(source), selected_codes((), ()), cache=False)
 
 
-def _as_data(plan: Plan, result: Discovery, rules: Sequence[tuple[Judged, Use]]) -> str:
+def _as_data(result: Discovery, rules: Sequence[tuple[Judged, Use]]) -> str:
     data = {
         "rules": [
             {

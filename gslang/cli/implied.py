@@ -90,7 +90,7 @@ def _asked(options: argparse.Namespace) -> list[CheckedRule] | ExitCode:
         rules = load_rules([file])
         if show_findings(rules, options):
             return ExitCode.FINDINGS
-        if wrong := check_names(rules, [name] if name else [], "rule", list(rules.own)):
+        if wrong := check_names([name] if name else [], "rule", list(rules.own)):
             sys.stderr.write(wrong)
             return ExitCode.USAGE
         known += rules.own

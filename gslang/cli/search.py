@@ -213,7 +213,7 @@ def _write_reports(
         assert found.trace is not None
         write_search_trace(options.trace, found.trace, found.graph, target_format(options, graph))
     if options.save_egraph:
-        _save(found, options.save_egraph, table.weights if options.weights is None else options.weights)
+        _save(found, options.save_egraph)
     if options.report:
         _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
 
@@ -288,7 +288,7 @@ def _tell(rule: CheckedRule, verdict: str) -> None:
     )
 
 
-def _save(found: Found, path: str, weights: str) -> None:
+def _save(found: Found, path: str) -> None:
     from gslang.search.egraph_file import write_egraph
 
     assert found.egraph is not None

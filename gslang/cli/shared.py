@@ -209,7 +209,7 @@ def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> G
     return graph
 
 
-def check_names(rules: RuleSet, names: Sequence[str], what: str, known: Sequence[str]) -> str | None:
+def check_names(names: Sequence[str], what: str, known: Sequence[str]) -> str | None:
     """A message for the first name that is not known."""
     from gslang.base.suggest import did_you_mean
 

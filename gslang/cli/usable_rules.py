@@ -50,8 +50,8 @@ def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet | ExitCode:
     rules = runnable(rules, options.allow_extern)
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
-    wrong = check_names(rules, asked, "rule", [*rules.known, *families(rules.known)]) or check_names(
-        rules, [pass_name] if pass_name else [], "pass", list(rules.passes)
+    wrong = check_names(asked, "rule", [*rules.known, *families(rules.known)]) or check_names(
+        [pass_name] if pass_name else [], "pass", list(rules.passes)
     )
     if not wrong and options.rule and set(options.rule) <= set(getattr(options, "skip", ())):
         wrong = "gslc: no rule is left: each of those with --rule is skipped\n"

@@ -55,12 +55,12 @@ class Dialect:
             else signature.dtype_beside(place, dtypes)
         )
 
-    def with_operators(self, more: Iterable[Signature], infer: Mapping[str, Infer] | None = None) -> Dialect:
+    def with_operators(self, more: Iterable[Signature]) -> Dialect:
         """This dialect with a file's own `op` declarations added (they hide equal names)."""
         more = tuple(more)
         operators = {**self.operators, **{s.name: s for s in more}}
         added = (*self.added, *more)
-        return replace(self, operators=operators, infer={**self.infer, **(infer or {})}, added=added)
+        return replace(self, operators=operators, added=added)
 
     @cached_property
     def by_trait(self) -> dict[str, tuple[str, ...]]:

@@ -64,7 +64,6 @@ def enumerate_terms(
     size: int,
     known: Sequence[Equation] = (),
     done: Callable[[int, Found], None] = lambda size, found: None,
-    progress: Callable[[int, int, int], None] = lambda size, k, of: None,
 ) -> Found:  # fmt: skip
     """Equations between terms of up to `size` operators over variables of the given types.
 
@@ -72,7 +71,7 @@ def enumerate_terms(
     """
     search = _Search(formers, inputs, dialect, known)
     for k in range(1, size + 1):
-        search.level(k, k == size, progress)
+        search.level(k, k == size)
         done(k, search.found)
     return search.found
 
@@ -103,15 +102,13 @@ class _Search:
             values = tuple(input_value(number, at, type_) for at, type_ in enumerate(types))
             self._keep(_Term(-1, (), number, (0, (number,)), types, values), fingerprint(values))
 
-    def level(self, size: int, last: bool, progress: Callable[[int, int, int], None]) -> None:
+    def level(self, size: int, last: bool) -> None:
         several = size <= _WHOLE or not last
         calls = sorted(call for call in self._calls(size) if several or is_first(call[0][1], self.classes))
         self.by_size.append({})
         computed = kept = 0
         with np.errstate(all="ignore"):
-            for count, (key, former, operands) in enumerate(calls):
-                if count % 2000 == 0:
-                    progress(size, count, len(calls))
+            for key, former, operands in calls:
                 tree = (former, *[self.terms[o].tree for o in operands])
                 if self._reducible(tree, key):
                     continue

@@ -34,7 +34,7 @@ def candidates(
     none.
     """
     found: dict[tuple[tuple[Tree, ...], tuple[Tree, ...]], Candidate] = {}
-    for equation in _general(list(_closed(equations, inputs)), formers, inputs):
+    for equation in _general(list(_closed(equations, inputs)), formers):
         ways = [
             (a, b)
             for a, b in ((equation.left, equation.right), (equation.right, equation.left))
@@ -105,9 +105,7 @@ def _closed(equations: Sequence[Equation], inputs: Sequence[tuple[Type, ...]]) -
             yield Equation(equation.left, now)
 
 
-def _general(
-    equations: Sequence[Equation], formers: Sequence[Former], inputs: Sequence[tuple[Type, ...]]
-) -> list[Equation]:
+def _general(equations: Sequence[Equation], formers: Sequence[Former]) -> list[Equation]:
     """Without those that are others with terms in the place of variables.
 
     Ranks of what is put in do not count: a rule has its own conditions.

@@ -237,10 +237,11 @@ def _usual(attrs: Attrs) -> bool:
     return not any(name in ("exclude",) and value for name, value in attrs.items())
 
 
-def types_at(shape: Sequence[str | int], dtype: str = "float32") -> tuple[Type, ...]:
+def types_at(shape: Sequence[str | int]) -> tuple[Type, ...]:
     """The type with a shape of symbols, at each of `SIZES`."""
     return tuple(
-        TensorType(tuple([sizes[d] if isinstance(d, str) else d for d in shape]), dtype) for sizes in SIZES
+        TensorType(tuple([sizes[d] if isinstance(d, str) else d for d in shape]), "float32")
+        for sizes in SIZES
     )
 
 

@@ -118,11 +118,11 @@ def _is(shape: Shape, operator: str) -> bool:
 
 
 @cache
-def shapes_of(plan: MatchProgram, depth: int = 2) -> tuple[Shape, ...]:
-    """The shapes of the first output, `depth` levels down: one for each alternative."""
+def shapes_of(plan: MatchProgram) -> tuple[Shape, ...]:
+    """The shapes of the first output, two levels down: one for each alternative."""
     rule = plan.rule
     root = rule.outputs[0] if rule.output_block is None else rule.blocks[rule.output_block].root
-    return _shapes(rule, root, depth)
+    return _shapes(rule, root, 2)
 
 
 def _shapes(rule: ir.CheckedRule, number: int, depth: int) -> tuple[Shape, ...]:

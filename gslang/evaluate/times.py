@@ -83,12 +83,12 @@ def change(before: Times, twin: Times, after: Times) -> Change:
     return Change(median(of_after), median_interval(of_after), median_interval(of_twin))
 
 
-def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> tuple[float, float] | None:
+def median_interval(values: Sequence[float]) -> tuple[float, float] | None:
     """The narrowest interval between two of the values, as many from below as from above, that holds the
     median of what they are drawn from with this confidence, whatever the distribution (the sign test turned
     round); None if there are too few values.
     """
-    rank = _rank(len(values), (1 - confidence) / 2)
+    rank = _rank(len(values), (1 - CONFIDENCE) / 2)
     if rank < 1:
         return None
     ordered = sorted(values)

@@ -24,18 +24,15 @@ _TOO_DEEP = (
 )
 
 
-def rule_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
-    """The picture as SVG text. Source nodes around `marked` spans stand out."""
+def rule_svg(rule: ir.CheckedRule) -> str:
+    """The picture as SVG text."""
     if levels(rule) > _DEEPEST:
         return _TOO_DEEP
-    return _side_by_side(
-        _Source(rule).graph(), _Target(rule).graph(), frozenset((span.start, span.end) for span in marked),
-        rule.name,
-    )
+    return _side_by_side(_Source(rule).graph(), _Target(rule).graph(), frozenset(), rule.name)
 
 
 def source_svg(rule: ir.CheckedRule, marked: Iterable[Span] = ()) -> str:
-    """The source alone."""
+    """The source alone. Nodes around `marked` spans stand out."""
     if levels(rule) > _DEEPEST:
         return _TOO_DEEP
     return _side_by_side(

@@ -288,7 +288,7 @@ class Graph(Users):
         self.replace_outputs(replacement)
         return list(changed)
 
-    def remove_dead(self, candidates: Iterable[int], keep_inputs: bool = True) -> list[int]:
+    def remove_dead(self, candidates: Iterable[int]) -> list[int]:
         """Remove those candidates that nobody uses, then what only they used.
 
         Inputs stay: they are the interface.
@@ -298,7 +298,7 @@ class Graph(Users):
         op, users, operands, output_uses = self.op, self.users, self.operands, self.output_uses
         while stack:
             node = stack.pop()
-            if users[node] or node in output_uses or op[node] is DEAD or (keep_inputs and op[node] is INPUT):
+            if users[node] or node in output_uses or op[node] is DEAD or op[node] is INPUT:
                 continue
             op[node] = DEAD
             removed.append(node)

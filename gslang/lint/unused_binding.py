@@ -18,9 +18,9 @@ from gslang.syntax import nodes as n
 def unused_binding(file: LintedFile) -> Iterator[Finding]:
     for item in file.written.items:
         if isinstance(item, n.Rule):
-            yield from _unused(item, (item.source, item.target, item.inputs, item.annotations), item.source)
+            yield from _unused((item.source, item.target, item.inputs, item.annotations), item.source)
         elif isinstance(item, n.Test):
-            yield from _unused(item, (item.source, item.expected), item.source)
+            yield from _unused((item.source, item.expected), item.source)
         elif isinstance(item, n.FnDecl) and item.body is not None:
             used = set(names_in(item.body))
             for parameter in item.parameters:
@@ -32,7 +32,7 @@ def unused_binding(file: LintedFile) -> Iterator[Finding]:
                     )
 
 
-def _unused(item: n.Item, where: tuple[object, ...], source: n.Side) -> Iterator[Finding]:
+def _unused(where: tuple[object, ...], source: n.Side) -> Iterator[Finding]:
     uses = Counter(names_in(where))
     uses.update(node.field for node in walk(where) if isinstance(node, n.Attribute))
     matched = {id(statement) for statement in source.statements}

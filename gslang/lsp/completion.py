@@ -60,7 +60,7 @@ def _complete(store: Store, document: Document, position: lsp.Position) -> lsp.C
     if where is None:
         return _list(_begin())
     piece, at = where
-    if piece.keyword == "use" and (found := _paths(store, document, piece, at, offset)) is not None:
+    if piece.keyword == "use" and (found := _paths(document, piece, at, offset)) is not None:
         return _list(found)
     here = cursor(piece, at)
     if here is None:
@@ -91,7 +91,7 @@ def resolve(store: Store, item: lsp.CompletionItem) -> lsp.CompletionItem:
         case "fn" | "rule" as space:
             definition = visible(store, document, space).get(name)
             text = (
-                hover.of_definition(store, analysis, document, definition, definition.mark)
+                hover.of_definition(store, analysis, definition, definition.mark)
                 if definition is not None
                 else None
             )
@@ -113,9 +113,7 @@ def _begin() -> Iterator[lsp.CompletionItem]:
         yield item
 
 
-def _paths(
-    store: Store, document: Document, piece: Piece, at: int, offset: int
-) -> list[lsp.CompletionItem] | None:
+def _paths(document: Document, piece: Piece, at: int, offset: int) -> list[lsp.CompletionItem] | None:
     """Files and folders inside of the quotes of a `use`; None elsewhere."""
     t = piece.tokens
     k = t.before(at)

@@ -89,7 +89,7 @@ def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str 
     definition = definition_of(store, document, piece, mark)
     if definition is None:
         return _of_unowned(analysis, mark)
-    return of_definition(store, analysis, document, definition, mark)
+    return of_definition(store, analysis, definition, mark)
 
 
 def _explained(word: str, table: dict[str, str]) -> str | None:
@@ -127,9 +127,7 @@ def of_signature(signature: Signature) -> str:
     return _code(label) + (f"\n\n{shown.doc}" if shown.doc else "")
 
 
-def of_definition(
-    store: Store, analysis: Analysis, document: Document, definition: Definition, mark: Mark
-) -> str | None:
+def of_definition(store: Store, analysis: Analysis, definition: Definition, mark: Mark) -> str | None:
     match definition.mark.role:
         case "op":
             signature = analysis.dialect.get(definition.mark.text) or _elsewhere(store, definition)

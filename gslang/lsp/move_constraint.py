@@ -73,7 +73,7 @@ def _plain(value: n.Expr) -> bool:
 def _out_of(
     piece: Piece, rule: n.Rule, node: _Node, argument: n.Keyword
 ) -> Iterator[tuple[str, list[Change]]]:
-    removed = _removed(piece, node, argument)
+    removed = _removed(piece, argument)
     match argument.value:
         case n.Attribute(base=n.Name(id=other), field=field):
             target = next((k for k in _nodes(piece, rule) if k.name == other), None)
@@ -88,7 +88,7 @@ def _out_of(
     yield "move the constraint to `where`", [removed, _condition(rule, condition)]
 
 
-def _removed(piece: Piece, node: _Node, argument: n.Keyword) -> Change:
+def _removed(piece: Piece, argument: n.Keyword) -> Change:
     """The argument and one of the commas around it; the brackets of a kind, too, if nothing else is in them.
     """
     start, end = argument.span.start, argument.span.end

@@ -255,7 +255,7 @@ class Leaves:
             default = self.wishes[number, field]
         for constraint in self.rule.nodes[number].tests:
             if constraint.field == field:
-                if not reads_itself(self.rule, number, constraint, self.scope):
+                if not reads_itself(self.rule, constraint, self.scope):
                     default = self.concrete(constraint.test, default)
                 elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
                     if constraint.test.back is None and not constraint.test.fits(len(default)):
@@ -297,6 +297,6 @@ class _AtRandom(Proposals):
         return default if fits(default, count, more) else some_shape(self.leaves.rng, count)
 
 
-def reads_itself(rule: ir.CheckedRule, number: int, constraint: ir.Constraint, scope: Scope) -> bool:
+def reads_itself(rule: ir.CheckedRule, constraint: ir.Constraint, scope: Scope) -> bool:
     """On the first instance, a constraint that reads `first` is one between an instance and itself."""
     return scope.current is not None and scope.current.index == 0 and mentions_another(constraint, rule.lets)

@@ -137,7 +137,7 @@ class CallAttributes(Leaves):
             elif constraint.field in declared.attributes and not (
                 _leaves_open(constraint, proposed, settle)
                 # `first.conv.*` on the first instance: anything
-                or reads_itself(self.rule, number, constraint, self.scope)
+                or reads_itself(self.rule, constraint, self.scope)
             ):
                 name = constraint.field
                 default = declared.attributes[name].default if name in declared.defaults else None

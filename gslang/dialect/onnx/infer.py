@@ -165,7 +165,7 @@ def fitting_dtype(operator: str, k: int, dtype: str | None) -> str | None:
     return "int64" if allowed is not None and dtype not in allowed and "int64" in allowed else dtype
 
 
-def operand_value(value: object, first: Type | None, name: str = "") -> Any:
+def operand_value(value: object, first: Type | None) -> Any:
     """An attribute's value as the tensor that newer versions take: integers are int64, floats as the first
     operand.
     """
@@ -173,9 +173,9 @@ def operand_value(value: object, first: Type | None, name: str = "") -> Any:
 
     items = value if isinstance(value, tuple) else (value,)
     if all(isinstance(item, int) for item in items):
-        return tensor_message(numpy.asarray(value, numpy.int64), "int64", name)
+        return tensor_message(numpy.asarray(value, numpy.int64), "int64", "")
     dtype = first.dtype if isinstance(first, TensorType) and first.dtype else "float32"
-    return tensor_message(numpy.asarray(value, numpy.float32), dtype, name)
+    return tensor_message(numpy.asarray(value, numpy.float32), dtype, "")
 
 
 def _worth_reading(operator: str, type: TensorType) -> bool:

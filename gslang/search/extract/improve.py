@@ -13,13 +13,13 @@ from gslang.search.extract.problem import Choice, Problem, Solution, needed, sol
 _ROUNDS = 50  # each of which lowers the cost
 
 
-def improve(problem: Problem, start: Choice, rounds: int = _ROUNDS) -> Solution:
-    """A solution that costs no more than `start`, at a local optimum unless `rounds` end it.
+def improve(problem: Problem, start: Choice) -> Solution:
+    """A solution that costs no more than `start`, at a local optimum unless the rounds end.
 
     `start` may hold choices for classes that the roots do not need: they are tried, too.
     """
     best, everywhere = solution(problem, start), start
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         uses = _Uses(problem, best, everywhere)
         uses.settle(best.choice)
         uses.share()

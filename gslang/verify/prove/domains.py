@@ -160,7 +160,7 @@ def attribute(
     )
     bases = {t.base for t in spec.types}
     if name == "axis":
-        return _axis(world, operator, rank, choices)
+        return _axis(operator, rank, choices)
     if name == "axes" and operator == "transpose":
         orders = list(permutations(range(rank)))
         order = orders[choices.choose(len(orders))]
@@ -299,7 +299,7 @@ def signed(choices: Choices, axes: Sequence[int], rank: int) -> tuple[int, ...]:
     return tuple(a - rank * choices.choose(2) for a in axes)
 
 
-def _axis(world: World, operator: str, rank: int, choices: Choices) -> object:
+def _axis(operator: str, rank: int, choices: Choices) -> object:
     def written(axis: int, rank: int) -> Written:
         return Written(choices, axis, [lambda: axis, lambda: axis - rank])
 

@@ -87,7 +87,7 @@ def _reduction(kind: str) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         x = operands[0]
         rank = len(x.shape)
-        axes = axes_operand(world, operands, 1, attrs, rank)
+        axes = axes_operand(world, operands, 1, rank)
         if not axes:
             if attrs.get("noop_with_empty_axes"):
                 if kind in ("square", "norm"):

@@ -77,7 +77,7 @@ def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
-    axes = axes_operand(world, operands, 1, attrs, len(x.shape))
+    axes = axes_operand(world, operands, 1, len(x.shape))
     if axes is None:
         axes = tuple(k for k, d in enumerate(x.shape) if world.facts.equal(d, 1))
     for a in axes:

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from itertools import combinations, permutations
 from typing import Any
 
-from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
@@ -78,7 +77,7 @@ def vector_numbers(world: World, tensor: Tensor) -> tuple[Number, ...] | None:
 
 
 def axes_operand(
-    world: World, operands: Operands, k: int, attrs: Attrs, rank: int, ordered: bool = False
+    world: World, operands: Operands, k: int, rank: int, ordered: bool = False
 ) -> tuple[int, ...] | None:
     """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where
     there is none.

@@ -175,7 +175,7 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
             world, axes, lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0
         )
         if found_axes is None:
-            found_axes = axes_operand(world, operands, 3, attrs, rank, ordered=True)
+            found_axes = axes_operand(world, operands, 3, rank, ordered=True)
         if found_axes is None:
             raise NotProved("axes that are not known")
         named = tuple(plain_axis(world, a, rank) for a in found_axes)

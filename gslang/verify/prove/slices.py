@@ -31,9 +31,9 @@ class Range:
     room: Number | None = None  # the size of the axis, where it is not known yet that they lie inside
 
 
-def nonzero(world: World, name: str = "step") -> Number:
+def nonzero(world: World) -> Number:
     """A number that is any but 0: its sign is a case."""
-    size = world.facts.size(name)
+    size = world.facts.size("step")
     return size if world.facts.choices.choose(2) == 0 else -size
 
 
