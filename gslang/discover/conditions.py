@@ -65,7 +65,7 @@ def size_conditions(
         equal = _enough(draws)
         if equal is None:
             continue
-        plain = [draw for draw in draws.good if 1 not in draw.sizes.values()] or draws.good
+        plain = [draw for draw in draws.good if 1 not in draw.values()] or draws.good
         rest, products = _weakened(equal, plain, draws.bad)
         kept = sum(_holds(draw, rest, products) for draw in plain)
         alike = tuple(_alike(candidate, plain, draws.bad, kept))
@@ -105,8 +105,8 @@ def _fewest(
 
         def worth(pair: tuple[Place, Place]) -> tuple[float, object]:
             a, b = pair
-            excluded = sum(draw.sizes[a] != draw.sizes[b] for draw in left)
-            lost = sum(draw.sizes[a] != draw.sizes[b] for draw in kept)
+            excluded = sum(draw[a] != draw[b] for draw in left)
+            lost = sum(draw[a] != draw[b] for draw in kept)
             return (excluded / (1 + 4 * lost) if excluded else -1.0), (
                 a[1] == b[1],
                 -a[0],
@@ -119,8 +119,8 @@ def _fewest(
         if best is None or worth(best)[0] < 0:
             return None
         chosen.append(best)
-        left = [draw for draw in left if draw.sizes[best[0]] == draw.sizes[best[1]]]
-        kept = [draw for draw in kept if draw.sizes[best[0]] == draw.sizes[best[1]]]
+        left = [draw for draw in left if draw[best[0]] == draw[best[1]]]
+        kept = [draw for draw in kept if draw[best[0]] == draw[best[1]]]
     for pair in list(chosen):
         rest = [other for other in chosen if other != pair]
         if not any(_holds(draw, rest) for draw in bad):
@@ -156,7 +156,7 @@ def _alike(
 
     def holds(draw: Draw, chosen: Sequence[tuple[int, int]]) -> bool:
         ranks = [len(shape_of(own[0])) for own in types]
-        return all(draw.sizes[a, k] == draw.sizes[b, k] for a, b in chosen for k in range(ranks[a]))
+        return all(draw[a, k] == draw[b, k] for a, b in chosen for k in range(ranks[a]))
 
     for count in range(1, len(types) if bad else 0):
         enough = []
@@ -171,7 +171,6 @@ def _alike(
 
 
 def _holds(draw: Draw, equal: Sequence[tuple[Place, Place]], products: Sequence[Product] = ()) -> bool:
-    sizes = draw.sizes
-    return all(sizes[a] == sizes[b] for a, b in equal) and all(
-        sizes[a] * sizes[b] == sizes[c] * sizes[d] for (a, b), (c, d) in products
+    return all(draw[a] == draw[b] for a, b in equal) and all(
+        draw[a] * draw[b] == draw[c] * draw[d] for (a, b), (c, d) in products
     )

@@ -8,7 +8,6 @@ from random import Random
 
 import numpy as np
 
-from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.discover.equations import Candidate
@@ -21,21 +20,17 @@ from gslang.graph.graph import Graph
 Place = tuple[int, int]
 """A variable and an axis of it."""
 
+Draw = Mapping[Place, int]
+"""The size at each place."""
+
 _RANDOM = 60  # draws at random, beside those with one or two sizes changed
 _CHOICES = (1, 2, 3, 4, 5, 6)
 
 
-@dataclass(frozen=True, slots=True)
-class Draw:
-    """Sizes, and whether both sides of the candidate compute the same there."""
-
-    sizes: Mapping[Place, int]
-    good: bool
-
-
 class Draws:
     """`places`: attribute sizes → where they are read. `found`: the sizes that the candidate was found with;
-    `symbols`: for each size the symbols that it may stand for. `good`, `bad`: what was drawn."""
+    `symbols`: for each size the symbols that it may stand for. `good`, `bad`: what was drawn, by
+    whether both sides of the candidate compute the same there."""
 
     def __init__(
         self, candidate: Candidate, formers: Sequence[Former], dialect: Dialect, places: Mapping[str, Place]
@@ -100,7 +95,7 @@ class Draws:
         self._seen.add(key)
         good = self._agrees(sizes)
         if good is not None:
-            (self.good if good else self.bad).append(Draw(sizes, good))
+            (self.good if good else self.bad).append(sizes)
 
     def _agrees(self, sizes: Mapping[Place, int]) -> bool | None:
         """True if target and source compute the same; None if the source has no meaning."""

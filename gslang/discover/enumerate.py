@@ -49,8 +49,6 @@ class Found:
 
 @dataclass(slots=True)
 class _Term:
-    former: int  # -1: a variable
-    operands: tuple[int, ...]
     tree: Tree
     key: Key
     types: tuple[Type, ...]
@@ -100,7 +98,7 @@ class _Search:
             self._add_law(equation)
         for number, types in enumerate(inputs):
             values = tuple(input_value(number, at, type_) for at, type_ in enumerate(types))
-            self._keep(_Term(-1, (), number, (0, (number,)), types, values), fingerprint(values))
+            self._keep(_Term(number, (0, (number,)), types, values), fingerprint(values))
 
     def level(self, size: int, last: bool) -> None:
         several = size <= _WHOLE or not last
@@ -159,7 +157,7 @@ class _Search:
             return False
         if not several and self._equal_renamed(tree, values[0]):
             return False
-        self._keep(_Term(former, operands, tree, key, tuple(types), () if last else tuple(values)), print_)
+        self._keep(_Term(tree, key, tuple(types), () if last else tuple(values)), print_)
         return True
 
     def _equal(self, left: Tree, right: Tree) -> bool:

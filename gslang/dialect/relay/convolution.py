@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterable
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import known, multiply, numbers, paddings, rank_is, same, tensor
@@ -130,23 +129,35 @@ def backward_weight(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | Non
     return TensorType(tuple([sizes[letter] for letter in attrs["kernel_layout"]]), dtype)
 
 
+def _resized(
+    types: Types,
+    layout: str,
+    letters: str,
+    change: Callable[[list[Dimension]], Iterable[Dimension]],
+    dtype: str = "",
+) -> Type:
+    """The data's type with other sizes along the axes of these letters."""
+    data = tensor(types[0])
+    place = blocked(layout)
+    shape = rank_is(data, len(place), "the data")
+    if shape is None:
+        return TensorType(None, dtype or data.dtype)
+    result: list[Dimension] = list(shape)
+    for letter, size in zip(letters, change([shape[place[letter]] for letter in letters])):
+        result[place[letter]] = size
+    return TensorType(tuple(result), dtype or data.dtype)
+
+
 def pool(rank: int) -> Infer:
     def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-        data = tensor(types[0])
-        place = blocked(attrs["layout"])
-        shape = rank_is(data, len(place), "the data")
-        if shape is None:
-            return TensorType(None, data.dtype)
-        result = list(shape)
-        sizes, strides = (
-            numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides"),
-        )
-        dilations = numbers(attrs["dilation"], rank, "dilation")
-        for k, (letter, pad) in enumerate(zip(SPATIAL[rank], paddings(attrs["padding"], rank))):
-            result[place[letter]] = windows(
-                shape[place[letter]], sizes[k], strides[k], dilations[k], pad, attrs["ceil_mode"]
+        def along(sizes: list[Dimension]) -> list[Dimension]:
+            kernel, strides, dilation = (
+                numbers(attrs[name], rank, name) for name in ("pool_size", "strides", "dilation")
             )
-        return TensorType(tuple(result), data.dtype)
+            axes = zip(sizes, kernel, strides, dilation, paddings(attrs["padding"], rank))
+            return [windows(*axis, attrs["ceil_mode"]) for axis in axes]
+
+        return _resized(types, attrs["layout"], SPATIAL[rank], along)
 
     return infer
 
@@ -155,18 +166,11 @@ def pool_to(rank: int, fixed: int | None = None) -> Infer:
     """Adaptive pooling (to `output_size`), and global pooling (to 1)."""
 
     def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-        data = tensor(types[0])
-        place = blocked(attrs["layout"])
-        shape = rank_is(data, len(place), "the data")
-        if shape is None:
-            return TensorType(None, data.dtype)
-        result = list(shape)
-        size = fixed if fixed is not None else attrs["output_size"]
-        if size == ():
-            return types[0]
-        for letter, wanted in zip(SPATIAL[rank], numbers(size, rank, "output_size")):
-            result[place[letter]] = wanted
-        return TensorType(tuple(result), data.dtype)
+        wanted = fixed if fixed is not None else attrs["output_size"]
+        return _resized(
+            types, attrs["layout"], SPATIAL[rank],
+            lambda sizes: sizes if wanted == () else numbers(wanted, rank, "output_size"),
+        )
 
     return infer
 
@@ -185,31 +189,19 @@ def pad(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     return TensorType(tuple(result), data.dtype)
 
 
-def _scaled(types: Types, layout: str, height: Any, width: Any, dtype: str = "") -> Type | None:
-    data = tensor(types[0])
-    place = blocked(layout)
-    shape = rank_is(data, len(place), "the data")
-    if shape is None:
-        return TensorType(None, dtype or data.dtype)
-    result: list[Dimension] = list(shape)
-    for letter, change in (("H", height), ("W", width)):
-        result[place[letter]] = change(shape[place[letter]])
-    return TensorType(tuple(result), dtype or data.dtype)
-
-
 def upsampling(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-    def by(scale: float) -> Callable[[Dimension], Dimension]:
-        return lambda size: int(round(size * scale)) if isinstance(size, int) else UNKNOWN
+    def scaled(sizes: list[Dimension]) -> list[Dimension]:
+        scales = (attrs["scale_h"], attrs["scale_w"])
+        return [round(d * scale) if isinstance(d, int) else UNKNOWN for d, scale in zip(sizes, scales)]
 
-    return _scaled(types, attrs["layout"], by(attrs["scale_h"]), by(attrs["scale_w"]))
+    return _resized(types, attrs["layout"], "HW", scaled)
 
 
 def resize(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-    size = attrs["size"]
-    if size is None:
+    if attrs["size"] is None:
         return None
-    height, width = numbers(size, 2, "size")
-    return _scaled(types, attrs["layout"], lambda _: height, lambda _: width, attrs["out_dtype"])
+    wanted = numbers(attrs["size"], 2, "size")
+    return _resized(types, attrs["layout"], "HW", lambda sizes: wanted, attrs["out_dtype"])
 
 
 def _blocks(larger: bool) -> Infer:
