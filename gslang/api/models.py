@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 from gslang.dialect.dialect import Dialect
-from gslang.formats.registry import read_graph, write_graph
+from gslang.formats.registry import read_graph as read
+from gslang.formats.registry import write_graph
 from gslang.graph.graph import Graph
 
 if TYPE_CHECKING:
@@ -33,32 +34,12 @@ def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:
     if isinstance(model, Graph):
         return model
     if isinstance(model, (str, PathLike)):
-        return read_graph(str(model), dialect=dialect)
+        return read(str(model), dialect=dialect)
     if hasattr(model, "opset_import") and hasattr(model, "graph"):
         from gslang.formats.onnx import read_onnx
 
         return read_onnx(model, dialect)
     raise TypeError(f"expected a Graph, a file name or an onnx.ModelProto, got {type(model).__name__}")
-
-
-def read(
-    path: str | Path, *,
-    input_format: str | None = None,
-    dialect: Dialect | None = None,
-    function: str = "main",
-    inline: bool = False,
-    skip_unsupported: bool = False,
-    params: str | Path | None = None,
-    opset: int | None = None,
-) -> Graph:
-    """Read a graph file (see `formats.registry.read_graph`).
-
-    `opset`: bring an ONNX model to this operator set. Raises `InputError`.
-    """
-    return read_graph(
-        str(path), input_format=input_format, dialect=dialect, function=function, inline=inline,
-        skip_unsupported=skip_unsupported, params=params, opset=opset,
-    )
 
 
 def write(graph: Graph, path: str | Path) -> None:

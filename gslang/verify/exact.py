@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -127,22 +127,13 @@ def _difference(
     return _relay_at_points(before, after, dialect, seed, unknown, False, False)
 
 
-def _scales(graph: Graph) -> tuple[int, ...]:
-    return _SMALL_SCALES if limits_scores(graph) else SCALES
-
-
 def _relay_at_points(
     before: Graph, after: Graph, dialect: Dialect, seed: int, unknown: set[str], positive: bool, order: bool
 ) -> dict[str, object] | None:
-    for point, scale in enumerate(_scales(before)):
-        values = random_point(before, np.random.default_rng([seed, point]), positive, scale)
-        inputs = {name: v.residue if isinstance(v, Dual) else v for name, v in values.items()}
-        reals = {name: v.real if isinstance(v, Dual) else v for name, v in values.items()} if order else None
-        left, right = (evaluate_in_field(graph, dialect, inputs, reals) for graph in (before, after))
-        unknown |= left.uninterpreted | right.uninterpreted
-        if not _equal(left.outputs, right.outputs):
-            return values
-    return None
+    def outputs(graph: Graph, point: dict[str, object]) -> list[Any]:
+        return evaluate_in_field(graph, dialect, point, unknown, order)
+
+    return _at_points(before, after, seed, positive, outputs)
 
 
 def _onnx_at_points(
@@ -154,12 +145,24 @@ def _onnx_at_points(
     positive: bool,
     laws: Mapping[str, Meaning] = EMPTY,
 ) -> dict[str, object] | None:
-    for point, scale in enumerate(_scales(before)):
-        inputs = random_point(before, np.random.default_rng([seed, point]), positive, scale)
-        if not _equal(
-            *(evaluate_onnx_in_field(graph, inputs, unknown, dialect.get, laws) for graph in (before, after))
-        ):
-            return inputs
+    def outputs(graph: Graph, point: dict[str, object]) -> list[Any]:
+        return evaluate_onnx_in_field(graph, point, unknown, dialect.get, laws)
+
+    return _at_points(before, after, seed, positive, outputs)
+
+
+def _at_points(
+    before: Graph,
+    after: Graph,
+    seed: int,
+    positive: bool,
+    outputs: Callable[[Graph, dict[str, object]], list[Any]],
+) -> dict[str, object] | None:
+    scales = _SMALL_SCALES if limits_scores(before) else SCALES
+    for number, scale in enumerate(scales):
+        point = random_point(before, np.random.default_rng([seed, number]), positive, scale)
+        if not _equal(outputs(before, point), outputs(after, point)):
+            return point
     return None
 
 

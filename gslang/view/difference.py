@@ -7,7 +7,7 @@ from gslang.graph.compare import count_calls
 from gslang.graph.correspond import correspondence
 from gslang.graph.graph import Graph
 from gslang.view.history import Change, Entry, History
-from gslang.view.page_data import graph_data
+from gslang.view.page_data import counts_of_both, graph_data
 
 
 def difference_data(a: Graph, b: Graph, title: str) -> dict[str, object]:
@@ -15,13 +15,9 @@ def difference_data(a: Graph, b: Graph, title: str) -> dict[str, object]:
     """
     data = graph_data(difference_history(a, b), title)
     before, after = count_calls(a), count_calls(b)
-    names = sorted(
-        {*before, *after},
-        key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name),
-    )
     data["totals"] = {
         "nodes": [len(a), len(b)], "calls": [sum(before.values()), sum(after.values())],
-        "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
+        "operators": counts_of_both(before, after),
     }  # fmt: skip
     return data
 

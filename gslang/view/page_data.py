@@ -113,21 +113,23 @@ def run_data(
     data["misses"] = misses_data(history, rules, result)
     report = result.report()
     before, after = report["calls"]["before"], report["calls"]["after"]
-    names = sorted(
-        {*before, *after},
-        key=lambda name: (before.get(name, 0) == after.get(name, 0), -before.get(name, 0), name),
-    )
     data["totals"] = {
         "applications": result.applications,
         "sweeps": result.progress.sweeps,
         "stop": result.stop_reason.value.replace("_", " "),
         "nodes": [len(result.before), len(result.graph)],
         "calls": [sum(before.values()), sum(after.values())],
-        "operators": [[name, before.get(name, 0), after.get(name, 0)] for name in names],
+        "operators": counts_of_both(before, after),
         "work": [work_totals(works, range(history.first)), work_totals(works, history.last_nodes())],
         "elsewhere": [[path, count] for path, count in history.elsewhere.items()],
     }
     return data
+
+
+def counts_of_both(before: Mapping[str, int], after: Mapping[str, int]) -> list[list[object]]:
+    """Operators with the numbers of their calls before and after, those that differ first."""
+    counts = [(name, before.get(name, 0), after.get(name, 0)) for name in {*before, *after}]
+    return [list(c) for c in sorted(counts, key=lambda c: (c[1] == c[2], -c[1], c[0]))]
 
 
 def _rule(rules: RuleSet, name: str, count: Any, effect: dict[str, int]) -> dict[str, object]:

@@ -69,6 +69,14 @@ def _padded(pads: Sequence[tuple[int, int]], fill: int) -> Callable[[Any], Any]:
     return lambda v: np.pad(v, pads, constant_values=fill)
 
 
+def _window(
+    offset: Sequence[int], dilations: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
+) -> tuple[slice, ...]:
+    """What all windows have at this place of the kernel."""
+    axes = zip(offset, dilations, sizes, strides)
+    return (slice(None), slice(None), *(slice(o * s, o * s + (d - 1) * t + 1, t) for o, s, d, t in axes))
+
+
 def convolution(call: Call) -> Dual:
     """`Conv`: a sum over the places of the kernel, of slices that are multiplied by groups."""
     x, w, bias = call.dual(0), call.dual(1), call.optional(2)
@@ -80,14 +88,7 @@ def convolution(call: Call) -> Dual:
     n, out, inner = x.shape[0], w.shape[0], w.shape[1]
     total: Dual | None = None
     for offset in np.ndindex(*kernel):
-        window = (
-            slice(None), slice(None),
-            *(
-                slice(o * s, o * s + (d - 1) * t + 1, t)
-                for o, s, d, t in zip(offset, dilations, sizes, strides)
-            ),
-        )
-        part = x.moved(_taken(window, (n, groups, inner, -1)))
+        part = x.moved(_taken(_window(offset, dilations, sizes, strides), (n, groups, inner, -1)))
         weight = w.moved(_taken((..., *offset), (groups, out // groups, inner)))
         y = contracted("ngis,goi->ngos", part, weight)
         total = y if total is None else total + y
@@ -116,13 +117,7 @@ def _conv_transpose(call: Call) -> Dual:
         y = contracted("ngis,gio->ngos", part, weight).moved(
             lambda v: v.reshape(n, groups * per_group, *space)
         )
-        window = (
-            slice(None), slice(None),
-            *(
-                slice(o * s, o * s + (d - 1) * t + 1, t)
-                for o, s, d, t in zip(offset, dilations, space, strides)
-            ),
-        )
+        window = _window(offset, dilations, space, strides)
         whole.residue[window] = (whole.residue[window] + y.residue) % dual.PRIME
         whole.real[window] += y.real
     kept = (slice(None), slice(None), *(slice(b, d - a) for b, a, d in zip(before, after, full)))
@@ -149,14 +144,7 @@ def _average_pool(call: Call) -> Dual:
         ]
         total = number(0)
         for offset in np.ndindex(*kernel):
-            window = (
-                slice(None), slice(None),
-                *(
-                    slice(o * s, o * s + (d - 1) * t + 1, t)
-                    for o, s, d, t in zip(offset, dilations, sizes, strides)
-                ),
-            )
-            total = total + padded.moved(_taken(window))
+            total = total + padded.moved(_taken(_window(offset, dilations, sizes, strides)))
         sums.append(total)
     if (sums[1].residue == 0).any():
         raise NoField("a window that lies in the padding as a whole")

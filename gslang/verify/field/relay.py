@@ -4,8 +4,8 @@ surely.
 Tensors hold residues modulo `PRIME` (int64). Ring operators are computed exactly, division multiplies by the
 inverse. Every other element-wise function is an unknown function: a hash of its name, its attributes and its
 argument, the same on both sides. Equality under all of these functions implies equality under the true one; a
-difference does not refute (the true function may have a property that the two sides use), so
-`Evaluation.uninterpreted` tells whether there were any.
+difference does not refute (the true function may have a property that the two sides use), so the names of
+such functions are collected.
 
 Bound (Schwartz 1980, Zippel 1979): if two sides of total degree d differ, they agree at a random point with a
 chance of at most d / PRIME. Hashes are taken for independent uniform residues. Order (`max`, `less`):
@@ -22,7 +22,6 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
-from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.relay.dynamic import STATIC, whole_numbers
 from gslang.dialect.signature import Signature, TypeInferenceError
@@ -32,23 +31,11 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.relay import EVALUATE
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.verify.field.dual import Dual
 from gslang.verify.field.relay_order import ORDERED, ordered
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue, residues
 
 DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
-
-
-
-@dataclass(slots=True)
-class Evaluation:
-    """`outputs`: residues (tuples of them), one for each output.
-
-    `uninterpreted`: names of functions that were taken as unknown.
-    """
-
-    outputs: list[Any]
-    uninterpreted: set[str]
-
 
 _BILINEAR = frozenset({
     "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.dense", "nn.matmul", "nn.batch_matmul", "nn.conv1d_transpose",
@@ -73,30 +60,25 @@ _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
 
 def evaluate_in_field(
-    graph: Graph, dialect: Dialect, inputs: Mapping[str, object], reals: Attrs | None = None
-) -> Evaluation:
-    """The residues of the graph's outputs. `inputs`: residues by name. Raises `NoField`.
+    graph: Graph, dialect: Dialect, point: Mapping[str, object], unknown: set[str], by_order: bool
+) -> list[Any]:
+    """The residues of the graph's outputs, tuples of them for tuples, at a point: its inputs by name. The
+    names of functions that are taken as unknown are added to `unknown`. Raises `NoField`.
 
-    `reals`: the same inputs as real numbers; with them, operators that depend on order are computed, else
-    they are unknown functions.
+    `by_order`: operators that depend on order are computed, else they are unknown functions.
     """
     values: dict[int, Any] = {}
     rough: dict[int, Any] = {}
-    unknown: set[str] = set()
     for node in graph.reverse_post_order():
         op = graph.op[node]
         if op in (INPUT, PARAM, CONST):
-            values[node] = _leaf(graph, node, inputs)
-            if reals is not None:
-                rough[node] = (
-                    reals[str(graph.names[node])] if graph.value(node) is None else _real(graph.value(node))
-                )
+            values[node], rough[node] = _leaf(graph, node, point)
         elif op is TUPLE:
             values[node] = tuple(values[o] for o in graph.operands[node])
             rough[node] = tuple(rough.get(o) for o in graph.operands[node])
         elif op is PROJ:
             values[node] = values[graph.operands[node][0]][graph.attrs[node]["index"]]
-            if reals is not None:
+            if by_order:
                 rough[node] = rough[graph.operands[node][0]][graph.attrs[node]["index"]]
         else:
             signature = dialect.get(op)
@@ -106,7 +88,7 @@ def evaluate_in_field(
             attrs = signature.complete(graph.attrs[node])
             try:
                 found = None
-                if reals is not None:
+                if by_order:
                     near = [rough[o] if o >= 0 else None for o in graph.operands[node]]
                     found = ordered(op, operands, near, attrs)
                     rough[node] = _roughly(graph, dialect, node, near)
@@ -119,7 +101,7 @@ def evaluate_in_field(
                 TypeInferenceError,  # an axis that an operand of unknown rank turns out not to have
             ) as error:
                 raise NoField(f"`{op}`: {error}") from error
-    return Evaluation([values[node] for node in graph.outputs], unknown)
+    return [values[node] for node in graph.outputs]
 
 
 def depends_on_order(graph: Graph) -> bool:
@@ -141,19 +123,20 @@ def _roughly(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> 
     return tuple(map(_real, value)) if isinstance(value, tuple) else _real(value)
 
 
-def _leaf(graph: Graph, node: int, inputs: Mapping[str, object]) -> Any:
-    value = graph.value(node)
-    type_ = graph.types[node]
-    if value is None:
-        return inputs[str(graph.names[node])]
+def _leaf(graph: Graph, node: int, point: Mapping[str, object]) -> tuple[Any, Any]:
+    """The residues and the real numbers of an input or a constant."""
+    if graph.value(node) is None:
+        given = point[str(graph.names[node])]
+        return (given.residue, given.real) if isinstance(given, Dual) else (given, given)
+    array, type_ = np.asarray(graph.value(node)), graph.types[node]
     if isinstance(type_, TensorType) and type_.dtype is not None and type_.dtype.startswith(("int", "uint")):
         # may be a shape or an index; negative ones become residues where they are added
-        return np.asarray(value, np.int64)
-    if np.asarray(value).dtype.kind == "b":
-        return np.asarray(value)
-    if np.asarray(value).dtype.kind not in "fiu":
+        return array.astype(np.int64, copy=False), _real(array)
+    if array.dtype.kind == "b":
+        return array, array
+    if array.dtype.kind not in "fiu":
         raise NoField("a constant is not a number")
-    return residues(value)
+    return residues(array), _real(array)
 
 
 def _float32(value: Any) -> int:

@@ -16,6 +16,7 @@ from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_arithmetic import (
     averaged,
     binary,
+    by_root,
     elementwise,
     over_root,
     reduced,
@@ -24,7 +25,7 @@ from gslang.verify.prove.relay_arithmetic import (
 )
 from gslang.verify.prove.relay_movement import inserted, plain_axis, transposed, without_axes
 from gslang.verify.prove.relay_products import convolved, multiplied
-from gslang.verify.prove.sizes import product
+from gslang.verify.prove.sizes import Number, product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms import ONE, ZERO, Term, number
 
@@ -160,11 +161,16 @@ def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["kernel_shape"] is not None:
         for a, b in zip(attrs["kernel_shape"], w.shape[2:]):
             world.need_equal(a, b, "`kernel_shape`")
+    return with_bias(world, y, bias, w.shape[0])
+
+
+def with_bias(world: World, y: Tensor, bias: Tensor | None, channels: Number) -> Tensor:
+    """The result of a convolution, plus a number for each channel."""
     if bias is None:
         return y
     world.need_true(len(bias.shape) == 1, "a bias is a vector")
-    world.need_equal(bias.shape[0], w.shape[0], "a bias of another length")
-    world.need_same_dtype(x.dtype, bias.dtype)
+    world.need_equal(bias.shape[0], channels, "a bias of another length")
+    world.need_same_dtype(y.dtype, bias.dtype)
     return Tensor(y.shape, y.dtype, lambda index: y.at(index) + bias.at((index[1],)))
 
 
@@ -227,13 +233,9 @@ def _layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     axes = _last_axes(world, attrs, len(x.shape))
-    square = averaged(world, elementwise(world, "multiply", [x, x], x.dtype), axes, True)
-
-    def at(index: Index) -> Term:
-        place = tuple(0 if k in axes else p for k, p in enumerate(index))
-        return x.at(index) * over_root(world, square.at(place) + as_term(attrs["epsilon"]))
-
-    y = elementwise(world, "multiply", [Tensor(x.shape, x.dtype, at), operands[1]], x.dtype)
+    y = elementwise(
+        world, "multiply", [by_root(world, x, axes, attrs["epsilon"]), operands[1]], x.dtype
+    )
     world.need_true(len(y.shape) == len(x.shape), "the scale of a norm")
     for d, e in zip(y.shape, x.shape):
         world.need_equal(d, e, "the scale of a norm")

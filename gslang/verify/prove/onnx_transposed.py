@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gslang.base.open_types import Attrs
+from gslang.verify.prove.onnx_arithmetic import with_bias
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number
@@ -54,13 +55,7 @@ def _conv_transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
         names = tuple((p.text[2:], size) for p, size in zip((channel, *rest), sizes))
         return total("sum", names, inside, facts)
 
-    y = Tensor(tuple(shape), x.dtype, at)
-    if bias is None:
-        return y
-    world.need_true(len(bias.shape) == 1, "a bias is a vector")
-    world.need_equal(bias.shape[0], w.shape[1], "a bias of another length")
-    world.need_same_dtype(x.dtype, bias.dtype)
-    return Tensor(y.shape, y.dtype, lambda index: at(index) + bias.at((index[1],)))
+    return with_bias(world, Tensor(tuple(shape), x.dtype, at), bias, w.shape[1])
 
 
 TRANSPOSED: dict[str, Meaning] = {"ConvTranspose": _conv_transpose}

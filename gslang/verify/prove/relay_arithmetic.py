@@ -192,12 +192,6 @@ def collapse(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     return reduced(world, y, tuple(range(extra)), False) if extra else y
 
 
-# ── matrix products ──
-
-
-# ── convolutions ──
-
-
 # ── normalisations ──
 
 
