@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.file_errors import reason_of
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
 from gslang.check.module_files import find_module, module_names
@@ -90,8 +91,7 @@ class Importer:
                     text = read_source(path)
                 except OSError as error:
                     return [], Diagnostic(
-                        "E0204", f"`{item.module}` cannot be read: {(error.strerror or str(error)).lower()}",
-                        label,
+                        "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", label
                     )
                 if isinstance(text, Diagnostic):
                     return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {text.message}", label)

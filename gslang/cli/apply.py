@@ -31,6 +31,7 @@ from gslang.cli.refusals import (
     written_with,
 )
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
+from gslang.cli.text_output import write_output
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 from gslang.engine.passes import FOLD_LIMIT
 
@@ -306,7 +307,7 @@ def _write_files(
         result.seconds["write"] = perf_counter() - writing
     if options.report:
         report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
-        sys.stdout.write(report) if options.report == "-" else _write_file(options.report, report)
+        write_output(report, options.report)
     if trace is not None:
         trace.save(target_format(options, graph))
     if history is not None:
@@ -381,14 +382,5 @@ def _replayed(
     except ReplayError as error:
         help = "a trace can be replayed only with the graph, rules and version that it was written with"
         raise InputError(str(error), path=options.replay, place=f"{error.line}:1", help=help) from None
-
-
-def _write_file(path: str, text: str) -> None:
-    from gslang.base.atomic_write import write_text
-
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
 
 

@@ -103,9 +103,9 @@ def run(options: argparse.Namespace) -> int:
     if result is not None:
         result.latency = report
     if options.report is not None:
-        from gslang.cli.page_output import write_text
+        from gslang.cli.text_output import write_output
 
-        write_text(_json(result.report() if result is not None else {"latency": report}), options.report)
+        write_output(_json(result.report() if result is not None else {"latency": report}), options.report)
     sys.stdout.write(_json(report) if options.format == "json" else as_text(latency))
     return ExitCode.FINE
 

@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _page(options: argparse.Namespace) -> int:
     """The graph as a page, as `gslc view` writes it."""
-    from gslang.cli.page_output import write_text
+    from gslang.cli.text_output import write_output
     from gslang.view.history import History
     from gslang.view.page import page
     from gslang.view.page_data import graph_data
@@ -55,7 +55,7 @@ def _page(options: argparse.Namespace) -> int:
         sys.stderr.write(f"gslc convert: {wrong}")
         return ExitCode.USAGE
     graph = load_graph(options.graph, options)
-    write_text(
+    write_output(
         page(graph_data(History(graph), "stdin" if options.graph == "-" else Path(options.graph).name)),
         options.output,
     )

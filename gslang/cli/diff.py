@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gslang.cli.page_output import write_text
+    from gslang.cli.text_output import write_output
     from gslang.dialect.load import load_dialect
     from gslang.graph.compare import count_calls, differences
 
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
         from gslang.view.page import page
 
         title = f"{Path(options.a).name} and {Path(options.b).name}"
-        write_text(page(difference_data(a, b, title)), options.output)
+        write_output(page(difference_data(a, b, title)), options.output)
     elif options.format == "json":
         before, after = count_calls(a), count_calls(b)
         table = {
@@ -63,10 +63,10 @@ def run(options: argparse.Namespace) -> int:
             "only_in_first": [_node(a, n) for n in only_a], "only_in_second": [_node(b, n) for n in only_b],
             "calls": {name: [before.get(name, 0), after.get(name, 0)] for name in sorted({*before, *after})},
         }  # fmt: skip
-        write_text(json.dumps(table, indent=2, ensure_ascii=False) + "\n", options.output)
+        write_output(json.dumps(table, indent=2, ensure_ascii=False) + "\n", options.output)
     else:
         lines = [*found, *_listed(a, only_a, "first"), *_listed(b, only_b, "second")]
-        write_text("".join(f"{line}\n" for line in lines), options.output)
+        write_output("".join(f"{line}\n" for line in lines), options.output)
     return ExitCode.FINDINGS if found else ExitCode.FINE
 
 

@@ -14,6 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from gslang.base.file_errors import file_errors
 from gslang.cli.main import ExitCode
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import load_rules, show_findings
@@ -29,7 +30,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    from gslang.base.diagnostics import InputError
     from gslang.base.suggest import did_you_mean
     from gslang.check.checked import called
     from gslang.hosts.sayable import Plain, Refused, plain
@@ -76,9 +76,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         from gslang.base.atomic_write import write_atomically
 
-        try:
+        with file_errors(options.output, "cannot be written"):
             write_atomically(options.output, lambda stream: stream.write(data))
-        except OSError as error:
-            raise InputError(f"cannot be written: {error.strerror or error}", path=options.output) from None
         sys.stderr.write(f"{len(made)} of {len(names)} rules\n")
     return ExitCode.FINE if len(made) == len(names) else ExitCode.FINDINGS

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors, reason_of
 from gslang.base.read_file import read_bytes
 from gslang.base.rule_files import rule_files
 from gslang.cli.main import ExitCode
@@ -58,7 +59,7 @@ def _read(path: str) -> bytes:
     try:
         return read_bytes(path)
     except OSError as error:
-        raise InputError((error.strerror or str(error)).lower(), path=path) from error
+        raise InputError(reason_of(error), path=path) from error
 
 
 def _one(path: str, options: argparse.Namespace) -> ExitCode:
@@ -93,11 +94,7 @@ def _one(path: str, options: argparse.Namespace) -> ExitCode:
     if path == "-" and not options.diff:
         sys.stdout.write(result.text)
     elif changed and not options.diff:
-        try:
+        with file_errors(path, "cannot be written"):
             write_text(Path(path).resolve(), result.text)
-        except OSError as error:
-            raise InputError(
-                f"cannot be written: {(error.strerror or str(error)).lower()}", path=path
-            ) from error
         sys.stderr.write(f"formatted {name}\n")
     return ExitCode.FINE

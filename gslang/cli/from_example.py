@@ -20,6 +20,7 @@ from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.text_output import write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -122,10 +123,5 @@ def _write(options: argparse.Namespace, text: str, shown: str) -> int:
     if options.output in (None, "-"):
         sys.stdout.write(shown)
         return ExitCode.FINE
-    from gslang.base.atomic_write import write_text
-
-    try:
-        write_text(options.output, text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=options.output) from None
+    write_output(text, options.output)
     return ExitCode.FINE

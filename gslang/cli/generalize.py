@@ -119,13 +119,12 @@ def _write(path: str, sources: AbstractSet[Source], found: Sequence[Generalized]
     """Write the rules that were found in place of those of their file. Raises `InputError`."""
     from gslang.base.atomic_write import write_text
     from gslang.base.diagnostics import InputError
+    from gslang.base.file_errors import file_errors
     from gslang.generalize.report import rule_file
 
     if len(sources) > 1:
         raise InputError(
             "rules of several files cannot be written to one", path=path, help="name the rules of one file"
         )
-    try:
+    with file_errors(path, "cannot be written"):
         write_text(path, rule_file(next(iter(sources)), found))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from None

@@ -17,6 +17,7 @@ import sys
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural
 from gslang.cli.refusals import outputs_conflict
+from gslang.cli.text_output import write_output
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -92,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
         sys.stderr.write(report if options.format == "text" else "")
     else:
         if any(one.text for one in found):
-            _written(options.output, text)
+            write_output(text, options.output)
         else:
             sys.stderr.write(f"no rule holds: {options.output} is not written\n")
         sys.stdout.write(report)
@@ -103,16 +104,6 @@ def _name(path: str) -> str:
     from pathlib import Path
 
     return Path(path).name
-
-
-def _written(path: str, text: str) -> None:
-    from gslang.base.atomic_write import write_text
-    from gslang.base.diagnostics import InputError
-
-    try:
-        write_text(path, text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=path) from None
 
 
 def _taso(options: argparse.Namespace) -> int:

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.rule_files import rule_files
 from gslang.cli.main import ExitCode
 from gslang.cli.shared import load_rules
@@ -207,21 +207,17 @@ def _write(path: Path, text: str) -> None:
     """Write a fixed file with the line ends and the byte order mark that it had."""
     from gslang.base.atomic_write import write_text
 
-    try:
+    with file_errors(path, "cannot be written"):
         before = path.read_bytes()
         mark = "\ufeff" if before.startswith(b"\xef\xbb\xbf") else ""
         write_text(path, mark + (text.replace("\n", "\r\n") if b"\r\n" in before else text))
-    except OSError as error:
-        raise InputError(f"cannot be written: {error}", path=str(path)) from None
 
 
 def _write_graphs(found: Sequence[Diagnostic], folder: Path) -> None:
     from gslang.lint.reports import write_graphs
 
-    try:
+    with file_errors(folder, "cannot be written"):
         written = write_graphs(found, folder)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error}", path=str(folder)) from None
     for d, path in written:
         sys.stderr.write(f"gslc match {d.primary.span.source.name} {path}\n")
 

@@ -160,8 +160,10 @@ def failed(error: Exception) -> int:
         sys.stderr.write(f"gslc: not enough memory{f' ({error})' if str(error) else ''}\n")
         return ExitCode.BAD_INPUT
     if isinstance(error, OSError):
+        from gslang.base.file_errors import reason_of
+
         what = f"{error.filename}: " if error.filename is not None else ""
-        sys.stderr.write(f"gslc: {what}{(error.strerror or str(error)).lower()}\n")
+        sys.stderr.write(f"gslc: {what}{reason_of(error)}\n")
         if error.errno in (errno.ENOSPC, errno.EIO, errno.EBADF):
             _close_output()
         return ExitCode.BAD_INPUT

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
-from gslang.base.diagnostics import InputError
+from gslang.cli.text_output import write_output
 
 if TYPE_CHECKING:
     from gslang.api import Result, RuleSet
@@ -27,17 +26,4 @@ def write_page(
     from gslang.view.page import page
     from gslang.view.page_data import run_data
 
-    write_text(page(run_data(history, title, rules, result, times)), path)
-
-
-def write_text(text: str, path: str | None) -> None:
-    """Write a page to a file, or to stdout without one. Raises `InputError`."""
-    from gslang.base.atomic_write import write_text as write
-
-    if path is None or path == "-":
-        sys.stdout.write(text)
-        return
-    try:
-        write(path, text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path) from None
+    write_output(page(run_data(history, title, rules, result, times)), path)

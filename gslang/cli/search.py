@@ -38,6 +38,7 @@ from gslang.cli.refusals import (
     written_with,
 )
 from gslang.cli.shared import add_define_option, add_graph_options, load_graph
+from gslang.cli.text_output import write_output
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -201,12 +202,11 @@ def _write_reports(
 ) -> None:
     """Write the files that are asked for beside the graph."""
     if options.html:
-        from gslang.cli.page_output import write_text
         from gslang.view.difference import difference_data
         from gslang.view.page import page
 
         name = "stdin" if options.graph == "-" else Path(options.graph).name
-        write_text(page(difference_data(graph, found.graph, name)), options.html)
+        write_output(page(difference_data(graph, found.graph, name)), options.html)
     if options.trace:
         from gslang.cli.trace_file import write_search_trace
 
@@ -215,7 +215,7 @@ def _write_reports(
     if options.save_egraph:
         _save(found, options.save_egraph)
     if options.report:
-        _write(options.report, json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+        write_output(json.dumps(report, indent=2, ensure_ascii=False) + "\n", options.report)
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
@@ -296,15 +296,6 @@ def _save(found: Found, path: str) -> None:
     names = [f"{of}" for of in extractable.classes]
     operators = [egraph.store.op[node].lstrip("%") for node in extractable.nodes]
     write_egraph(path, extractable.problem, operators, names, [f"{node}" for node in extractable.nodes])
-
-
-def _write(path: str, text: str) -> None:
-    from gslang.base.atomic_write import write_text
-
-    if path == "-":
-        sys.stdout.write(text)
-    else:
-        write_text(Path(path), text)
 
 
 def _summary(found: Found, table: CostTable, seconds: float, options: argparse.Namespace) -> None:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.read_file import read_text
 from gslang.cli.option_types import positive
 
@@ -66,9 +67,8 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
 
 def _json_file(path: str) -> object:
     try:
-        return json.loads(read_text(path))
-    except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
+        with file_errors(path, "cannot be read"):
+            return json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
         at = f"{path}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else path
         raise InputError("this is not JSON", path=at, help="--define NAME=@FILE reads a JSON file") from None

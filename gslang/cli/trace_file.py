@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, BinaryIO, NoReturn
 
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.open_types import JsonDict
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import open_file
@@ -79,10 +80,8 @@ class Trace:
                 entry["lines"] = self.lines
                 file.write(json.dumps(entry, ensure_ascii=False).encode() + b"\n")
 
-        try:
+        with file_errors(self.path, "cannot be written"):
             write_atomically(self.path, copy)
-        except OSError as error:
-            raise _unwritable(self.path, error) from None
 
 
 def write_search_trace(path: str, trace: SearchTrace, graph: Graph, format: str) -> None:
@@ -102,10 +101,8 @@ def write_search_trace(path: str, trace: SearchTrace, graph: Graph, format: str)
             said = {"step": entry.step, **entry.said, "after": number}
         said["lines"] = len(trace.entries)
         lines.append(json.dumps(said, ensure_ascii=False).encode() + b"\n")
-    try:
+    with file_errors(path, "cannot be written"):
         write_atomically(path, lambda file: file.writelines(lines))
-    except OSError as error:
-        raise _unwritable(path, error) from None
 
 
 def _written_ids(graph: Graph, ids: Callable[[int], str], format: str) -> dict[str, str]:
@@ -125,27 +122,18 @@ def _ids_in_file(graph: Graph, format: str) -> dict[int, str]:
 
 def open_trace(path: str, fold_limit: int | None) -> Trace:
     """A trace that goes to `path`. Raises `InputError`."""
-    try:
+    with file_errors(path, "cannot be written"):
         spool: Any = tempfile.TemporaryFile(dir=Path(path).parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
     return Trace(path, fold_limit, spool)
-
-
-def _unwritable(path: str, error: OSError) -> InputError:
-    return InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=path)
 
 
 def read_trace(path: str) -> Iterator[TraceEntry]:
     """The entries of a trace file, one after the other. Raises `InputError` with the line."""
     number, lines = 0, None
-    try:
-        with open_file(path) as file:
-            for number, text in enumerate(file, 1):
-                entry, lines = _entry(path, number, text)
-                yield entry
-    except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=path) from None
+    with file_errors(path, "cannot be read"), open_file(path) as file:
+        for number, text in enumerate(file, 1):
+            entry, lines = _entry(path, number, text)
+            yield entry
     if lines is not None and lines != number:
         help = "is the file cut off?" if number < lines else _NOT_EDITED
         raise InputError(

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.cli.main import ExitCode
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural, positive
@@ -116,10 +117,8 @@ def _collect_seldom() -> None:
 
 def _folder(name: str) -> None:
     """Makes a folder for certificates. Raises `InputError`."""
-    try:
+    with file_errors(name, "cannot be written"):
         Path(name).mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"cannot be written: {(error.strerror or str(error)).lower()}", path=name) from None
 
 
 def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
@@ -132,10 +131,8 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
             "no such folder" if not folder.exists() else "this is not a folder", path=name,
             help="`gslc verify RULES --certificate DIR` writes certificates",
         )
-    try:
+    with file_errors(name, "cannot be read"):
         good, refused = recheck(folder, rules)
-    except OSError as error:
-        raise InputError(f"cannot be read: {(error.strerror or str(error)).lower()}", path=name) from None
     if not good and not refused:
         raise InputError(
             "there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them"
@@ -190,12 +187,8 @@ def _judge(rules: RuleSet, name: str, settings: Settings, certificates: str | No
     if certificates is not None:
         from gslang.verify.certificates import certified
 
-        try:
+        with file_errors(certificates, "cannot be written"):
             return certified(rules.known[name], verdict, settings, Path(certificates))
-        except OSError as error:
-            raise InputError(
-                f"cannot be written: {(error.strerror or str(error)).lower()}", path=certificates
-            ) from None
     return verdict
 
 

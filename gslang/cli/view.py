@@ -17,10 +17,11 @@ from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.main import ExitCode
 from gslang.cli.option_types import natural, seconds_or_none
-from gslang.cli.page_output import add_times_option, write_page, write_text
+from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown, shown_line
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
+from gslang.cli.text_output import write_output
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
     title = "stdin" if options.graph == "-" else Path(options.graph).name
     if options.rules is None:
         graph = load_graph(options.graph, options)
-        write_text(page(graph_data(History(graph), title)), options.output)
+        write_output(page(graph_data(History(graph), title)), options.output)
         _open(options)
         return ExitCode.FINE
     rules = usable_rules([options.rules], options)
@@ -99,7 +100,7 @@ def _gallery(options: argparse.Namespace) -> int:
             [(homes[name], rules.known[name]) for name in names], seconds,
             lambda name: now.__setitem__(0, name),
         )
-    write_text(
+    write_output(
         gallery(options.graph if options.graph.startswith("std.") else Path(options.graph).name, found),
         options.output,
     )

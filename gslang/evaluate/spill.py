@@ -8,6 +8,7 @@ from typing import IO, Any, Final
 
 from gslang.base.arrays import Array
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import reason_of
 
 LARGE: Final = 1 << 24  # bytes from which an array is spilled
 _PIECE: Final = 1 << 22
@@ -55,9 +56,8 @@ class SpillFile:
         except OSError as error:
             import tempfile
 
-            reason = (error.strerror or str(error)).lower()
             raise InputError(
-                f"folded constants cannot be kept: {reason}", path=tempfile.gettempdir(),
+                f"folded constants cannot be kept: {reason_of(error)}", path=tempfile.gettempdir(),
                 help="TMPDIR chooses another folder",
             ) from None
 

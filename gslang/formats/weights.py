@@ -16,6 +16,7 @@ from typing import Any, Final
 from gslang.base.arrays import Array
 from gslang.base.atomic_write import write_atomically
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import open_file
 from gslang.base.suggest import did_you_mean
@@ -217,7 +218,7 @@ def write_weights(path: str | Path, arrays: Mapping[str, object]) -> None:
     import numpy
 
     suffix = Path(path).suffix.lower()
-    try:
+    with file_errors(path, "cannot be written"):
         if suffix == ".safetensors":
             try:
                 from safetensors.numpy import save  # type: ignore[import-not-found]
@@ -229,8 +230,6 @@ def write_weights(path: str | Path, arrays: Mapping[str, object]) -> None:
             write_atomically(path, lambda file: _write_npz(file, arrays))
         else:
             raise _unknown_suffix(path)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=str(path)) from None
 
 
 def _write_npz(file: Any, arrays: Mapping[str, object]) -> None:

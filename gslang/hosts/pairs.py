@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
 from gslang.formats.onnx.text import check_depth, parsed
@@ -42,10 +43,8 @@ class Pair:
 def read_pairs(path: str | Path) -> list[Pair]:
     """All pairs of a file. Raises `InputError` with the place of what is wrong."""
     shown = str(path)
-    try:
+    with file_errors(path, "cannot be read"):
         data = read_bytes(path)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
     try:
         import onnx  # noqa: F401
     except ImportError:

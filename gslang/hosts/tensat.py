@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Union
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_text
 from gslang.base.suggest import did_you_mean
@@ -158,9 +159,8 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
     """
     shown = str(path)
     try:
-        text = read_text(path)
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
+        with file_errors(path, "cannot be read"):
+            text = read_text(path)
     except UnicodeDecodeError:
         raise InputError(
             "this is not text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"

@@ -13,6 +13,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from gslang.base.diagnostics import Diagnostic, InputError, Label
+from gslang.base.file_errors import reason_of
 from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
 from gslang.base.source import Source, Span
@@ -237,5 +238,5 @@ class _Reader(Importer):
             return super().modules(item, source)
         except OSError as error:
             return [], Diagnostic(
-                "E0204", f"`{item.module}` cannot be read: {error.strerror or error}", Label(item.span)
+                "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", Label(item.span)
             )

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
@@ -72,9 +73,8 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
     """All substitutions of a file. Raises `InputError` with the place (a JSON pointer) of what is wrong."""
     shown = str(path)
     try:
-        data = json.loads(read_bytes(path))
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror or error}", path=shown) from None
+        with file_errors(path, "cannot be read"):
+            data = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
         raise InputError(
             f"this is not JSON: {error}", path=shown,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from gslang.base.atomic_write import together, write_text
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import file_errors
 from gslang.taso.read import Substitution
 from gslang.taso.shapes import ShapeMistake
 from gslang.taso.translate import Rule, translate
@@ -73,7 +74,7 @@ def write_rules(
 ) -> list[Path]:
     """Write `operators.gsl` and `taso.gsl` into `folder`, which is made if need be. Raises `InputError`."""
     made = translate_all(rules, path, with_conditions)
-    try:
+    with file_errors(folder, "cannot be written"):
         Path(folder).mkdir(parents=True, exist_ok=True)
         files = [
             (Path(folder) / "operators.gsl", operators_text(made)),
@@ -82,6 +83,4 @@ def write_rules(
         with together():
             for file, text in files:
                 write_text(file, text)
-    except OSError as error:
-        raise InputError(f"cannot be written: {error.strerror or error}", path=str(folder)) from None
     return [file for file, _ in files]

@@ -144,10 +144,10 @@ def test_a_graph_appears_with_all_that_belongs_to_it_or_not_at_all(
     (folder / "o.relay").write_text("old")
     (folder / "o.npz").write_text("old")
 
-    def fail(path: str, text: str) -> None:
+    def fail(text: str, path: str) -> None:
         raise gslang.InputError("cannot be written: no space left on device", path=path)
 
-    monkeypatch.setattr(apply, "_write_file", fail)
+    monkeypatch.setattr(apply, "write_output", fail)
     assert main(["rules.gsl", "g.json", "-o", "o.relay", "--rule", "right", "--report", "r.json"]) == 3
     assert (folder / "o.relay").read_text() == (folder / "o.npz").read_text() == "old"
     assert not [name for name in names(folder) if name.endswith(".tmp")]

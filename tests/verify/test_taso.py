@@ -240,7 +240,7 @@ def test_a_file_that_is_not_there_and_a_folder_that_cannot_be(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", "taso", str(tmp_path / "none.json"), "-o", str(tmp_path)]) == 3
-    assert "none.json: cannot be read: No such file" in capsys.readouterr().err
+    assert "none.json: cannot be read: no such file" in capsys.readouterr().err
     file = tmp_path / "rules.json"
     file.write_text(json.dumps([CHAIN]))
     assert main(["import", "taso", str(file), "-o", str(file)]) == 3

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import reason_of
 from gslang.base.read_file import read_bytes
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx import needs_onnx
@@ -31,7 +32,7 @@ def read_onnx(source: Any, dialect: Dialect | None = None) -> Graph:
         try:
             data = read_bytes(source)
         except OSError as error:
-            raise InputError((error.strerror or str(error)).lower(), path=str(source)) from None
+            raise InputError(reason_of(error), path=str(source)) from None
         return read_onnx_bytes(data, str(source), dialect)
     return graph_of(source, "", "", dialect)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.atomic_write import together, write_atomically, write_beside
 from gslang.base.collection import no_collection
 from gslang.base.diagnostics import InputError
+from gslang.base.file_errors import reason_of
 from gslang.dialect.onnx import needs_onnx
 from gslang.dialect.onnx.attributes import (
     attribute_message,
@@ -71,9 +72,7 @@ def write_onnx(graph: Graph, path: str | Path, external: str = "keep") -> None:
                 write_atomically(data.path, data.write)
                 _write_model(model, target)
     except OSError as error:
-        raise InputError(
-            f"cannot be written: {(error.strerror or str(error)).lower()}", path=str(path)
-        ) from None
+        raise InputError(f"cannot be written: {reason_of(error)}", path=str(path)) from None
     except InputError as error:
         raise error if error.path else InputError(error.message, path=str(path), help=error.help) from None
 

@@ -72,7 +72,7 @@ def _padded(pads: Sequence[tuple[int, int]], fill: int) -> Callable[[Any], Any]:
 def _window(
     offset: Sequence[int], dilations: Sequence[int], sizes: Sequence[int], strides: Sequence[int]
 ) -> tuple[slice, ...]:
-    """What all windows have at this place of the kernel."""
+    """The part of the data that all windows have at this place of the kernel."""
     axes = zip(offset, dilations, sizes, strides)
     return (slice(None), slice(None), *(slice(o * s, o * s + (d - 1) * t + 1, t) for o, s, d, t in axes))
 
