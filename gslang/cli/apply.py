@@ -16,7 +16,7 @@ from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_probl
 from gslang.cli.check_numbers import refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import add_number_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive, size_in_bytes
@@ -166,8 +166,7 @@ def run(options: argparse.Namespace) -> int:
     }
     for name, path in single.items():
         if path is not None:
-            sys.stderr.write(f"gslc: {name} writes one file: use it with one graph\n")
-            return ExitCode.USAGE
+            raise Refusal(f"gslc: {name} writes one file: use it with one graph\n")
     return run_many("apply", options)
 
 
@@ -176,16 +175,13 @@ def run_one(options: argparse.Namespace) -> int:
     began = perf_counter()
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     if options.graph is None:
         count = len(rules)
         sys.stderr.write(f"{options.rules}: {count} rule{'s' * (count != 1)}, no errors\n")
         return ExitCode.FINE
     refuse_graph_output(options)
     if wrong := _conflict(options):
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+        raise Refusal(wrong)
     _refuse_other_outputs(options)
     sizes = dict(options.dim)
     if options.replay:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.numbers import add_input_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive, seconds
 from gslang.cli.progress import shown
@@ -78,14 +78,11 @@ def run(options: argparse.Namespace) -> int:
     from gslang.formats.onnx.latency import Setting, full_provider
 
     if wrong := _conflict(options):
-        sys.stderr.write(f"gslc bench: {wrong}\n")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc bench: {wrong}\n")
     sizes = dict(options.dim)
     if options.report is not None:
         refuse_output(options.report)
     rules = None if options.rules is None else usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     graph = load_graph(options.graph, options, None if rules is None else rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     refuse_without_runtime(graph, options.graph)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.inputs import inputs_for
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.numbers import (
     add_number_options,
     outputs_of,
@@ -62,15 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if not options.check.strip():
-        sys.stderr.write(
+        raise Refusal(
             "gslc bisect: the check is empty\n  help: --check numbers, or --check 'COMMAND {}'\n"
         )
-        return ExitCode.USAGE
     sizes = dict(options.dim)
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     graph = load_graph(options.graph, options, rules.dialect)
     refuse_unknown_sizes(graph, sizes)
     check = _numbers(rules, graph, sizes, options) if options.check == "numbers" else _command(options)

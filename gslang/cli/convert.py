@@ -4,11 +4,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
 from gslang.cli.graph_output import add_output_options, output_graph
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.refusals import graph_takes_place, refuse_graph_output, refuse_output, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 
@@ -32,8 +31,7 @@ def run(options: argparse.Namespace) -> int:
         return _page(options)
     refuse_graph_output(options)
     if wrong := graph_takes_place(options, {}):
-        sys.stderr.write(f"gslc convert: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc convert: {wrong}")
     graph = load_graph(options.graph, options)
     output_graph(graph, options, "relay" if graph.dialect == "relay" else "json")
     return ExitCode.FINE
@@ -52,8 +50,7 @@ def _page(options: argparse.Namespace) -> int:
         {"the page": options.output},
         {"the graph": options.graph, "the input parameters": options.params},
     ):
-        sys.stderr.write(f"gslc convert: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc convert: {wrong}")
     graph = load_graph(options.graph, options)
     write_output(
         page(graph_data(History(graph), "stdin" if options.graph == "-" else Path(options.graph).name)),

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
 
@@ -42,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     if wrong := shared_file(
         {"the result": options.output}, {"the first graph": options.a, "the second graph": options.b}
     ):
-        sys.stderr.write(f"gslc diff: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc diff: {wrong}")
     a, b = load_graph(options.a, options), load_graph(options.b, options)
     mixed = Path(options.a).suffix.lower() != Path(options.b).suffix.lower()
     found = differences(

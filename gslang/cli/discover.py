@@ -20,7 +20,7 @@ from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import outputs_conflict
@@ -99,11 +99,10 @@ def run(options: argparse.Namespace) -> int:
     from gslang.base.diagnostics import InputError
 
     if not options.rules and not options.ops:
-        sys.stderr.write(
+        raise Refusal(
             "gslc discover: no operators are given\n"
             "  help: list them, --ops add,nn.relu, or give a file that declares some\n"
         )
-        return ExitCode.USAGE
     if wrong := outputs_conflict(
         {"the rules": options.output, "the state": options.state},
         {
@@ -112,8 +111,7 @@ def run(options: argparse.Namespace) -> int:
             "the cost table": options.cost,
         },
     ):
-        sys.stderr.write(f"gslc discover: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc discover: {wrong}")
     dialect = options.dialect or "relay"
     if options.rules:
         known = load_rules(options.rules)

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.shared import add_define_option, defines_of, load_rules, show_findings
 
 if TYPE_CHECKING:
@@ -68,8 +68,7 @@ def run(options: argparse.Namespace) -> int:
         )
     )
     where = "a shipped rule" if own is None else f"a rule of {options.file} or of std.{own.dialect.name}"
-    sys.stderr.write(f"gslc explain: `{options.what}` is neither a code nor {where}\n  help: {help}\n")
-    return ExitCode.USAGE
+    raise Refusal(f"gslc explain: `{options.what}` is neither a code nor {where}\n  help: {help}\n")
 
 
 def _shown(programs: Iterable[CheckedProgram], name: str) -> list[str]:

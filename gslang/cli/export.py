@@ -15,7 +15,7 @@ import sys
 from pathlib import Path
 
 from gslang.base.file_errors import file_errors
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import load_rules, show_findings
 
@@ -37,8 +37,7 @@ def run(options: argparse.Namespace) -> int:
     if wrong := outputs_conflict(
         {"the output": options.output}, {f"the rules in {name}": name for name in options.rules}
     ):
-        sys.stderr.write(f"gslc export: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc export: {wrong}")
     rules = load_rules(options.rules)
     if show_findings(rules, options):
         return ExitCode.FINDINGS
@@ -46,11 +45,10 @@ def run(options: argparse.Namespace) -> int:
     for name in options.rule:
         if not called(rules.known, name):
             guess = did_you_mean(name, rules.known)
-            sys.stderr.write(
+            raise Refusal(
                 f"gslc export: there is no rule `{name}`\n"
                 + (f"  help: did you mean `{guess}`?\n" if guess else "")
             )
-            return ExitCode.USAGE
     names = [own for name in options.rule for own in called(rules.known, name)] or names
     made: list[Plain] = []
     for name in names:

@@ -16,7 +16,7 @@ import warnings
 from functools import partial
 
 from gslang.base.diagnostics import InputError
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import add_graph_options, load_graph
@@ -42,8 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if mistake := _mistake(options):
-        sys.stderr.write(f"gslc from-example: {mistake}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc from-example: {mistake}")
     from gslang.dialect.load import load_dialect
     from gslang.fmt.format_source import layout
     from gslang.generalize.example import NoRule, rule_text, selected

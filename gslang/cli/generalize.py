@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.shared import load_rules
@@ -65,23 +65,18 @@ def _completed(
 
 def run(options: argparse.Namespace) -> int:
     if options.output == "-":
-        sys.stderr.write(
+        raise Refusal(
             "gslc generalize: the rules must be written to a file\n  help: -o found.gsl, or remove -o\n"
         )
-        return ExitCode.USAGE
     if wrong := outputs_conflict(
         {"the rule file": options.output}, {"the input rules": options.rules}
     ):
-        sys.stderr.write(f"gslc generalize: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc generalize: {wrong}")
     names, options.rule = options.rule, options.rule or None
     loaded = load_rules([options.rules])
     rules, copied = _completed(loaded, options)
     if rules is None:
-        found_usable = usable(loaded, options)
-        if isinstance(found_usable, ExitCode):
-            return found_usable
-        rules = found_usable
+        rules = usable(loaded, options)
     from gslang.base.diagnostics import InputError
     from gslang.generalize.draft import NoDraft
     from gslang.generalize.refine import Settings, generalize, no_time

@@ -14,7 +14,7 @@ import json
 import sys
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import natural, positive
 from gslang.cli.shared import check_names, load_rules, show_findings
 
@@ -51,8 +51,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     asked = _asked(options)
-    if isinstance(asked, ExitCode):
-        return asked
     others = load_rules(options.by)
     if show_findings(others, options):
         return ExitCode.FINDINGS
@@ -81,18 +79,17 @@ def run(options: argparse.Namespace) -> int:
     return ExitCode.FINE if all(answer.implied for _, answer in answers) else ExitCode.FINDINGS
 
 
-def _asked(options: argparse.Namespace) -> list[CheckedRule] | ExitCode:
-    """The rules that are asked for, or the exit code if there is an error in their files or no such rule."""
+def _asked(options: argparse.Namespace) -> list[CheckedRule]:
+    """The rules that are asked for. Raises `Refusal` if there is an error in their files or no such rule."""
     found: list[CheckedRule] = []
     known: list[str] = []
     for given in options.rules:
         file, _, name = given.partition("#")
         rules = load_rules([file])
         if show_findings(rules, options):
-            return ExitCode.FINDINGS
+            raise Refusal(code=ExitCode.FINDINGS)
         if wrong := check_names([name] if name else [], "rule", list(rules.own)):
-            sys.stderr.write(wrong)
-            return ExitCode.USAGE
+            raise Refusal(wrong)
         known += rules.own
         found += [
             rules.known[own]
@@ -103,10 +100,9 @@ def _asked(options: argparse.Namespace) -> list[CheckedRule] | ExitCode:
         from gslang.base.suggest import did_you_mean
 
         guess = did_you_mean(missing, known)
-        sys.stderr.write(
+        raise Refusal(
             f"gslc: there is no rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else "")
         )
-        return ExitCode.USAGE
     return found
 
 

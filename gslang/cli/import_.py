@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural
 from gslang.cli.refusals import outputs_conflict
 from gslang.cli.text_output import write_output
@@ -44,19 +44,17 @@ def run(options: argparse.Namespace) -> int:
     if options.kind == "taso":
         return _taso(options)
     if options.with_conditions:
-        sys.stderr.write(
+        raise Refusal(
             f"gslc import {options.kind}: --with-conditions is for taso\n"
             "  help: conditions are found unless --as-written is given\n"
         )
-        return ExitCode.USAGE
     from gslang.generalize.refine import Settings
     from gslang.hosts.judged import FORMATS, Given, as_written, judge_all, rule_file
 
     if wrong := outputs_conflict(
         {"the rule file": options.output}, {"the input rules": options.file}
     ):
-        sys.stderr.write(f"gslc import {options.kind}: {wrong}")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc import {options.kind}: {wrong}")
     given: list[Given]
     if options.kind == "tensat":
         from gslang.hosts.tensat import read_tensat
@@ -108,8 +106,7 @@ def _name(path: str) -> str:
 
 def _taso(options: argparse.Namespace) -> int:
     if options.output in (None, "-"):
-        sys.stderr.write("gslc import taso: no output folder\n  help: give one, -o rules\n")
-        return ExitCode.USAGE
+        raise Refusal("gslc import taso: no output folder\n  help: give one, -o rules\n")
     from gslang.taso.read import read_substitutions
     from gslang.taso.write import write_rules
 

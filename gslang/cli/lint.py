@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.file_errors import file_errors
 from gslang.base.rule_files import rule_files
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.shared import load_rules
 
 if TYPE_CHECKING:
@@ -90,8 +90,7 @@ def run(options: argparse.Namespace) -> int:
     except ValueError as error:
         guess = did_you_mean(str(error), [*LINTS, *(info.name for info in LINTS.values())])
         help = f"did you mean `{guess}`?" if guess else "`gslc lint --help` lists them"
-        sys.stderr.write(f"gslc lint: unknown lint `{error}`\n  help: {help}\n")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc lint: unknown lint `{error}`\n  help: {help}\n") from None
     files = _lint(options.rules, choice, options.jobs, options.together)
     if options.diff or options.fix:
         files, fixed, diffs = _fixed(files, choice, options)

@@ -6,9 +6,8 @@ Speaks the Language Server Protocol on standard input and output. Editors start 
 from __future__ import annotations
 
 import argparse
-import sys
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,8 +21,9 @@ def run(options: argparse.Namespace) -> int:
     try:
         import pygls  # noqa: F401
     except ImportError:
-        sys.stderr.write("gslc lsp: the package `pygls` is missing\n  help: pip install 'gslang[lsp]'\n")
-        return ExitCode.USAGE
+        raise Refusal(
+            "gslc lsp: the package `pygls` is missing\n  help: pip install 'gslang[lsp]'\n"
+        ) from None
     from gslang.lsp.serve import serve
 
     return ExitCode.FINE if serve() else ExitCode.FINDINGS

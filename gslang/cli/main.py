@@ -62,6 +62,14 @@ VERBS = {
 _USAGE = "usage: gslc RULES GRAPH [-o OUT] …   or   gslc VERB …   (gslc --help)"
 
 
+class Refusal(Exception):
+    """A command that cannot go on: what it says on stderr, and its exit code."""
+
+    def __init__(self, message: str = "", code: ExitCode = ExitCode.USAGE) -> None:
+        super().__init__(message)
+        self.code = code
+
+
 class Parser(argparse.ArgumentParser):
     """Argparse, with a hint where an option is misspelt."""
 
@@ -153,6 +161,9 @@ def failed(error: Exception) -> int:
     """The exit code for an error that ended a command, after saying on stderr what it is."""
     from gslang.base.diagnostics import InputError
 
+    if isinstance(error, Refusal):
+        sys.stderr.write(str(error))
+        return error.code
     if isinstance(error, InputError):
         sys.stderr.write(f"gslc: {error}\n")
         return ExitCode.BAD_INPUT

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.miss_text import miss_data, miss_lines
 from gslang.cli.option_types import positive
 from gslang.cli.refusals import refuse_two_stdins
@@ -53,14 +53,11 @@ def run(options: argparse.Namespace) -> int:
     if options.graph is None and options.why_not and Path(options.why_not).is_file():
         options.graph, options.why_not = options.why_not, ""
     if options.graph is None:
-        sys.stderr.write(
+        raise Refusal(
             "gslc match: the graph is missing\n  help: gslc match RULES GRAPH --why-not [NODE]\n"
         )
-        return ExitCode.USAGE
     refuse_two_stdins(options.rules, options.graph)
     rules = usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     graph = load_graph(options.graph, options, rules.dialect)
     names = options.rule or list(rules.own)
     places = _places(graph, rules)
@@ -163,11 +160,10 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
         asked = [(place, found[options.why_not]) for place, found in ids if options.why_not in found]
         if not asked:
             guess = did_you_mean(options.why_not, [id for _, found in ids for id in found][:10_000])
-            sys.stderr.write(
+            raise Refusal(
                 f"gslc: there is no node `{options.why_not}`\n"
                 + (f"  help: did you mean `{guess}`?\n" if guess else "")
             )
-            return ExitCode.USAGE
     steps = _most_steps([place for place, _ in asked])
     with counted_work(_nodes(places)):
         misses, left_out = _all_nearest(rules, asked, names, options.limit, steps)

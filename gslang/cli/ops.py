@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 
 if TYPE_CHECKING:
     from gslang.dialect.dialect import Dialect
@@ -32,17 +32,15 @@ def run(options: argparse.Namespace) -> int:
     if file is None and word is not None and Path(word).suffix and Path(word).is_file():
         word, file = None, word
     if options.dialect is not None and options.dialect not in dialect_names():
-        sys.stderr.write(
+        raise Refusal(
             f"gslc ops: unknown dialect `{options.dialect}`\n  help: dialects: {', '.join(dialect_names())}\n"
         )
-        return ExitCode.USAGE
     if file is not None:
         dialects = [dialect_of_file(file)]
         if options.dialect not in (None, dialects[0].name):
-            sys.stderr.write(
+            raise Refusal(
                 f"gslc ops: {file} is of dialect `{dialects[0].name}`, not `{options.dialect}`\n"
             )
-            return ExitCode.USAGE
     else:
         dialects = [
             load_dialect(name) for name in ([options.dialect] if options.dialect else dialect_names())
@@ -54,11 +52,10 @@ def run(options: argparse.Namespace) -> int:
     if not found:
         guess = did_you_mean(word, [name for dialect in dialects for name in dialect.operators])
         where = f" in dialect `{dialects[0].name}`" if len(dialects) == 1 else ""
-        sys.stderr.write(
+        raise Refusal(
             f"gslc ops: no operator contains `{word}`{where}\n"
             + (f"  help: did you mean `{guess}`?\n" if guess else "")
         )
-        return ExitCode.USAGE
     for k, (dialect, names) in enumerate(found):
         if len(dialects) > 1:
             sys.stdout.write(f"{'' if k == 0 else chr(10)}# dialect {dialect.name}\n")

@@ -7,7 +7,7 @@ import sys
 
 from gslang.base.diagnostics import InputError
 from gslang.cli.inputs import inputs_for
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.numbers import add_number_options, outputs_of, refuse_unknown_sizes
 from gslang.cli.refusals import refuse_weights_output, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
@@ -32,8 +32,7 @@ def run(options: argparse.Namespace) -> int:
             {"the outputs": options.output},
             {"the graph": options.graph, "the inputs": options.inputs, "the parameters": options.params},
         ):
-            sys.stderr.write(f"gslc run: {wrong}")
-            return ExitCode.USAGE
+            raise Refusal(f"gslc run: {wrong}")
     graph = load_graph(options.graph, options)
     refuse_unknown_sizes(graph, dims)
     dialect = load_dialect(graph.dialect)

@@ -23,7 +23,7 @@ from gslang.base.diagnostics import InputError
 from gslang.cli.check_numbers import check_numbers, refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
 from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive
@@ -145,8 +145,7 @@ def run(options: argparse.Namespace) -> int:
         (options.trace, "--trace"),
     ):
         if path is not None:
-            sys.stderr.write(f"gslc: {what} writes one file: use it with one graph\n")
-            return ExitCode.USAGE
+            raise Refusal(f"gslc: {what} writes one file: use it with one graph\n")
     return run_many("search", options)
 
 
@@ -157,16 +156,13 @@ def run_one(options: argparse.Namespace) -> int:
 
     refuse_two_stdins(options.rules, options.graph)
     if wrong := _conflict(options):
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+        raise Refusal(wrong)
     refuse_graph_output(options)
     for path in (options.report, options.save_egraph, options.html, options.trace):
         if path not in (None, "-"):
             refuse_output(path)
     table = table_of(options.cost)
     rules = usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     graph = load_graph(options.graph, options, rules.dialect)
     sizes = dict(options.dim)
     refuse_unknown_sizes(graph, sizes)

@@ -33,8 +33,6 @@ def run(options: argparse.Namespace) -> int:
     from gslang.testing import run_tests
 
     rules = usable_rules(options.rules, options)
-    if isinstance(rules, ExitCode):
-        return rules
     chosen = frozenset(options.rule) if options.rule else None
     outcomes = [o for program in rules.programs for o in run_tests(program, chosen, options.seed)]
     failed = [o for o in outcomes if not o.passed]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gslang.check.checked import called, families
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.shared import check_names, defines_of, load_rules, show_findings
 
 if TYPE_CHECKING:
@@ -33,20 +32,20 @@ def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
     return RuleSet(tuple(with_externs(program, allow_extern) for program in rules.programs))
 
 
-def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet | ExitCode:
-    """The rules of files, folders, modules or `-`, or the exit code if a verb cannot go on with them:
-    findings and names of rules or passes that there are not (`--rule`, `--skip`, `--pass`, as far as the verb
-    has them) are written to stderr.
+def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet:
+    """The rules of files, folders, modules or `-`. Raises `Refusal` if a verb cannot go on with them: there
+    are findings, which are written to stderr, or names of rules or passes that there are not (`--rule`,
+    `--skip`, `--pass`, as far as the verb has them).
 
     Raises `InputError` for files that cannot be read.
     """
     return usable(load_rules(files, defines=defines_of(options)), options)
 
 
-def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet | ExitCode:
+def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet:
     """The same of rules that are loaded. Raises `InputError` for `@extern` functions that there are not."""
     if show_findings(rules, options):
-        return ExitCode.FINDINGS
+        raise Refusal(code=ExitCode.FINDINGS)
     rules = runnable(rules, options.allow_extern)
     asked = [*(options.rule or ()), *getattr(options, "skip", ())]
     pass_name: str | None = getattr(options, "pass_name", None)
@@ -56,8 +55,7 @@ def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet | ExitCode:
     if not wrong and options.rule and set(options.rule) <= set(getattr(options, "skip", ())):
         wrong = "gslc: no rule is left: each of those with --rule is skipped\n"
     if wrong:
-        sys.stderr.write(wrong)
-        return ExitCode.USAGE
+        raise Refusal(wrong)
     for name in ("rule", "skip"):  # a family stands for its rules
         if getattr(options, name, None):
             setattr(

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.diagnostics import InputError
 from gslang.base.file_errors import file_errors
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural, positive
 from gslang.cli.paint import painter
@@ -71,16 +71,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if not options.rules and options.recheck is None:
-        sys.stderr.write(
+        raise Refusal(
             "gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or "
             "certificates with --recheck DIR\n"
         )
-        return ExitCode.USAGE
     if not options.rules:
         return _recheck(options.recheck, {})
     rules = usable_rules(options.rules, options)
-    if isinstance(rules, ExitCode):
-        return rules
     if options.recheck is not None:
         return _recheck(options.recheck, rules.known)
     if options.certificate is not None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
-from gslang.cli.main import ExitCode
+from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import natural, seconds_or_none
 from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown, shown_line
@@ -55,8 +55,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.view.page_data import graph_data
 
     if wrong := _conflict(options):
-        sys.stderr.write(f"gslc view: {wrong}\n")
-        return ExitCode.USAGE
+        raise Refusal(f"gslc view: {wrong}\n")
     if options.output not in (None, "-"):
         refuse_output(options.output)
     if _are_rules(options):
@@ -68,8 +67,6 @@ def run(options: argparse.Namespace) -> int:
         _open(options)
         return ExitCode.FINE
     rules = usable_rules([options.rules], options)
-    if isinstance(rules, ExitCode):
-        return rules
     history, result = _run(rules, options)
     write_page(history, title, rules, result, options.output, options.times)
     _open(options)
@@ -88,8 +85,6 @@ def _gallery(options: argparse.Namespace) -> int:
     from gslang.view.gallery import cards, gallery
 
     rules = usable_rules([options.graph], options)
-    if isinstance(rules, ExitCode):
-        return rules
     names = [name for name in (options.rule or rules.own) if name not in options.skip]
     homes = {name: program for program in rules.programs for name in program.rules}
     homes |= {name: program for program in rules.programs for name in program.own_rules}
