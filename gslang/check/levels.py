@@ -48,12 +48,8 @@ def choice_levels(rule: ir.CheckedRule) -> int:
 def _choices(targets: Sequence[ir.Target]) -> int:
     nesting = heights(
         range(len(targets)), lambda number: targets[number].parts,
-        lambda number: _chooses(targets[number]),
+        lambda number: isinstance(targets[number], (ir.ChosenTarget, ir.Repeat)),
     )
     return max(nesting.values(), default=0)
-
-
-def _chooses(target: ir.Target) -> int:
-    return isinstance(target, (ir.ChosenTarget, ir.Repeat))
 
 

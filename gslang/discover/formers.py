@@ -219,7 +219,7 @@ def _proposals(
             **{k: v for k, v in extra.items() if k in open_ and v != signature.attributes[k].default},
             **settled,
         }
-        if attrs not in found and _usual(attrs):
+        if attrs not in found and not attrs.get("exclude"):
             found.append(attrs)
     needed = [name for name in open_ if signature.attributes[name].default is REQUIRED]
     if signature.name not in RELAY_SAMPLERS:
@@ -231,10 +231,6 @@ def _proposals(
     elif not needed:
         found = [dict(settled), *(attrs for attrs in found if attrs != dict(settled))]
     return found[: _MOST_VALUES if not settled else 1]
-
-
-def _usual(attrs: Attrs) -> bool:
-    return not any(name in ("exclude",) and value for name, value in attrs.items())
 
 
 def types_at(shape: Sequence[str | int]) -> tuple[Type, ...]:

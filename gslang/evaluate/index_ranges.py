@@ -25,7 +25,6 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
     "embedding": {1: (0, 0)},
     "NegativeLogLikelihoodLoss": {1: (0, 1)},
     "SoftmaxCrossEntropyLoss": {1: (0, 1)},
-    "nn.nll_loss": {1: (0, 1)},
     "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)},
     "com.microsoft.RotaryEmbedding": {1: (2, 0)},
     "RotaryEmbedding": {3: (1, 0)},
@@ -33,7 +32,7 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
     "GatherBlockQuantized": {1: (0, None)},
 }
 # operand 1 is places in operand 0
-_POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd", "scatter_nd"})
+_POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd"})
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
 _ENDS: Final = {"Range": (0, 1), "arange": (0, 1)}  # of ranges, which may begin below 0
 _MOVED: Final = frozenset(

@@ -124,7 +124,7 @@ class Draft:
             s = None if at is None else source[at]
             if (
                 at is None or not isinstance(s, Statement) or s.arguments is None or s.tied
-                or _has(s, c.field)
+                or any(a.startswith(f"{c.field} =") for a in s.arguments or ())
             ):
                 rest += [c.text] if c.text else []
             elif c.field == "*":
@@ -207,10 +207,6 @@ def check_text(file: str, text: str) -> CheckedProgram:
     """A checked program, whose imports are read once for each file."""
     importer = _IMPORTERS.setdefault(file, Importer(check_module))
     return with_meanings(check_module(Source(file, text), importer).program)
-
-
-def _has(statement: Statement, field: str) -> bool:
-    return any(a.startswith(f"{field} =") for a in statement.arguments or ())
 
 
 def _header(header: Header) -> str:

@@ -403,7 +403,7 @@ def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[
     dialect, seed = rule.dialect, max(instance.seed, 0)  # inputs of one name differ
     if instance.after is None:
         means = not _mixes_floats(instance.before) and can_be_computed(instance.before, dialect, seed)
-        return None, _misfit(instance) if means else ""
+        return None, f"the target does not fit the source: {instance.failure}" if means else ""
     finding = compare(instance.before, instance.after, dialect, rule.approximate, seed)
     if finding.numbers is None and not can_be_computed(instance.before, dialect, seed):
         return None, ""
@@ -428,10 +428,6 @@ def _note_effects(rule: CheckedRule, instance: Instance, settings: Settings, evi
         else:
             evidence.idle[attribute] += 1
             evidence.masked[attribute] += shows(instance.before, rule.dialect, attribute, settings.seed)
-
-
-def _misfit(instance: Instance) -> str:
-    return f"the target does not fit the source: {instance.failure}"
 
 
 def _mixes_floats(graph: Graph) -> bool:

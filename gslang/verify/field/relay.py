@@ -49,12 +49,9 @@ _MOVEMENT = frozenset({
     "transpose", "reshape", "contrib_reverse_reshape", "reshape_like", "concatenate", "split", "expand_dims",
     "squeeze", "stack", "layout_transform", "broadcast_to", "broadcast_to_like", "zeros_like", "ones_like",
     "full_like", "strided_slice", "reverse", "repeat", "tile", "copy", "nn.batch_flatten",
-    "nn.depth_to_space", "nn.space_to_depth", "swapaxes", "matrix_set_diag", "annotation.stop_fusion",
+    "nn.depth_to_space", "nn.space_to_depth", "matrix_set_diag", "annotation.stop_fusion",
     "annotation.checkpoint", "device_copy", "take", "slice_like",
 })
-_UNINTERPRETED_BINARY = frozenset({
-    "power", "maximum", "minimum", "mod", "floor_mod", "floor_divide", "trunc_divide", "trunc_mod", "atan2",
-})  # fmt: skip
 _SYMMETRIC = frozenset({"maximum", "minimum"})
 _SYMMETRIC_REDUCTIONS = frozenset({"max", "min", "all", "any"})
 
@@ -191,7 +188,7 @@ def _call(
         unknown.add(op)
         total = _plain("sum", [mixed(op, operands[0])], attrs) % PRIME
         return mixed(op + " of", total)
-    if op in _UNINTERPRETED_BINARY or "elementwise" in traits:
+    if "elementwise" in traits:
         unknown.add(op)
         arguments = [o for o in operands if o is not None]
         absent = [k for k, o in enumerate(operands) if o is None]

@@ -224,9 +224,7 @@ def _layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = elementwise(world, "multiply", [y, scale], x.dtype)
     if shift is not None:
         y = elementwise(world, "add", [y, shift], x.dtype)
-    world.need_true(len(y.shape) == len(x.shape), "the scale of a layer normalisation")
-    for d, e in zip(y.shape, x.shape):
-        world.need_equal(d, e, "the scale of a layer normalisation")
+    need_shape(world, y, x, "the scale of a layer normalisation")
     return (y,)
 
 
@@ -236,10 +234,15 @@ def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = elementwise(
         world, "multiply", [by_root(world, x, axes, attrs["epsilon"]), operands[1]], x.dtype
     )
-    world.need_true(len(y.shape) == len(x.shape), "the scale of a norm")
-    for d, e in zip(y.shape, x.shape):
-        world.need_equal(d, e, "the scale of a norm")
+    need_shape(world, y, x, "the scale of a norm")
     return y
+
+
+def need_shape(world: World, y: Tensor, x: Tensor, what: str) -> None:
+    """Raise where what is added to a tensor, or a factor, widens it."""
+    world.need_true(len(y.shape) == len(x.shape), what)
+    for d, e in zip(y.shape, x.shape):
+        world.need_equal(d, e, what)
 
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -6,13 +6,13 @@ Fused activations, products and convolutions, norms of sums. Attention is in `on
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import pi, sqrt
 from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
-from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, need_shape
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -61,17 +61,10 @@ def _of_sum(by_tanh: bool) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         x, bias = operands[0], operand(operands, 1)
         y = added(world, [x, bias])
-        _need_shape(world, y, x, "the bias of an activation")
+        need_shape(world, y, x, "the bias of an activation")
         return _gelu_of(world, y, by_tanh)
 
     return meaning
-
-
-def _need_shape(world: World, y: Tensor, x: Tensor, what: str) -> None:
-    """Raise where an addend would widen its tensor."""
-    world.need_true(len(y.shape) == len(x.shape), what)
-    for a, b in zip(y.shape, x.shape):
-        world.need_equal(a, b, what)
 
 
 def _rows_last(x: Tensor) -> Tensor:
@@ -126,7 +119,7 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = ARITHMETIC["Conv"](world, [x, w, bias], attrs)
     if more is not None:
         wide = added(world, [y, more])
-        _need_shape(world, wide, y, "what is added to a convolution")
+        need_shape(world, wide, y, "what is added to a convolution")
         y = wide
     return _activated(world, y, attrs)
 
@@ -137,7 +130,7 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _scaled(world: World, y: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
     wide = elementwise(world, "multiply", [y, scale], y.dtype)
     wide = wide if shift is None else added(world, [wide, shift])
-    _need_shape(world, wide, y, "the scale of a norm")
+    need_shape(world, wide, y, "the scale of a norm")
     return wide
 
 
@@ -154,25 +147,31 @@ def layer_normal(
 
 def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, shift, bias = (operand(operands, k) for k in range(5))
-    world.need_true(len(x.shape) >= 1, "the rows of a norm")
-    total = added(world, [x, skip, bias])
-    _need_shape(world, total, x, "what is added before a norm")
-    small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
-    return layer_normal(world, total, scale, shift, attrs["epsilon"]), small, small, total
+
+    def norm(total: Tensor) -> Tensor:
+        return layer_normal(world, total, scale, shift, attrs["epsilon"])
+
+    return _norm_of_sum(world, x, [skip, bias], norm)
 
 
 def _skip_root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, bias = (operand(operands, k) for k in range(4))
+
+    def norm(total: Tensor) -> Tensor:
+        return _scaled(world, by_root(world, total, (len(x.shape) - 1,), attrs["epsilon"]), scale, None)
+
+    return _norm_of_sum(world, x, [skip, bias], norm)
+
+
+def _norm_of_sum(
+    world: World, x: Tensor, addends: Sequence[Tensor | None], norm: Callable[[Tensor], Tensor]
+) -> Value:
+    """The norm, its statistics, and the sum that it is of."""
     world.need_true(len(x.shape) >= 1, "the rows of a norm")
-    total = added(world, [x, skip, bias])
-    _need_shape(world, total, x, "what is added before a norm")
+    total = added(world, [x, *addends])
+    need_shape(world, total, x, "what is added before a norm")
     small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
-    return (
-        _scaled(world, by_root(world, total, (len(x.shape) - 1,), attrs["epsilon"]), scale, None),
-        small,
-        small,
-        total,
-    )
+    return norm(total), small, small, total
 
 
 def _simplified(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import compared
-from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, need_shape
 from gslang.verify.prove.onnx_composed import COMPOSED
 from gslang.verify.prove.onnx_quantised import converted
 from gslang.verify.prove.relay_arithmetic import elementwise
@@ -28,9 +28,7 @@ def _stashed(plain: Meaning) -> Meaning:
         y, *rest = found if isinstance(found, tuple) else (found,)
         wide = elementwise(world, "multiply", [converted(world, y, x.dtype), scale], x.dtype)
         world.need_same_dtype(x.dtype, scale.dtype)
-        world.need_true(len(wide.shape) == len(x.shape), "the scale of a norm")
-        for size, own in zip(wide.shape, x.shape):
-            world.need_equal(size, own, "the scale of a norm")
+        need_shape(world, wide, x, "the scale of a norm")
         return (wide, *rest) if isinstance(found, tuple) else wide
 
     return meaning
