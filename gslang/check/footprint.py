@@ -5,12 +5,13 @@ They are stored with a rule, so that rules without a match are not even read (`b
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gslang.base.late import late
 from gslang.base.plain_data import declare_late
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.checked import CheckedRule, CheckedTest
 from gslang.check.walks import walk
@@ -89,19 +90,15 @@ def _one_of(nodes: Sequence[ir.Pattern], number: int) -> frozenset[str]:
     return frozenset() if any(name[0] == "%" for name in found) else found
 
 
-def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> set[int]:
+def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> Iterable[int]:
     """The pattern nodes that every match has."""
-    found: set[int] = set()
-    stack = list(outputs)
-    while stack:
-        k = stack.pop()
-        if k in found:
-            continue
-        found.add(k)
+
+    def below(k: int) -> list[int]:
         node = nodes[k]
         parts = node.below if isinstance(node, ir.ChainNode) else node.parts
-        stack += [part for part in parts if isinstance(part, int)]
-    return found
+        return [part for part in parts if isinstance(part, int)]
+
+    return reachable(outputs, below)
 
 
 # ── storing ─────────────────────────────────────────────────────────────────────────────────────────────────

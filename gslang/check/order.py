@@ -8,12 +8,13 @@ alternative stay in its arm.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from itertools import islice, product
 from operator import and_, or_
 
 from gslang.base.diagnostics import Label
+from gslang.base.reachable import reachable
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
@@ -225,16 +226,8 @@ def _choices(lowering: Lowering, outputs: list[int]) -> Iterator[dict[int, int]]
 
 
 def _share(lowering: Lowering, outputs: list[int], k: int, chosen: dict[int, int]) -> bool:
-    return not _reached(lowering, outputs[:k], chosen).isdisjoint(_reached(lowering, [outputs[k]], chosen))
+    def below(number: int) -> Sequence[int]:
+        node = lowering.patterns[number]
+        return (node.branches[chosen[number]],) if isinstance(node, ir.AltNode) else node.below
 
-
-def _reached(lowering: Lowering, starts: list[int], chosen: dict[int, int]) -> set[int]:
-    found: set[int] = set()
-    stack = list(starts)
-    while stack:
-        k = stack.pop()
-        if k not in found:
-            found.add(k)
-            node = lowering.patterns[k]
-            stack.extend((node.branches[chosen[k]],) if isinstance(node, ir.AltNode) else node.below)
-    return found
+    return not reachable(outputs[:k], below).keys().isdisjoint(reachable([outputs[k]], below))

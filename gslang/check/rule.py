@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.reachable import reachable
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import chains, patterns, rule_annotations, targets, templates, values, variables
@@ -238,16 +239,8 @@ def target_outputs(lowering: Lowering, side: n.Side) -> list[int]:
 
 def reached(lowering: Lowering, outputs: list[int], block: int | None) -> set[int]:
     """Pattern nodes that the outputs need, templates that are consumed included."""
-    stack = list(outputs)
-    if block is not None:
-        stack.append(lowering.blocks[block].root)
-    found: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(lowering.patterns[node].below)
-    return found
+    starts = outputs if block is None else [*outputs, lowering.blocks[block].root]
+    return set(reachable(starts, lambda node: lowering.patterns[node].below))
 
 
 def _check_inputs(
@@ -387,15 +380,10 @@ def _interior(
 
 
 def _needed_targets(lowering: Lowering, outputs: list[int]) -> set[int]:
-    found: set[int] = set()
-    stack = list(outputs)
-    while stack:
-        number = stack.pop()
-        if number in found:
-            continue
-        found.add(number)
-        stack += new_nodes_read(lowering.targets[number], lowering.lets)
-        stack += lowering.targets[number].parts
-    return found
+    def read(number: int) -> list[int]:
+        target = lowering.targets[number]
+        return [*new_nodes_read(target, lowering.lets), *target.parts]
+
+    return set(reachable(outputs, read))
 
 

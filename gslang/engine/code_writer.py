@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.engine import program as mp
 from gslang.engine.program import MatchProgram
@@ -188,11 +189,4 @@ def tuple_code(items: Iterable[str]) -> str:
 
 def below(plan: MatchProgram, node: int) -> list[int]:
     """A pattern node and all that is below it."""
-    found: dict[int, None] = {}
-    stack = [node]
-    while stack:
-        k = stack.pop()
-        if k not in found:
-            found[k] = None
-            stack.extend(plan.rule.nodes[k].below)
-    return list(found)
+    return list(reachable([node], lambda k: plan.rule.nodes[k].below))

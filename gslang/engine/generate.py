@@ -19,6 +19,7 @@ from collections.abc import Callable
 from functools import cache, partial
 from typing import Any, Literal
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.levels import choice_levels, levels
 from gslang.check.walks import conjuncts
@@ -212,13 +213,7 @@ _EDITING = (
 
 def _always(rule: ir.CheckedRule) -> set[int]:
     """Pattern nodes that are matched in line in every match."""
-    found: set[int] = set()
-    stack = list(rule.outputs)
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack.extend(rule.nodes[node].below)
+    found = reachable(rule.outputs, lambda node: rule.nodes[node].below)
     return {node for node in found if rule.nodes[node].block is None}
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.engine.code_writer import Place, Writer, tuple_code
 
@@ -128,11 +129,5 @@ def _is_apart(rule: ir.CheckedRule, leaf: int, node: int) -> bool:
     pattern = rule.nodes[leaf]
     if isinstance(pattern, ir.LeafNode) and pattern.kind != "any":
         return True
-    stack = [node]
-    while stack:
-        k = stack.pop()
-        if k == leaf:
-            return True
-        if isinstance(rule.nodes[k], ir.OpNode):
-            stack += rule.nodes[k].below
-    return False
+    nodes = rule.nodes
+    return leaf in reachable([node], lambda k: nodes[k].below if isinstance(nodes[k], ir.OpNode) else ())

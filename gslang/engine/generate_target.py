@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import field
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
 from gslang.check.target_reading import TargetReading
@@ -48,21 +49,15 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
 
     The code raises what `FAILURES` lists where a value is unknown, and `BuildError`.
     """
-    target = writer.plan.rule.target
-    references: Counter[int] = Counter()
-    stack = list(target.outputs)
-    seen: set[int] = set()
-    references.update(target.outputs)
-    while stack:
-        number = stack.pop()
-        if number not in seen:
-            seen.add(number)
-            parts = [
-                *target.targets[number].parts,
-                *new_nodes_read(target.targets[number], writer.plan.rule.lets),
-            ]
-            references.update(parts)
-            stack += parts
+    target, lets = writer.plan.rule.target, writer.plan.rule.lets
+    references = Counter(target.outputs)
+
+    def read(number: int) -> list[int]:
+        parts = [*target.targets[number].parts, *new_nodes_read(target.targets[number], lets)]
+        references.update(parts)
+        return parts
+
+    reachable(target.outputs, read)
     state = _State(writer, target, references)
     position = len(writer.lines)
     made: dict[int, str] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cache
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.definite import Reads, found_before, found_with
 from gslang.check.footprint import footprint, operators_at
@@ -230,14 +231,7 @@ def _maybe_outputs(
 
 def _surely_below(nodes: tuple[ir.Pattern, ...], node: int) -> set[int]:
     """A node, and what is matched below it whatever is chosen: graph nodes that differ from its own."""
-    found: set[int] = set()
-    stack = [node]
-    while stack:
-        k = stack.pop()
-        if k not in found:
-            found.add(k)
-            stack.extend(() if isinstance(nodes[k], ir.AltNode) else nodes[k].below)
-    return found
+    return set(reachable([node], lambda k: () if isinstance(nodes[k], ir.AltNode) else nodes[k].below))
 
 
 def may_coincide(left: ir.Pattern, right: ir.Pattern) -> bool:

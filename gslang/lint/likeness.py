@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 
 _NUMBERED = frozenset(("node", "block", "let", "capture", "local", "locals"))
@@ -33,19 +34,14 @@ class Likeness:
     def of_target(self, rule: ir.CheckedRule) -> frozenset[int]:
         """Those of all that a rule builds."""
         known: Known = {}
-        found, stack, met = set[int](), list(rule.target.outputs), set[int]()
-        while stack:
-            number = stack.pop()
-            if number in met:
-                continue
-            met.add(number)
-            target = rule.target.targets[number]
+        found, targets = set[int](), rule.target.targets
+        for number in reachable(rule.target.outputs, lambda number: targets[number].parts):
+            target = targets[number]
             said = (
                 (target.operator, tuple(sorted(target.attributes, key=lambda a: a[0])), target.spreads)
                 if isinstance(target, ir.NewNode) else (type(target).__name__, target.reads)
             )
             found.add(self.of(said, known))
-            stack += target.parts
         return frozenset(found)
 
     def _shape(self, item: object, known: Known) -> Hashable:

@@ -3,6 +3,7 @@ the graph."""
 
 from __future__ import annotations
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.lint.generality import roots_of
 
@@ -33,30 +34,20 @@ def match_order(rule: ir.CheckedRule) -> dict[int, int]:
 
 def always_matched(rule: ir.CheckedRule) -> frozenset[int]:
     """Pattern nodes that every match binds once: not inside an alternation or a template."""
-    found: set[int] = set()
-    stack = [root for root in roots_of(rule) if rule.nodes[root].block is None]
-    while stack:
-        node = stack.pop()
-        if node in found or rule.nodes[node].block is not None:
-            continue
-        found.add(node)
-        if not isinstance(rule.nodes[node], ir.AltNode):
-            stack += rule.nodes[node].below
-    return frozenset(found)
+    nodes = rule.nodes
+
+    def below(node: int) -> list[int]:
+        parts = () if isinstance(nodes[node], ir.AltNode) else nodes[node].below
+        return [part for part in parts if nodes[part].block is None]
+
+    return frozenset(reachable([root for root in roots_of(rule) if nodes[root].block is None], below))
 
 
 def staying_nodes(rule: ir.CheckedRule) -> set[int]:
     """Pattern nodes that the target uses, or that something uses that stays."""
-    stack: list[int] = []
-    for target in rule.target.targets:
-        match target:
-            case ir.SourceNode(node=node) | ir.SpliceInstances(node=node):
-                stack.append(node)
-    stack += [k for k, node in enumerate(rule.nodes) if node.keep and k not in rule.outputs]
-    found: set[int] = set()
-    while stack:
-        node = stack.pop()
-        if node not in found:
-            found.add(node)
-            stack += rule.nodes[node].below
-    return found
+    used = [
+        target.node
+        for target in rule.target.targets if isinstance(target, (ir.SourceNode, ir.SpliceInstances))
+    ]
+    kept = [k for k, node in enumerate(rule.nodes) if node.keep and k not in rule.outputs]
+    return set(reachable([*used, *kept], lambda node: rule.nodes[node].below))

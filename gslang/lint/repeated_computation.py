@@ -4,9 +4,10 @@ matched node is, which stays.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from gslang.base.diagnostics import Label
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.pattern_walk import always_matched, staying_nodes
@@ -61,16 +62,12 @@ def _stays_already(rule: ir.CheckedRule, k: int) -> ir.CallNode | None:
 
 def _always_built(target: ir.TargetGraph) -> set[int]:
     """Targets that every application builds, once: no branch of a choice, nothing that is repeated."""
-    found: set[int] = set()
-    stack = list(target.outputs)
-    while stack:
-        k = stack.pop()
-        if k in found:
-            continue
-        found.add(k)
-        if not isinstance(target.targets[k], (ir.ChosenTarget, ir.Repeat)):
-            stack += target.targets[k].parts
-    return found
+
+    def below(k: int) -> Sequence[int]:
+        part = target.targets[k]
+        return () if isinstance(part, (ir.ChosenTarget, ir.Repeat)) else part.parts
+
+    return set(reachable(target.outputs, below))
 
 
 def _with_operands(found: ir.Target, stands_for: dict[int, int], rule: ir.CheckedRule) -> object:

@@ -14,6 +14,7 @@ from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
 from gslang.check.check import (
@@ -218,19 +219,14 @@ class _Check:
             words = piece.memo["words"] = frozenset(
                 token.text for token in piece.tokens.all if token.kind == "word"
             )
-        used: dict[str, n.FnDecl | n.ParamDecl] = {}
-        stack = [name for name in sorted(words) if name in self.functions]
-        while stack:
-            name = stack.pop()
-            if name not in used:
-                used[name] = self.functions[name]
-                decl = used[name]
-                stack += (
-                    [other for other in names_in(decl.body) if other in self.functions]
-                    if isinstance(decl, n.FnDecl)
-                    else []
-                )
-        return used
+
+        def called(name: str) -> list[str]:
+            decl = self.functions[name]
+            words = names_in(decl.body) if isinstance(decl, n.FnDecl) else []
+            return [other for other in words if other in self.functions]
+
+        found = reachable([name for name in sorted(words) if name in self.functions], called)
+        return {name: self.functions[name] for name in found}
 
     def _operator(self, piece: Piece, item: n.OpDecl) -> Signature:
         def compute() -> tuple[tuple[Signature, Dialect], list[Diagnostic]]:

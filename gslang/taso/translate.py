@@ -8,9 +8,11 @@ that the file leaves out. Not here: the file around the rules (`write`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from string import ascii_lowercase
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.taso.dimensions import WHOLE, Size, System, Unknown
 from gslang.taso.read import Operator, Substitution, Tensor
 from gslang.taso.shapes import Key, Shape, Side, classes, group_conditions, open_shapes, ranks, side_of
@@ -97,36 +99,23 @@ def matching_order(rule: Substitution) -> list[int]:
     """The rule's inputs in the order in which they are matched: operands first, left to right, outputs in
     order.
     """
-    order: list[int] = []
-    seen: set[int] = set()
-    waiting = [output for output, _ in reversed(rule.outputs)]
-    while waiting:
-        tensor = waiting.pop()
-        if tensor.op in seen:
-            continue
-        seen.add(tensor.op)
-        if tensor.op < 0:
-            order.append(tensor.op)
-        else:
-            waiting += reversed(rule.source[tensor.op].operands)
-    return order
+    found = reachable([output.op for output, _ in reversed(rule.outputs)], partial(_operands, rule))
+    return [number for number in found if number < 0]
+
+
+def _operands(rule: Substitution, number: int) -> list[int]:
+    """The operands of an operator of the source, the last one first."""
+    return [] if number < 0 else [tensor.op for tensor in reversed(rule.source[number].operands)]
 
 
 def is_disconnected(rule: Substitution) -> bool:
     """True if some output shares nothing with those before it."""
     before: set[int] = set()
     for k, (output, _) in enumerate(rule.outputs):
-        cone: set[int] = set()
-        waiting = [output.op]
-        while waiting:
-            number = waiting.pop()
-            if number not in cone:
-                cone.add(number)
-                if number >= 0:
-                    waiting += [tensor.op for tensor in rule.source[number].operands]
-        if k and not cone & before:
+        cone = reachable([output.op], partial(_operands, rule))
+        if k and before.isdisjoint(cone):
             return True
-        before |= cone
+        before.update(cone)
     return False
 
 

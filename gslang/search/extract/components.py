@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from gslang.base.reachable import reachable
 from gslang.search.extract.problem import Choice, Problem
 
 
@@ -72,13 +73,8 @@ def connected(count: int, groups: Iterable[Iterable[int]]) -> list[list[int]]:
 
 def cycles(problem: Problem, choice: Choice) -> list[list[int]]:
     """Shortest cycles of classes among what the roots need, one for each strongly connected part of it."""
-    below: dict[int, Sequence[int]] = {}
-    stack = list(problem.roots)
-    while stack:
-        of = stack.pop()
-        if of not in below:
-            below[of] = problem.children[choice[of]]
-            stack.extend(below[of])
+    needed = reachable(problem.roots, lambda of: problem.children[choice[of]])
+    below = {of: problem.children[choice[of]] for of in needed}
     return [_shortest_cycle(below, set(component)) for component in strong_components(below)]
 
 

@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Iterable
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.search.extract.problem import Problem
 
 
@@ -63,15 +64,9 @@ def _derivable(problem: Problem) -> set[int]:
 
 
 def _reachable(problem: Problem, nodes: dict[int, list[int]]) -> dict[int, list[int]]:
-    found: dict[int, list[int]] = {}
-    stack = list(problem.roots)
-    while stack:
-        of = stack.pop()
-        if of not in found:
-            found[of] = nodes[of]
-            for node in nodes[of]:
-                stack.extend(problem.children[node])
-    return found
+    children = problem.children
+    found = reachable(problem.roots, lambda of: [child for node in nodes[of] for child in children[node]])
+    return {of: nodes[of] for of in found}
 
 
 def _union(must: dict[int, int], classes: tuple[int, ...]) -> int:

@@ -8,9 +8,10 @@ constant, of which the target says nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts, walk
 
@@ -27,11 +28,11 @@ def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
     whole, details = _used(rule)
     free: set[int] = set()
     inside: set[int] = set()
-    for node in _from_outputs(rule, frozenset()):
+    for node in _from(rule, rule.outputs, frozenset()):
         if node in inside or node in rule.outputs or node in details or not _is_costly(rule.nodes[node]):
             continue
         below = set(_from(rule, rule.nodes[node].below, frozenset()))
-        others = set(_from_outputs(rule, frozenset({node}))) | whole | details
+        others = set(_from(rule, rule.outputs, frozenset({node}))) | whole | details
         if not below & others:
             free.add(node)
             inside |= below
@@ -62,21 +63,11 @@ def _is_costly(node: ir.Pattern) -> bool:
     return False
 
 
-def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterator[int]:
+def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterable[int]:
     """The nodes from some on, from the outputs to the inputs, without those below `without`."""
-    waiting, met = [*reversed(roots)], set[int]()
-    while waiting:
-        node = waiting.pop()
-        if node in met:
-            continue
-        met.add(node)
-        yield node
-        if node not in without:
-            waiting.extend(reversed(rule.nodes[node].below))
-
-
-def _from_outputs(rule: ir.CheckedRule, without: frozenset[int]) -> Iterator[int]:
-    return _from(rule, rule.outputs, without)
+    return reachable(
+        reversed(roots), lambda node: () if node in without else reversed(rule.nodes[node].below)
+    )
 
 
 def _used(rule: ir.CheckedRule) -> tuple[set[int], set[int]]:
