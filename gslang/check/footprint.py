@@ -19,14 +19,13 @@ from gslang.check.walks import walk
 
 @dataclass(frozen=True, slots=True)
 class Footprint:
-    """`starts`: values of the `op` column that the first output can have. `reads`: those of all pattern
-    nodes. `needs`: groups of operators, of each of which every match has one: not of what is below
-    alternatives, or in a template that may match nothing. `makes`: those that the target may bring into a
-    graph. `counts_users`: a condition or the target does.
+    """`starts`: values of the `op` column that the first output can have. `needs`: groups of operators, of
+    each of which every match has one: not of what is below alternatives, or in a template that may match
+    nothing. `makes`: those that the target may bring into a graph. `counts_users`: a condition or the target
+    does.
     """
 
     starts: tuple[str, ...]
-    reads: frozenset[str]
     needs: frozenset[frozenset[str]]
     makes: frozenset[str]
     counts_users: bool
@@ -74,7 +73,6 @@ def _find(rule: CheckedRule) -> Footprint:
     needs = {_one_of(rule.nodes, k) for k in _always(rule.nodes, outputs)}
     return Footprint(
         tuple(sorted(operators_at(rule.nodes, outputs[0]))),
-        frozenset([name for node in rule.nodes for name in node.operators]),
         frozenset(found for found in needs if found),
         frozenset(
             t.operator

@@ -24,14 +24,11 @@ _MOST: Final = 1e200
 
 @dataclass(frozen=True, slots=True)
 class EGraphFile:
-    """`problem` with the file's names of its e-nodes and classes, and each e-node's operator as it is
-    written.
-    """
+    """`problem` with the file's names of its e-nodes and classes."""
 
     problem: Problem
     nodes: tuple[str, ...]
     classes: tuple[str, ...]
-    operators: tuple[str, ...]
 
 
 def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
@@ -53,7 +50,7 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
         for id, node in nodes.items()
     ]
     owner_of = dict(zip(nodes, owner))
-    children, costs, operators = [], [], []
+    children, costs = [], []
     for id, node in nodes.items():
         pointer = f"/nodes/{escaped(id)}"
         cost = _cost(file, pointer, node.get("cost", 1.0))
@@ -62,14 +59,11 @@ def read_egraph(path: str, data: str | bytes | None = None) -> EGraphFile:
             cost, below = 0.0, [*below, owner_of[id]]
         children.append(below)
         costs.append(cost)
-        operators.append(str(node.get("op", "")))
     if "root_eclasses" not in top:
         file.fail("", "`root_eclasses` is missing", "name the classes to compute")
     roots = _ids(file, "/root_eclasses", top["root_eclasses"], classes, "e-class")
-    return EGraphFile(
-        make_problem(owner, children, costs, roots, len(classes)), tuple(nodes), tuple(classes),
-        tuple(operators),
-    )
+    problem = make_problem(owner, children, costs, roots, len(classes))
+    return EGraphFile(problem, tuple(nodes), tuple(classes))
 
 
 def _class_name(file: JsonFile, pointer: str, node: object) -> str:

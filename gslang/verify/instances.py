@@ -80,7 +80,6 @@ class Search:
     literals were made on the way.
     """
 
-    attempts: int = 0
     seeds: int = 0  # how many were tried
     found: int = 0
     obstacles: Counter[str] = field(default_factory=Counter)
@@ -188,7 +187,6 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
     """
     plan = program_of(rule)
     for k, graph in enumerate(graphs):
-        search.attempts += 1
         before = graph.copy()
         for start in graph.reverse_post_order():
             found = next(matches(plan, graph, start), None)
@@ -226,7 +224,6 @@ def _attempt(
         if (text := repr(sorted(wishes.items(), key=lambda item: item[0]))) in tried:
             return None  # what is wished for decides: it would go round in circles
         tried.add(text)
-        search.attempts += 1
         making = Making(rule, seed, wishes, wide, stressed, dtype)
         graph = _graph_of(making, search)
         search.has_literals |= making.has_literals
