@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gslang.cli.completion_scripts import GRAPH_SUFFIXES, fill, quoted, valued_names
 from gslang.cli.completion_table import Kind, Names, Value, Verb
 
@@ -39,29 +41,22 @@ def _flags(verb: Verb) -> str:
 
 
 def _bash_value(value: Value) -> str:
-    match value.kind:
-        case Kind.WORDS:
-            return f"_gslc_words {quoted(' '.join(value.words))}"
-        case Kind.FILE:
-            return "_gslc_files ''"
-        case Kind.RULES:
-            return '_gslc_files gsl; _gslc_words "$_gslc_modules"'
-        case Kind.RULE_FILES:
-            return "_gslc_files gsl"
-        case Kind.GRAPH:
-            return f"_gslc_files '{GRAPH_SUFFIXES}'"
-        case Kind.RULE:
-            return "_gslc_declared rule"
-        case Kind.PASS:
-            return "_gslc_declared pass"
-        case Kind.LINTS:
-            return "_gslc_codes_list"
-        case Kind.EXPLAINED:
-            return '_gslc_words "$_gslc_codes $_gslc_rules"'
-        case Kind.OPERATOR:
-            return '_gslc_words "$_gslc_operators"'
-        case Kind.OTHER:
-            return ":"
+    words = value.kind is Kind.WORDS
+    return f"_gslc_words {quoted(' '.join(value.words))}" if words else _BASH_VALUES[value.kind]
+
+
+_BASH_VALUES: Final = {
+    Kind.FILE: "_gslc_files ''",
+    Kind.RULES: '_gslc_files gsl; _gslc_words "$_gslc_modules"',
+    Kind.RULE_FILES: "_gslc_files gsl",
+    Kind.GRAPH: f"_gslc_files '{GRAPH_SUFFIXES}'",
+    Kind.RULE: "_gslc_declared rule",
+    Kind.PASS: "_gslc_declared pass",
+    Kind.LINTS: "_gslc_codes_list",
+    Kind.EXPLAINED: '_gslc_words "$_gslc_codes $_gslc_rules"',
+    Kind.OPERATOR: '_gslc_words "$_gslc_operators"',
+    Kind.OTHER: ":",
+}
 
 
 _BASH = r"""# bash completion of gslc; written by `gslc completion bash`.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gslang.cli.completion_scripts import GRAPH_SUFFIXES, fill, quoted, valued_names
 from gslang.cli.completion_table import Kind, Names, Option, Value, Verb
 
@@ -39,31 +41,23 @@ def _fish_option(option: Option) -> str:
 
 def _fish_value(value: Value, required: bool = True) -> str:
     """`-f`: no files besides; `-r`: a value must follow an option."""
-    take = "-r " if required else ""
-    match value.kind:
-        case Kind.WORDS:
-            return f"{take}-f -a '{' '.join(value.words)}'"
-        case Kind.FILE:
-            return f"{take}-F"
-        case Kind.RULES:
-            return f"{take}-f -k -a '(__gslc_rule_files)'"
-        case Kind.RULE_FILES:
-            return f"{take}-f -k -a '(__gslc_files .gsl)'"
-        case Kind.GRAPH:
-            suffixes = " ".join(f".{suffix}" for suffix in GRAPH_SUFFIXES.split("|"))
-            return f"{take}-f -k -a '(__gslc_files {suffixes})'"
-        case Kind.RULE:
-            return f"{take}-f -a '(__gslc_declared rule)'"
-        case Kind.PASS:
-            return f"{take}-f -a '(__gslc_declared pass)'"
-        case Kind.LINTS:
-            return f"{take}-f -a '(__gslc_lints)'"
-        case Kind.EXPLAINED:
-            return f"{take}-f -a '(__gslc_explained)'"
-        case Kind.OPERATOR:
-            return f"{take}-f -a '@OPERATORS@'"
-        case Kind.OTHER:
-            return f"{take}-f"
+    take = f"-f -a '{' '.join(value.words)}'" if value.kind is Kind.WORDS else _FISH_VALUES[value.kind]
+    return f"-r {take}" if required else take
+
+
+_SUFFIXES: Final = " ".join(f".{suffix}" for suffix in GRAPH_SUFFIXES.split("|"))
+_FISH_VALUES: Final = {
+    Kind.FILE: "-F",
+    Kind.RULES: "-f -k -a '(__gslc_rule_files)'",
+    Kind.RULE_FILES: "-f -k -a '(__gslc_files .gsl)'",
+    Kind.GRAPH: f"-f -k -a '(__gslc_files {_SUFFIXES})'",
+    Kind.RULE: "-f -a '(__gslc_declared rule)'",
+    Kind.PASS: "-f -a '(__gslc_declared pass)'",
+    Kind.LINTS: "-f -a '(__gslc_lints)'",
+    Kind.EXPLAINED: "-f -a '(__gslc_explained)'",
+    Kind.OPERATOR: "-f -a '@OPERATORS@'",
+    Kind.OTHER: "-f",
+}
 
 
 _FISH = r"""# fish completion of gslc; written by `gslc completion fish`.

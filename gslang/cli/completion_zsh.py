@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from gslang.cli.completion_scripts import GRAPH_SUFFIXES, fill, quoted
 from gslang.cli.completion_table import Kind, Names, Option, Value, Verb
 
@@ -44,29 +46,21 @@ def _zsh_what(value: Value) -> str:
 
 
 def _zsh_action(value: Value) -> str:
-    match value.kind:
-        case Kind.WORDS:
-            return f"({' '.join(value.words)})"
-        case Kind.FILE:
-            return "_files"
-        case Kind.RULES:
-            return "_gslc_rule_files"
-        case Kind.RULE_FILES:
-            return '_files -g "*.gsl"'
-        case Kind.GRAPH:
-            return f'_files -g "*.({GRAPH_SUFFIXES})"'
-        case Kind.RULE:
-            return "_gslc_declared rule"
-        case Kind.PASS:
-            return "_gslc_declared pass"
-        case Kind.LINTS:
-            return "_gslc_lints"
-        case Kind.EXPLAINED:
-            return "_gslc_explained"
-        case Kind.OPERATOR:
-            return "_gslc_operators"
-        case Kind.OTHER:
-            return " "
+    return f"({' '.join(value.words)})" if value.kind is Kind.WORDS else _ZSH_ACTIONS[value.kind]
+
+
+_ZSH_ACTIONS: Final = {
+    Kind.FILE: "_files",
+    Kind.RULES: "_gslc_rule_files",
+    Kind.RULE_FILES: '_files -g "*.gsl"',
+    Kind.GRAPH: f'_files -g "*.({GRAPH_SUFFIXES})"',
+    Kind.RULE: "_gslc_declared rule",
+    Kind.PASS: "_gslc_declared pass",
+    Kind.LINTS: "_gslc_lints",
+    Kind.EXPLAINED: "_gslc_explained",
+    Kind.OPERATOR: "_gslc_operators",
+    Kind.OTHER: " ",
+}
 
 
 _ZSH = r"""#compdef gslc
