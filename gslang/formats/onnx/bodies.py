@@ -66,8 +66,7 @@ def insides(graph: Graph, dialect: Dialect) -> list[tuple[str, Graph]]:
 
     def note(path: str, inner: Graph) -> None:
         found.append((path, inner))
-        if has_insides(inner):
-            rewrite_insides(inner, dialect, note, f"{path}/")
+        rewrite_insides(inner, dialect, note, f"{path}/")
 
     rewrite_insides(graph.copy(), dialect, note)
     return found
@@ -79,7 +78,7 @@ def rewrite_insides(graph: Graph, dialect: Dialect, rewrite: Rewrite, prefix: st
     `prefix`: of their paths.
     """
     record = model_record(graph)
-    if record is None:
+    if record is None or not has_insides(graph):
         return 0
     taken = set(record.taken) | set(all_names(record.message.graph))
     changed = 0

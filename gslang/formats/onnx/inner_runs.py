@@ -12,7 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.engine.fixed_point import Limits, Observer, Progress
 from gslang.engine.replay import TraceEntry
-from gslang.formats.onnx.bodies import has_insides, rewrite_insides
+from gslang.formats.onnx.bodies import rewrite_insides
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import Graph
 
@@ -55,8 +55,7 @@ def run_inside(
         own.failures = [replace(failure, node=f"{path}/{failure.node}") for failure in own.failures]
         progress.include(own)
         _include_refused(graph, inner)
-        if has_insides(inner):
-            rewrite_insides(inner, dialect, within, f"{path}/")
+        rewrite_insides(inner, dialect, within, f"{path}/")
         counts[path] = BodyCount(own.applications, before, count_calls(inner))
 
     return bool(rewrite_insides(graph, dialect, within)), counts
@@ -109,7 +108,6 @@ def replay_inside(
         if entries.next is None:
             return
         redo(path, inner)
-        if has_insides(inner):
-            rewrite_insides(inner, dialect, within, f"{path}/")
+        rewrite_insides(inner, dialect, within, f"{path}/")
 
     rewrite_insides(graph, dialect, within)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from gslang.base.diagnostics import InputError
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.onnx.versions import OPSETS, domain_of, history, imported, version_at
-from gslang.formats.onnx.bodies import has_insides, rewrite_insides
+from gslang.formats.onnx.bodies import rewrite_insides
 from gslang.formats.onnx.in_rounds import InRounds
 from gslang.formats.onnx.model_graph import graph_of
 from gslang.formats.onnx.records import KEY, model_record, node_record
@@ -73,12 +73,10 @@ def _restated(graph: Graph, opset: int, dialect: Dialect) -> ModelProto:
     changed = graph.copy()
 
     def inside(path: str, inner: Graph) -> None:
-        if has_insides(inner):
-            rewrite_insides(inner, dialect, inside, f"{path}/")
+        rewrite_insides(inner, dialect, inside, f"{path}/")
         _restate(inner, opset)
 
-    if has_insides(changed):
-        rewrite_insides(changed, dialect, inside)
+    rewrite_insides(changed, dialect, inside)
     _restate(changed, opset)
     model = onnx_model(changed)
     for function in model.functions:
