@@ -1,15 +1,16 @@
 """From a saturated e-graph, the applications of rules that a chosen graph rests on.
 
-Each union is an edge of a forest, with its reason: an application, or congruence (Nieuwenhuis and Oliveras
-2007). Two nodes were equal before an application if and only if the path between them is older. So, from the
-chosen e-nodes backwards, an application is needed if it made an e-node that is needed, or if its union lies
-on the path between two nodes that have to be equal: operands of matched e-nodes and what they matched,
-operands of chosen e-nodes and what is chosen for them.
+Each union is an edge of a forest, with its reason: an application, or congruence. Two nodes were equal
+before an application if and only if the path between them is older. So, from the chosen e-nodes backwards,
+an application is needed if it made an e-node that is needed, or if its union lies on the path between two
+nodes that have to be equal: operands of matched e-nodes and what they matched, operands of chosen e-nodes and
+what is chosen for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -18,6 +19,7 @@ from gslang.engine.conditions import output_slots
 from gslang.engine.scope import Scope
 from gslang.graph.graph import Graph
 from gslang.search.egraph import EGraph
+from gslang.search.forest import Forest
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +48,7 @@ class RecordedEGraph(EGraph):
         self._latest: Applied | None = None
         self._maker: dict[int, Applied] = {}
         self._operands: dict[int, tuple[int, ...]] = {}  # of an e-node, as they were when it was made
-        # e-node → the next one on the way to its tree's root, and why
-        self._edges: dict[int, tuple[int, Applied | None]] = {}
+        self._forest = Forest[Applied]()
         super().__init__(graph, dialect)
 
     # ── what is noted while rules run ──
@@ -96,15 +97,8 @@ class RecordedEGraph(EGraph):
         return found
 
     def joined(self, a: int, b: int, why: object) -> None:
-        """Add an edge from `a`'s tree to `b`'s, turning `a`'s round so that `a` is its root."""
         assert why is None or isinstance(why, Applied)
-        node, edge = a, (b, why)
-        while True:
-            before = self._edges.get(node)
-            self._edges[node] = edge
-            if before is None:
-                return
-            node, edge = before[0], (node, before[1])
+        self._forest.join(a, b, why)
 
     # ── what a choice rests on ──
 
@@ -132,7 +126,7 @@ class RecordedEGraph(EGraph):
             else:
                 pair = pairs.pop()
                 nodes += pair
-                for a, b, why in self._path(*pair):
+                for a, b, why in chain(*self._forest.path(*pair)):
                     if (a, b) in seen_edges:
                         continue
                     seen_edges.add((a, b))
@@ -150,35 +144,9 @@ class RecordedEGraph(EGraph):
 
     def every(self) -> list[Applied]:
         """All applications that changed the e-graph, in order."""
-        edges = [why for _, why in self._edges.values() if why is not None]
+        edges = [why for _, why in self._forest.edges.values() if why is not None]
         found = {step.number: step for step in (*self._maker.values(), *edges)}
         return [found[number] for number in sorted(found)]
-
-    def _path(self, a: int, b: int) -> list[tuple[int, int, Applied | None]]:
-        """The edges between two equal nodes."""
-        if a == b:
-            return []
-        above = self._to_root(a)
-        places = {node: k for k, (node, _) in enumerate(above)}
-        below = []
-        node = b
-        while node not in places:
-            upper, why = self._edges[node]
-            below.append((node, upper, why))
-            node = upper
-        return [
-            (lower, upper, why)
-            for (lower, why), (upper, _) in zip(above[: places[node]], above[1:])
-        ] + below
-
-    def _to_root(self, node: int) -> list[tuple[int, Applied | None]]:
-        """A node and those above it, each with the reason of the edge to the next one."""
-        found: list[tuple[int, Applied | None]] = []
-        while node in self._edges:
-            upper, why = self._edges[node]
-            found.append((node, why))
-            node = upper
-        return [*found, (node, None)]
 
 
 def _different(these: Sequence[int], those: Sequence[int]) -> list[tuple[int, int]]:

@@ -1,9 +1,9 @@
 """An e-graph that can tell why two of its nodes are equal: a chain of terms, each from the one before by one
 rule.
 
-Unions are kept as a forest whose edges have reasons (Nieuwenhuis and Oliveras 2007, as egg's explanations):
-an application of a rule, with the terms that its two sides were, or congruence. A chain between two nodes
-follows the forest; where an edge is congruence, it goes on below, operand by operand.
+Unions are kept as a forest whose edges have reasons (as egg's explanations): an application of a rule, with
+the terms that its two sides were, or congruence. A chain between two nodes follows the forest; where an edge
+is congruence, it goes on below, operand by operand.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.call_text import call_text
 from gslang.graph.graph import ABSENT, CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.search.egraph import EGraph
+from gslang.search.forest import Forest
 
 _MOST_STEPS = 400  # of a chain: longer ones tell nobody anything
 _MOST_TEXT = 10_000  # characters of an expression
@@ -90,8 +91,7 @@ class ExplainedEGraph(EGraph):
     def __init__(self, graph: Graph, dialect: Dialect, plain: Plain = lambda op, attrs, types: attrs) -> None:
         self._plain = plain
         self._made_of: dict[int, tuple[int, ...]] = {}  # e-node → operands that it had when it was made
-        # e-node → the next one on the way to its tree's root, and why
-        self._edges: dict[int, tuple[int, _Applied | None]] = {}
+        self._forest = Forest(_turned)
         self._terms: dict[int, Term] = {}
         super().__init__(graph, dialect)
 
@@ -179,15 +179,8 @@ class ExplainedEGraph(EGraph):
         return _Side(known, self.store.op[node], self._attributes(node), tuple(operands))
 
     def joined(self, a: int, b: int, why: object) -> None:
-        """Add an edge from `a`'s tree to `b`'s, turning `a`'s round so that `a` is its root."""
-        node, edge = a, (b, why)
-        while True:
-            before = self._edges.get(node)
-            self._edges[node] = edge  # type: ignore[assignment]
-            if before is None:
-                return
-            edge = (node, _turned(before[1]))
-            node = before[0]
+        assert why is None or isinstance(why, _Applied)
+        self._forest.join(a, b, why)
 
     # ── explaining ──
 
@@ -221,32 +214,15 @@ class ExplainedEGraph(EGraph):
         )
 
     def _path(self, a: int, b: int) -> list[Step]:
-        above = self._to_root(a)
-        places = {node: k for k, (node, _) in enumerate(above)}
-        down: list[tuple[int, _Applied | None]] = []
-        node = b
-        while node not in places:
-            following = self._edges[node]
-            down.append((node, following[1]))
-            node = following[0]
+        up, down = self._forest.path(a, b)
         steps: list[Step] = []
-        for k in range(places[node]):
-            steps += self._edge(above[k][0], above[k + 1][0], above[k + 1][1])
+        for edge in up:
+            steps += self._edge(*edge)
             _check_length(steps)
-        for at in range(len(down) - 1, -1, -1):
-            lower, why = down[at]
-            upper = down[at + 1][0] if at + 1 < len(down) else node
-            steps += [step.reverse() for step in reversed(self._edge(lower, upper, why))]
+        for edge in reversed(down):
+            steps += [step.reverse() for step in reversed(self._edge(*edge))]
             _check_length(steps)
         return steps
-
-    def _to_root(self, node: int) -> list[tuple[int, _Applied | None]]:
-        """A node and those above it, each with the reason of the edge that leads to it."""
-        found: list[tuple[int, _Applied | None]] = [(node, None)]
-        while node in self._edges:
-            node, why = self._edges[node]
-            found.append((node, why))
-        return found
 
     def _edge(self, a: int, b: int, why: _Applied | None) -> list[Step]:
         if why is None:
@@ -287,7 +263,7 @@ class ExplainedEGraph(EGraph):
 
     def _made(self, node: int, side: _Side) -> list[Step]:
         """The chain from an e-node to a call that was found to be an e-node of its class."""
-        same = next((n for n in [node, *self._edges, *self._made_of] if self._is_like(n, node, side)), None)
+        same = next((n for n in self._candidates(node) if self._is_like(n, node, side)), None)
         if same is None:
             raise TooLong
         return self._path(node, same) + self._to_side(same, side)
@@ -311,11 +287,14 @@ class ExplainedEGraph(EGraph):
             return side >= 0 and self.find(node) == self.find(side)
         if side.node is not None:
             return self.find(node) == self.find(side.node)
-        return any(self._is_like(n, node, side) for n in [node, *self._edges, *self._made_of])
+        return any(self._is_like(n, node, side) for n in self._candidates(node))
+
+    def _candidates(self, node: int) -> list[int]:
+        return [node, *self._forest.edges, *self._made_of]
 
 
-def _turned(why: _Applied | None) -> _Applied | None:
-    return None if why is None else _Applied(why.rule, why.target, why.source, not why.forward)
+def _turned(why: _Applied) -> _Applied:
+    return _Applied(why.rule, why.target, why.source, not why.forward)
 
 
 def _paired(
