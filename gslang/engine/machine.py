@@ -205,7 +205,7 @@ class Machine(Backtracking):
             return memo[register]
         slots = self.scope.slots
         if self.program.registers[register].block is None and slots[register] != UNBOUND:
-            return None if slots[register] == ABSENT else [slots[register]]
+            return None if slots[register] == ABSENT else [self._known_as(slots[register])]
         below = [self._above(child, memo) for child in climb.below]
         known = [nodes for nodes in below if nodes is not None]
         result = None
@@ -213,11 +213,19 @@ class Machine(Backtracking):
             if len(known) == len(below):
                 result = [node for nodes in known for node in nodes]
         elif known:
-            op, users = self.graph.op, self.graph.users
-            best = min(known, key=lambda nodes: sum(len(users[n]) for n in nodes))
-            result = list(dict.fromkeys(u for n in best for u in users[n] if op[u] in climb.operators))
+            result = self._readers(known, climb.operators)
         memo[register] = result
         return result
+
+    def _known_as(self, slot: int) -> int:
+        """The node whose readers are those of a matched one."""
+        return slot
+
+    def _readers(self, known: list[list[int]], operators: frozenset[str]) -> list[int]:
+        """The nodes of these operators that read one of the nodes in the group with the fewest readers."""
+        op, users = self.graph.op, self.graph.users
+        best = min(known, key=lambda nodes: sum(len(users[n]) for n in nodes))
+        return list(dict.fromkeys(u for n in best for u in users[n] if op[u] in operators))
 
     # ── runs ──
 

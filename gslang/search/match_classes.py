@@ -174,25 +174,13 @@ class ClassMachine(Machine):
         found = self._above(climb, {})
         return sorted({self.egraph.find(n) for n in found or ()})
 
-    def _above(self, climb: mp.Climb, memo: dict[int, list[int] | None]) -> list[int] | None:
-        register = climb.register
-        if register in memo:
-            return memo[register]
-        slots, egraph = self.scope.slots, self.egraph
-        if self.program.registers[register].block is None and slots[register] != UNBOUND:
-            return None if slots[register] == ABSENT else [egraph.find(slots[register])]
-        below = [self._above(child, memo) for child in climb.below]
-        known = [classes for classes in below if classes is not None]
-        result = None
-        if climb.either:
-            if len(known) == len(below):
-                result = [of for classes in known for of in classes]
-        elif known:
-            op, dropped = self.graph.op, egraph.dropped
-            best = min(known, key=lambda classes: sum(len(egraph.parents[of]) for of in classes))
-            readers = [
-                n for of in best for n in egraph.parents[of] if op[n] in climb.operators and n not in dropped
-            ]
-            result = list(dict.fromkeys(map(egraph.find, readers)))
-        memo[register] = result
-        return result
+    def _known_as(self, slot: int) -> int:
+        return self.egraph.find(slot)
+
+    def _readers(self, known: list[list[int]], operators: frozenset[str]) -> list[int]:
+        op, egraph = self.graph.op, self.egraph
+        best = min(known, key=lambda classes: sum(len(egraph.parents[of]) for of in classes))
+        readers = [
+            n for of in best for n in egraph.parents[of] if op[n] in operators and n not in egraph.dropped
+        ]
+        return list(dict.fromkeys(map(egraph.find, readers)))
