@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help demo docs test test-quick test-long test-editors test-browser check comparison grammar reliability rules taso verify-rules clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table onnx-packages exports
+.PHONY: help demo docs test test-quick test-long test-editors test-browser check comparison grammar reliability rules taso verify-rules certificates clean bench bench-large bench-floor bench-thesis bench-hub bench-instructions onnx-table onnx-packages exports
 
 help:  ## list the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  \1\t\2/'
@@ -125,6 +125,13 @@ rules: $(STAMP)  ## write docs/rules.md: a verdict on every shipped rule (minute
 
 taso: $(STAMP)  ## write docs/taso.md: verdicts on TASO's substitutions (TASO=graph_subst.json)
 	@$(BIN)/python docs/taso_page.py $(TASO)
+
+certificates: $(STAMP)  ## write a certificate for each shipped rule that is proved, and check them all (many minutes)
+	@rm -rf build/certificates
+	@for module in std.relay std.onnxruntime std.discovered; do \
+	    GSLANG_CACHE=off $(BIN)/gslc verify $$module --certificate build/certificates/$$module --seconds 600 --jobs 2 || exit 1; \
+	    $(BIN)/gslc verify $$module --recheck build/certificates/$$module || exit 1; \
+	  done
 
 verify-rules: $(STAMP)  ## fail if a shipped rule is refuted or unknown
 	@for module in std.relay std.onnx std.onnxruntime std.discovered; do $(BIN)/gslc verify $$module --require tested --jobs 2 || exit 1; done

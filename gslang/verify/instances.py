@@ -397,8 +397,8 @@ def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
 
 
 def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:
-    """What would make a condition hold on the nodes that were made before the source could not be made any
-    further.
+    """The wish that makes a condition hold on those nodes of a source that were made, where making the others
+    failed.
     """
     for condition in rule.where:
         if not holds(condition, making.scope) and (wish := solve(condition, making)):

@@ -31,7 +31,7 @@ def _ends(seed: int, with_journal: bool) -> list[tuple[str, ...]]:
             _talk(facts, Random(seed), told)
         except (Impossible, NotProved) as error:
             told.append(type(error).__name__)
-            raise Impossible from None
+            raise Impossible("excluded by a domain") from None
         finally:
             found.append(tuple(told))
 

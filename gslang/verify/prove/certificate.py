@@ -318,10 +318,19 @@ def case_as_json(
         "end": end,
         "whole": whole,
         "sizes": _sizes(facts, contradicting),
-        "bounds": [[as_json(plain_term(term)), strict] for term, strict in facts.choices.bounds],
+        "bounds": _bounds(facts),
         "obligations": obligations,
         "outputs": outputs,
     }
+
+
+def _bounds(facts: Facts) -> list[object]:
+    """The terms that are at least 0 in a case, or above it. Numbers that are known stand in the other terms:
+    that they are equal to an element is left out.
+    """
+    bounds = [(plain_term(term), strict) for term, strict in facts.choices.bounds]
+    equal = {term for term, strict in bounds if not strict and (plain.scaled(term, -1), False) in bounds}
+    return [[as_json(term), strict] for term, strict in bounds if term not in equal]
 
 
 def _output_as_json(output: Compared | Alike) -> dict[str, object]:
