@@ -4,6 +4,7 @@ one.
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
 import pytest
@@ -66,22 +67,51 @@ def test_each_rule_has_a_positive_and_a_negative_test_and_a_doc(name: str) -> No
         assert any(e is None for e in expectations), rule
 
 
-def rule_lines(package: str) -> int:
-    """The number of lines of the rules of a package: `rule` items with their annotations, without blank lines
-    and comments; functions and tests do not count.
+# The substitutions of TVM's SimplifyExpr, CombineParallel*, SimplifyInference and SimplifyConvPad.
+OF_TVM = """
+simplify_reshape simplify_transpose full_element_wise eliminate_identity concretize_zeros_like
+concretize_ones_like concretize_reshape_like concretize_collapse_sum_like concretize_broadcast_to_like
+combine_parallel_conv2d parallel_dense_variadic parallel_batch_matmul_variadic lower_batch_norm
+lower_layer_norm lower_instance_norm lower_group_norm lower_l2_norm eliminate_dropout simplify_pad_conv
+""".split()
+
+
+def code_of(package: str, kind: type[n.Rule] | type[n.FnDecl]) -> dict[str, list[str]]:
+    """Name → lines of each rule or function of a package, with its annotations, without blank lines and
+    comments.
     """
-    count = 0
+    found = {}
     for path in sorted((STDLIB / package).glob("*.gsl")):
         source = read_source(path)
         assert isinstance(source, Source)
         for item in parse(source).program.items:
-            if isinstance(item, n.Rule):
+            if isinstance(item, kind):
                 start = min([item.span.start, *(annotation.span.start for annotation in item.annotations)])
                 lines = source.text[start : item.span.end].splitlines()
-                count += sum(bool(line.strip()) and not line.lstrip().startswith("#") for line in lines)
-    return count
+                found[item.name.id] = [
+                    line for line in lines if line.strip() and not line.lstrip().startswith("#")
+                ]
+    return found
+
+
+def rule_lines(package: str) -> int:
+    """The number of lines of the rules of a package; functions and tests do not count."""
+    return sum(map(len, code_of(package, n.Rule).values()))
 
 
 def test_rules_say_what_they_share_once() -> None:
     """By families, kinds of inputs and functions; written out, they took 2,244 lines."""
     assert 1_000 < rule_lines("relay") + rule_lines("onnx") <= 1_700
+
+
+def test_nineteen_substitutions_of_tvm_are_short() -> None:
+    """With all functions that they use, in 130 lines (docs/comparison.md)."""
+    rules, functions = code_of("relay", n.Rule), code_of("relay", n.FnDecl)
+    used: dict[str, list[str]] = {}
+    waiting = [rules[name] for name in OF_TVM]
+    while waiting:
+        for name in set(re.findall(r"\w+(?=\()", "\n".join(waiting.pop()))) & functions.keys() - used.keys():
+            used[name] = functions[name]
+            waiting.append(used[name])
+    assert len(set(OF_TVM)) == 19
+    assert 100 < sum(len(rules[name]) for name in OF_TVM) + sum(map(len, used.values())) <= 130
