@@ -56,10 +56,16 @@ def test_a_keyword_is_no_name(place: str) -> None:
         assert finding.message.endswith(f"found `{word}`")
 
 
+@pytest.mark.parametrize(
+    "form",
+    [
+        "rule r(x) {{\n    {0} = nn.relu(x);\n    {0} => x\n}}\n",
+        "rule r(\n    {0}: any,\n    x\n): nn.relu(x) => x;\n",
+    ],
+)
 @pytest.mark.parametrize("word", keywords())
-def test_at_the_beginning_of_a_line_too(word: str) -> None:
-    text = f"rule r(x) {{\n    {word} = nn.relu(x);\n    {word} => x\n}}\n"
-    (finding,) = parse(Source("rules.gsl", text)).diagnostics
+def test_at_the_beginning_of_a_line_too(word: str, form: str) -> None:
+    (finding,) = parse(Source("rules.gsl", form.format(word))).diagnostics
     assert (finding.primary.span.text, finding.primary.span.line_column) == (word, (2, 5))
 
 
