@@ -26,8 +26,10 @@ if TYPE_CHECKING:
 _MOST_ERRORS = 20
 _MOST_BRACKETS = 1000  # far more than expressions may be nested; more are not even parsed
 _BRACKET = re.compile(r"[()\[\]{}]")
+_WORD = r"(?:rule|fn|pass|test|use|dialect)\b"
+# an indented word before a colon is a name that is none, of an input
 _KEYWORD = (
-    r"(?:(?:rule|fn|pass|test|use|dialect)\b(?!\s*[=,:);}])|op\s+[A-Za-z_]|param\s+\w+\s*:)"
+    rf"(?:(?<![ \t]){_WORD}(?!\s*[=,);}}])|{_WORD}(?!\s*[=,:);}}])|op\s+[A-Za-z_]|param\s+\w+\s*:)"
 )
 _ANNOTATION = r"@[ \t]*\w+(?:\s*\((?:[^()]|\([^()]*\))*\))?\s*"
 _ITEM = rf"^[ \t]*(?P<item>(?:{_ANNOTATION})+{_KEYWORD}?|{_KEYWORD})"
