@@ -54,6 +54,15 @@ def found(text: str, attempts: int = 60) -> Search:
             'dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != "const", y.shape[0] == '
             'x.shape[0] => Reshape(x, s, y.*) }'
         ),
+        # the end of a range, the shape of an expansion, and of what could not be joined without it
+        (
+            "dialect onnx;\nrule r(x, n) { z = Unsqueeze(Range(0, n, 1), const(value = (1, 2))); y = x + z; y "
+            "where z.shape[0] == x.shape[0] + 2, x.shape[0] == 1, x.ndim == 3 => x + z }"
+        ),
+        (
+            "dialect onnx;\nrule r(x, y, s) { e = Expand(y, s); z = Concat(x, e, axis = 0); z "
+            "where e.shape == x.shape, x.ndim == 4 => Concat(x, e, axis = 0) }"
+        ),
         (
             "dialect onnx;\nrule r(x, axes: const) { y = ReduceSum(x, axes); y where axes.shape == (1,), "
             "normalize_axis(axes.value[0], x.ndim) == x.ndim - 1 => ReduceSum(x, axes, y.*) }"
