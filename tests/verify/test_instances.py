@@ -56,8 +56,8 @@ def found(text: str, attempts: int = 60) -> Search:
         ),
         # the end of a range, the shape of an expansion, and of what could not be joined without it
         (
-            "dialect onnx;\nrule r(x, n) { z = Unsqueeze(Range(0, n, 1), const(value = (1, 2))); y = x + z; y "
-            "where z.shape[0] == x.shape[0] + 2, x.shape[0] == 1, x.ndim == 3 => x + z }"
+            "dialect onnx;\nrule r(x, n) { z = Unsqueeze(Range(0, n, 1), const(value = (1, 2))); y = x + z; "
+            "y where z.shape[0] == x.shape[0] + 2, x.shape[0] == 1, x.ndim == 3 => x + z }"
         ),
         (
             "dialect onnx;\nrule r(x, y, s) { e = Expand(y, s); z = Concat(x, e, axis = 0); z "
