@@ -14,7 +14,7 @@ from typing import Final
 from gslang.check import call_arguments, values
 from gslang.check import checked as ir
 from gslang.check.context import KINDS, Lowering, NodeOf, OperatorOf, branches_of
-from gslang.check.unknown_operator import refuse
+from gslang.check.unknown_operator import refuse, refuse_expression
 from gslang.check.variables import dotted
 from gslang.check.walks import walk
 from gslang.dialect.signature import Signature
@@ -82,7 +82,9 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
 
 
 def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
-    name = dotted(expr.callee) or ""
+    name = dotted(expr.callee)
+    if name is None:
+        refuse_expression(lowering, expr.callee)
     if name in ("const", "splat") and name not in lowering.functions:
         return _constant(lowering, expr, name)
     if isinstance(lowering.look_up(name), OperatorOf):

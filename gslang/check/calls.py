@@ -24,7 +24,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )
-from gslang.check.unknown_operator import refuse
+from gslang.check.unknown_operator import refuse, refuse_expression
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -40,12 +40,7 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     """Before `(` stands, in this order: an operator variable, a `fn`, an operator, a built-in, a kind."""
     name = dotted(expr.callee)
     if name is None:
-        several = isinstance(expr.callee, n.Binary) and expr.callee.operator == "|"
-        lowering.stop(
-            "E0304", "this is not callable", expr.callee.span,
-            f"declare an operator variable, `rule r(x, f: op({expr.callee.span.text}))`, and call `f`"
-            if several else None,
-        )
+        refuse_expression(lowering, expr.callee)
     known = lowering.look_up(name)
     if isinstance(known, Lost) and name not in lowering.dialect.operators:
         raise Stop

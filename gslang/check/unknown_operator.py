@@ -39,6 +39,18 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
     )  # fmt: skip
 
 
+def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:
+    """Say that what stands before `(` is no name, and what may be meant."""
+    match callee:
+        case n.Binary("|"):
+            hint = f"declare an operator variable, `rule r(x, f: op({callee.span.text}))`, and call `f`"
+        case n.Literal(str(name)) if name in lowering.dialect.operators:
+            hint = f"write the operator without quotes: `{name}`"
+        case _:
+            hint = "call an operator, a function or an operator variable by its name"
+    lowering.stop("E0304", "this is not callable", callee.span, hint)
+
+
 def _with_prefix(name: str, lowering: Lowering) -> str | None:
     """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
     wanted = name.rpartition(".")[2].lower()
