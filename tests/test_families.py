@@ -5,6 +5,7 @@ interface name it or all of them.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -48,13 +49,16 @@ def test_rules_by_name(file: Path) -> None:
 
 def test_verdicts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["verify", str(file), "--rule", "neutral"]) == 1
+    out = capsys.readouterr().out
     lines = [
         re.split(r"  +", line)[:2]
-        for line in capsys.readouterr().out.splitlines()
+        for line in out.splitlines()
         if "neutral[" in line and line[0] != " "
     ]
     assert [name for _, name in lines] == NAMES
     assert lines[2][0] == "refuted" and "refuted" not in (lines[0][0], lines[1][0])
+    suggested = re.findall("help: `(gslc generalize .*)` finds conditions", out)
+    assert [shlex.split(command)[-1] for command in suggested] == ["neutral[multiply, 0]"]
 
 
 def test_one_is_explained(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

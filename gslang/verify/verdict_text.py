@@ -5,6 +5,7 @@ Not here: the other formats (`report`).
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -65,9 +66,8 @@ class Layout:
         if v.uncertified:
             lines.append(f"  no certificate: {v.uncertified}")
         if v.verdict == "refuted":
-            lines.append(
-                f"  help: `gslc generalize {relative_path(rule.span.source.name)} {v.rule}` finds conditions"
-            )
+            command = shlex.join(["gslc", "generalize", relative_path(rule.span.source.name), v.rule])
+            lines.append(f"  help: `{command}` finds conditions")
         return self.line(v.verdict, v.rule, v.reason + instances, f"{v.seconds:.1f} s") + "".join(
             f"{line}\n" for line in lines
         )
