@@ -10,7 +10,7 @@ from dataclasses import fields, is_dataclass, replace
 from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.check import patterns, templates, variables
-from gslang.check.context import Denotation, Lowering, NodeOf, OperatorOf, Run
+from gslang.check.context import Denotation, Lost, Lowering, NodeOf, OperatorOf, Run
 from gslang.syntax import nodes as n
 
 
@@ -42,7 +42,7 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
             minimum=found.minimum if found.fewest is None else ir.Const(max(1, found.fewest)),
             root=root.node, previous=run.previous,
         )
-    elif root is not None:
+    elif root is not None and not isinstance(root, Lost):
         lowering.stop(
             "E0404",
             f"`prev.{link.field}` is an operand, so `{link.field}` must be a node of the block",

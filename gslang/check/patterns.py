@@ -30,6 +30,11 @@ def keep(lowering: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
         lowering.stop("E0504", "write `keep` inside the block, where the node is defined", expr.span)
     if lowering.side != "source" or not isinstance(what, NodeOf):
         lowering.stop("E0504", "`keep` is written before a source pattern", expr.span)
+    if isinstance(lowering.patterns[what.node], ir.PreviousNode):
+        lowering.stop(
+            "E0504", "a node of the previous instance cannot be marked `keep` where it is read", expr.span,
+            "write `keep` where the block defines it: `y = keep nn.relu(prev.y);`",
+        )
     for node in [what.node, *lowering.without_alternatives(what.node)]:
         lowering.patterns[node] = replace(lowering.patterns[node], keep=True)
     return what
