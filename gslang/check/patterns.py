@@ -80,7 +80,8 @@ def leaf(
                 lowering.error(
                     "E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`"
                 )
-            test = _elements_test(lowering, test, argument)
+            if test != ir.Anything():
+                test = _elements_test(lowering, test, argument)
         if argument.name == "dtype":
             attribute_values.check_dtype(lowering, argument.value, test)
         constraints.append(ir.Constraint(argument.name, test, argument.span))
@@ -93,13 +94,10 @@ def leaf(
 
 def _elements_test(lowering: Lowering, test: ir.Test, argument: n.Keyword) -> ir.Test:
     """The test of a constant's elements: equal to a value, or to one of several."""
-    match test:
-        case ir.Equals(value):
-            return ir.ConstantEquals(value)
-        case ir.OneOf(tests):
-            return ir.OneOf(tuple([_elements_test(lowering, one, argument) for one in tests]))
-        case ir.Anything():
-            return test
+    if isinstance(test, ir.Equals):
+        return ir.ConstantEquals(test.value)
+    if isinstance(test, ir.OneOf):
+        return ir.OneOf(tuple([_elements_test(lowering, one, argument) for one in test.tests]))
     lowering.error(
         "E0501", "the elements of a constant are compared as a whole", argument.span,
         "use a condition on its elements: `where c.value[0] > 0`",

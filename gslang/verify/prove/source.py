@@ -270,8 +270,8 @@ class Source:
         """Take from a test of one field of a leaf what it says of it."""
         known: object
         field, test = constraint.field, constraint.test
-        if field == "value" and isinstance(test, ir.OneOf):
-            test = test.tests[self.world.facts.choices.choose(len(test.tests))]
+        if field == "value" and test.either:
+            test = test.either[self.world.facts.choices.choose(len(test.either))]
         if isinstance(test, ir.ConstantEquals | ir.SplatEquals):
             if not self.is_own(number_, test.value):
                 self.fix_elements(leaf, self.case.value(test.value), isinstance(test, ir.ConstantEquals))
