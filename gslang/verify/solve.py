@@ -283,7 +283,9 @@ def _of_stated_shape(node: int, shape: object, making: Making) -> Wish:
     nodes = making.rule.nodes
     for branch in nodes[node].branches or (node,):
         call = nodes[branch]
-        says = _SAYS_SHAPE.get(call.operators[0]) if isinstance(call, ir.CallNode) else None
+        if not isinstance(call, ir.CallNode) or len(call.operators) != 1:
+            continue
+        says = _SAYS_SHAPE.get(call.operators[0])
         if isinstance(says, str):
             return {(branch, says): shape}
         if says is not None and isinstance(nodes[call.below[says]], ir.LeafNode):
