@@ -4,9 +4,12 @@ does for constants of other ranks.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from gslang.check import checked as ir
 from gslang.check.walks import against_constant
 from gslang.verify.decisions import Seen, goals
+from gslang.verify.prove.demands import keeps_rank
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS
 
 
@@ -41,3 +44,20 @@ def _demanded(rule: ir.CheckedRule) -> dict[int, int]:
         node: rank for node, (rank, *others) in ((n, tuple(r)) for n, r in ranks.items())
         if rank is not None and not others
     }
+
+
+def ranks_below(rule: ir.CheckedRule, operators: Mapping[int, str]) -> dict[int, int]:
+    """Nodes and the ranks that calls above them demand of them, also through what keeps the rank.
+
+    `operators`: the one of each call, as far as it is known.
+    """
+    found: dict[int, int] = {}
+    for number, operator in operators.items():
+        for operand, rank in zip(rule.calls[number].operands, RANKS_OF_OPERANDS.get(operator, ())):
+            below = operand
+            while rank is not None and isinstance(below, int) and found.setdefault(below, rank) == rank:
+                own = operators.get(below)
+                if own is None or not keeps_rank(rule.dialect, own):
+                    break
+                below = next(iter(rule.calls[below].operands), None)
+    return found

@@ -20,6 +20,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
+from gslang.verify.demanded import ranks_below
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_attributes import CallAttributes
 from gslang.verify.operand_types import (
@@ -29,6 +30,7 @@ from gslang.verify.operand_types import (
     type_of_its_own,
     typed_like,
 )
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -49,6 +51,10 @@ class Making(CallAttributes):
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
         rule = self.rule
+        self.ranks = ranks_below(
+            rule, {number: self.picked(call, self.dice(number)) for number, call in rule.calls.items()
+                   if call.block is None and (call.variable or len(call.operators) == 1)}
+        )
         if rule.output_block is None:
             outputs = [self.node(number) for number in rule.outputs]
         else:
@@ -213,21 +219,24 @@ class Making(CallAttributes):
         slots: dict[int, int] = {}
         rank = self.inner_operands(number, call, operator, slots)
         given, _ = self.attributes(number, call, operator, {})
-        shapes, proposed = self.leaf_operands(call, operator, slots, given, rank, rng)
+        signature = self.rule.dialect.operators[operator]
+        first, others = self.to_vary(rng, signature, given)
+        early = self.varied(rng, signature, slots, len(call.operands), given, given, first)
+        shapes, proposed = self.leaf_operands(call, operator, slots, {**early, **given}, rank, rng)
+        proposed.update(early)
         splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
         if splices and self.attributes(number, call, operator, proposed)[1]:
             self.operands(call.operands, splices)  # the attributes read what the instances hang on
-        attrs = self.call_attributes(number, call, operator, slots, proposed, given, rng)
+        attrs = self.call_attributes(number, call, operator, slots, proposed, given, others, rng)
         operands = self.operands(call.operands, splices)
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
-        for name, spec in self.rule.dialect.operators[operator].attributes.items():
+        for name, spec in signature.attributes.items():
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
         if self.rule.dialect.name == "onnx":
             self.check_types(operator, operands, attrs)
-        declared = self.rule.dialect.operators[operator].attributes
-        if any(spec.types[0].base == "graph" for spec in declared.values()):
+        if any(spec.types[0].base == "graph" for spec in signature.attributes.values()):
             from gslang.verify.bodies import add_call
 
             return add_call(self, call, operator, operands, attrs, rng)
@@ -240,6 +249,13 @@ class Making(CallAttributes):
 
     def operator_of(self, call: ir.CallNode, rng: Random) -> str:
         """The operator of a call: the one of its variable if that is bound, else any."""
+        operator = self.picked(call, rng)
+        if len(call.operators) > 1:
+            self.branches[f"operator {operator}"] = 1
+        return operator
+
+    def picked(self, call: ir.CallNode, rng: Random) -> str:
+        """The same, for a call that may not be made."""
         operator = self.scope.variables.get(call.variable) if call.variable else None
         if operator is None and self.stressed is not None and self.stressed[0] in call.operators:
             operator = self.stressed[0]
@@ -247,8 +263,6 @@ class Making(CallAttributes):
             operator = rng.choice(sorted(call.operators))
         if call.variable:
             self.scope.variables[call.variable] = operator
-        if len(call.operators) > 1:
-            self.branches[f"operator {operator}"] = 1
         return operator
 
     def inner_operands(
@@ -263,7 +277,10 @@ class Making(CallAttributes):
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
-                self.rank = len(perm) if operator == "Transpose" and isinstance(perm, tuple) else None
+                self.rank = (
+                    len(perm) if operator == "Transpose" and isinstance(perm, tuple)
+                    else self.ranks.get(pattern)
+                )
                 slots[k] = self.operand(operator, k, pattern, None)
         self.rank = None
         return rank
@@ -299,6 +316,9 @@ class Making(CallAttributes):
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = self.shapes(call, slots)
+            first = call.operands[0]
+            if RANKS_OF_OPERANDS.get(operator, (None,))[0] is None and isinstance(first, int):
+                shapes[0] = shapes[0] or self.shape_demanded(first)
             ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
@@ -313,6 +333,11 @@ class Making(CallAttributes):
         ):
             ask(shapes)
         return answer, proposed
+
+    def shape_demanded(self, pattern: int) -> Shape | None:
+        """A shape of the rank that a call above demands of a node; None where none does."""
+        rank = self.ranks.get(pattern)
+        return None if rank is None else some_shape(self.dice(pattern), rank)
 
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
         """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""
@@ -338,7 +363,9 @@ class Making(CallAttributes):
             return None
         if other in slots:
             return getattr(self.graph.types[slots[other]], "dtype", None)
-        stated = self.stated(call.operands[other], "dtype")
+        beside = call.operands[other] if other < len(call.operands) else None
+        wish = self.wishes.get((beside, "dtype")) if isinstance(beside, int) else None
+        stated = wish or self.stated(beside, "dtype")
         return stated if isinstance(stated, str) else None
 
     def operand(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any
 
@@ -16,6 +16,7 @@ from gslang.engine.values import FAILURES
 from gslang.graph.graph import CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 
+_OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -30,11 +31,13 @@ class CallAttributes(Leaves):
         slots: Mapping[int, int],
         sampled: Attrs,
         given: Attrs,
+        names: Sequence[str],
         rng: Random,
     ) -> dict[str, object]:
         """All attributes of a call. Raises `Misfit` if one depends on nodes that are not made yet.
 
-        `sampled`: what a sampler proposed, `given`: what constraints fix, as far as it is known.
+        `sampled`: what a sampler proposed, `given`: what constraints fix, as far as it is known. `names`: of
+        those to vary.
         """
         signature = self.rule.dialect.operators[operator]
         proposed = dict(sampled)
@@ -43,7 +46,8 @@ class CallAttributes(Leaves):
             and signature.attributes["dtype"].default != ""
         ):
             proposed["dtype"] = self.dtype
-        proposed.update(self.varied(rng, signature, slots, len(call.operands), {**proposed, **given}, given))
+        count = len(call.operands)
+        proposed.update(self.varied(rng, signature, slots, count, {**proposed, **given}, given, names))
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
                 proposed[name] = not spec.default
@@ -70,18 +74,15 @@ class CallAttributes(Leaves):
         count: int,
         known: Attrs,
         given: Attrs,
+        names: Sequence[str],
     ) -> dict[str, object]:
-        """Values from their domains for one or two attributes that the rule leaves open, whatever samplers
-        think of them.
-        """
-        # `units` repeats the size of a weight: samplers state it, any other value would not fit
-        names = [name for name in signature.attributes if name not in given and name != "units"]
+        """Values from their domains for these attributes, whatever samplers think of them."""
         told = signature.call(
             tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
             known,
         )
         result: dict[str, object] = {}
-        for name in self.to_vary(rng, signature, names):
+        for name in names:
             spec = signature.attributes[name]
             try:
                 value = draw(spec.domain, rng, told)
@@ -101,10 +102,18 @@ class CallAttributes(Leaves):
             result["pads"] = None  # there are none to give then
         return result
 
-    def to_vary(self, rng: Random, signature: Signature, names: list[str]) -> list[str]:
-        """Mostly one or two of the open attributes, so that the others fit; about half of them where that is
-        wished for or now and then.
+    def to_vary(self, rng: Random, signature: Signature, given: Attrs) -> tuple[list[str], list[str]]:
+        """Mostly one or two of the attributes that the rule leaves open, so that the others fit; about half
+        of them where that is wished for or now and then. Those that decide about the shapes of operands come
+        first: layouts and numbers of groups.
         """
+        # `units` repeats the size of a weight: samplers state it, any other value would not fit
+        names = [name for name in signature.attributes if name not in given and name != "units"]
+        chosen = self.chosen_to_vary(rng, signature, names)
+        first = [name for name in chosen if name in _OF_SHAPES]
+        return first, [name for name in chosen if name not in first]
+
+    def chosen_to_vary(self, rng: Random, signature: Signature, names: list[str]) -> list[str]:
         if self.stressed is None and rng.random() < 0.85:
             return rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
         return [name for name in names if self.stressed == (signature.name, name) or rng.random() < 0.5]

@@ -33,6 +33,7 @@ _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
 _LARGE = 4001
 _MOST_ELEMENTS = 100_000  # of an input with such a size
+_MOST_COMPUTED = 2_000_000  # of what is computed from it
 _SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
@@ -178,7 +179,9 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
         dropped = [(leaf, "value") for leaf, _ in change]
         wishes = {k: v for k, v in base.items() if k not in dropped} | change
         found = wished(rule, wishes, seed, Search(), made)
-        if found is not None and not _has_empty(found):  # those are drawn for the sake of `allowzero` alone
+        if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
+            continue
+        if _elements(found) <= _MOST_COMPUTED:  # two large sizes multiplied: minutes to compute
             yield found
 
 
@@ -196,6 +199,13 @@ def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
             }
             if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
                 yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+
+
+def _elements(instance: Instance) -> int:
+    """The number of elements of the largest tensor in an instance."""
+    graph = instance.before
+    shapes = [getattr(graph.types[node], "shape", None) or () for node in graph.nodes()]
+    return max((prod(shape) for shape in shapes if is_static(shape)), default=0)
 
 
 def _has_empty(instance: Instance) -> bool:

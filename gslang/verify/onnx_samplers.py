@@ -170,6 +170,12 @@ def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))
         return fill(known, data, (4,)), {"%1": (rng.choice((0, data[0])), data[1], 2, data[2] // 2)}
     data = data_shape(rng, known)
+    rank = given.get("%rank")
+    if isinstance(rank, int) and rank and wanted is None and 0 not in data and not given.get("%empty"):
+        target = (1,) * (rank - len(data)) + data
+        merged = len(target) - rank + 1
+        target = (rng.choice((-1, prod(target[:merged]))), *target[merged:])
+        return fill(known, data, (rank,)), {"%1": target}
     if given.get("%empty") and known[0] is None and data:
         data = (0, *data[1:]) if rng.random() < 0.5 else (*data[:-1], 0)
     if 0 in data and given.get("allowzero", 1):

@@ -20,6 +20,7 @@ _CODED_LIKE = {
     ("ConvInteger", 3): 1, ("QLinearMatMul", 2): 0, ("QLinearMatMul", 5): 3, ("QLinearConv", 2): 0,
     ("QLinearConv", 5): 3,
 }  # fmt: skip
+_POINT_OF = {(operator, coded): point for (operator, point), coded in _CODED_LIKE.items()}
 _DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
@@ -50,7 +51,7 @@ def type_of_its_own(operator: str, k: int, rng: Random) -> str | None:
 
 def typed_like(operator: str, k: int) -> int | None:
     """The operand whose element type operand `k` must have, where that is not the type of all."""
-    return _CODED_LIKE.get((operator, k))
+    return _CODED_LIKE.get((operator, k), _POINT_OF.get((operator, k)))
 
 
 def operand_type(operator: str, k: int, wanted: str) -> str:

@@ -27,7 +27,7 @@ def _convolution(rank: int) -> Sampler:
         kernel = attrs.setdefault("kernel_layout", rng.choice(("OI" + letters,) * 4 + (letters + "IO",)))
         data = dict(zip(layout, known[0])) if known[0] is not None else {}
         weight = dict(zip(kernel, known[1])) if known[1] is not None else {}
-        groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 2)))
+        groups = attrs.setdefault("groups", rng.choice((1, 1, 1, 1 + (data.get("C", 2) % 2 == 0))))
         inner = weight.get("I") or (
             data["C"] // max(1, groups) if data.get("C") else rng.choice((1, 2, 3) if groups > 1 else (2, 3))
         )

@@ -177,8 +177,9 @@ def _pad(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         known[0] if known[0] is not None
         else some_shape(rng, len(widths) if widths else rng.choice((2, 3, 4, 4, 5)))
     )
-    if rng.random() < 0.6 and len(shape) > 2:
-        pads = ((0, 0), (0, 0), *[(rng.randrange(3), rng.randrange(3)) for _ in shape[2:]])
+    if rng.random() < 0.6 and len(shape) > 2:  # an image, its channels first or last
+        pads = ((0, 0), *[(rng.randrange(3), rng.randrange(3)) for _ in shape[2:]])
+        pads = (*pads, (0, 0)) if rng.random() < 0.4 else (*pads[:1], (0, 0), *pads[1:])
     else:
         pads = tuple((rng.randrange(2), rng.randrange(3)) for _ in shape)
     return [shape, *[()] * (len(known) - 1)], {"pad_width": pads, "pad_mode": "constant"}

@@ -37,7 +37,7 @@ def demand(case: Case, demanded: dict[Place, int], number: int, rank: int) -> No
             elif slot != ABSENT:
                 hold_to_rank(case.graph.values[slot], rank)
         case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
-            _keeps_rank(case.rule.dialect, operator) for operator in operators
+            keeps_rank(case.rule.dialect, operator) for operator in operators
         ):
             demand(case, demanded, first, rank)
         case ir.CallNode(operators=("Concat",), operands=parts):
@@ -101,13 +101,13 @@ def _input_of(rule: ir.CheckedRule, number: Any) -> int | None:
         case ir.LeafNode(block=None):
             return number
         case ir.CallNode(operators=operators, operands=(int(first), *_)) if all(
-            _keeps_rank(rule.dialect, operator) for operator in operators
+            keeps_rank(rule.dialect, operator) for operator in operators
         ):
             return _input_of(rule, first)
     return None
 
 
-def _keeps_rank(dialect: Dialect, operator: str) -> bool:
+def keeps_rank(dialect: Dialect, operator: str) -> bool:
     """True if the result of an operator has the rank of its first operand."""
     signature = dialect.operators[operator]
     return operator in _KEEP_RANK or (

@@ -67,9 +67,9 @@ _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
     "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
-    "detect_positive", "saturate",
+    "detect_positive",
 })
-_RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes"})
+_RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})
 
 
 def onnx_attribute(

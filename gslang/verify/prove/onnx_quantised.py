@@ -13,6 +13,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply
+from gslang.verify.prove.domains import settled as of_attribute
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, name_of, saturates, settled
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, single
 from gslang.verify.prove.onnx_operands import operand
@@ -203,7 +204,7 @@ def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
         _alike(world, scale, zero)
     _plain(attrs)
     dtype = "uint8" if zero is None else zero.dtype
-    how = f" {attrs['saturate']} {attrs['precision']}"
+    how = _rounding(attrs, "precision")
     return quantised(world, x, scale, zero, attrs["axis"], dtype, how)
 
 
@@ -319,12 +320,17 @@ def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
     )
 
 
+def _rounding(attrs: Attrs, name: str) -> str:
+    """How numbers are rounded to a type, by attributes that only conversions to floats of 8 bits read."""
+    return f" {of_attribute(attrs['saturate'])} {attrs[name]}"
+
+
 def _cast_like(world: World, operands: Operands, attrs: Attrs) -> Value:
-    return cast(world, operands[0], operands[1].dtype, f" {attrs['saturate']} {attrs['round_mode']}")
+    return cast(world, operands[0], operands[1].dtype, _rounding(attrs, "round_mode"))
 
 
 QUANTISED: dict[str, Meaning] = {
-    "Cast": lambda w, o, a: cast(w, o[0], a["to"], f" {a['saturate']} {a['round_mode']}"),
+    "Cast": lambda w, o, a: cast(w, o[0], a["to"], _rounding(a, "round_mode")),
     "CastLike": _cast_like,
     "DequantizeLinear": _dequantize,
     "QuantizeLinear": _quantize,
