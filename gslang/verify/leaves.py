@@ -75,7 +75,6 @@ class Leaves:
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
         self.rank: int | None = None  # that the call above needs of the one that is made next
-        self.ranks: dict[int, int] = {}  # of nodes, that calls above them demand
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
         # the first input has no elements: only then does `allowzero` make a difference

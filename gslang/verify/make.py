@@ -20,9 +20,8 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
-from gslang.verify.demanded import ranks_below
 from gslang.verify.leaves import Misfit
-from gslang.verify.make_attributes import CallAttributes
+from gslang.verify.make_demands import Demands
 from gslang.verify.operand_types import (
     declared_type,
     operand_type,
@@ -30,7 +29,6 @@ from gslang.verify.operand_types import (
     type_of_its_own,
     typed_like,
 )
-from gslang.verify.prove.operators import RANKS_OF_OPERANDS
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -45,16 +43,13 @@ _FLOAT_ONLY = frozenset({
 _MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
-class Making(CallAttributes):
+class Making(Demands):
     """The state of one attempt: the graph so far, and a scope in which the rule's values can be computed."""
 
     def run(self) -> Graph:
         """Raises `Misfit`, or what an evaluation may fail with."""
         rule = self.rule
-        self.ranks = ranks_below(
-            rule, {number: self.picked(call, self.dice(number)) for number, call in rule.calls.items()
-                   if call.block is None and (call.variable or len(call.operators) == 1)}
-        )
+        self.find_ranks()
         if rule.output_block is None:
             outputs = [self.node(number) for number in rule.outputs]
         else:
@@ -217,12 +212,12 @@ class Making(CallAttributes):
         operator = self.operator_of(call, rng)
         self.hint, self.settled = None, False
         slots: dict[int, int] = {}
-        rank = self.inner_operands(number, call, operator, slots)
+        known = self.inner_operands(number, call, operator, slots, rng)
         given, _ = self.attributes(number, call, operator, {})
         signature = self.rule.dialect.operators[operator]
         first, others = self.to_vary(rng, signature, given)
         early = self.varied(rng, signature, slots, len(call.operands), given, given, first)
-        shapes, proposed = self.leaf_operands(call, operator, slots, {**early, **given}, rank, rng)
+        shapes, proposed = self.leaf_operands(call, operator, slots, {**early, **given}, known, rng)
         proposed.update(early)
         splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
         if splices and self.attributes(number, call, operator, proposed)[1]:
@@ -248,30 +243,20 @@ class Making(CallAttributes):
         return slot
 
     def operator_of(self, call: ir.CallNode, rng: Random) -> str:
-        """The operator of a call: the one of its variable if that is bound, else any."""
+        """The operator of a call that is made."""
         operator = self.picked(call, rng)
         if len(call.operators) > 1:
             self.branches[f"operator {operator}"] = 1
         return operator
 
-    def picked(self, call: ir.CallNode, rng: Random) -> str:
-        """The same, for a call that may not be made."""
-        operator = self.scope.variables.get(call.variable) if call.variable else None
-        if operator is None and self.stressed is not None and self.stressed[0] in call.operators:
-            operator = self.stressed[0]
-        if operator is None:
-            operator = rng.choice(sorted(call.operators))
-        if call.variable:
-            self.scope.variables[call.variable] = operator
-        return operator
-
     def inner_operands(
-        self, number: int, call: ir.CallNode, operator: str, slots: dict[int, int]
-    ) -> int | None:
-        """Adds the operands that are no leaves to `slots`: their shapes decide about the leaves. Returns the
-        rank that is wanted of a reshape.
+        self, number: int, call: ir.CallNode, operator: str, slots: dict[int, int], rng: Random
+    ) -> dict[str, object]:
+        """Adds the operands that are no leaves to `slots`: their shapes decide about the leaves. Returns what
+        is known for samplers: attributes, and the rank that is wanted of a reshape.
         """
         given, _ = self.attributes(number, call, operator, {})
+        proposed = self.propose_below(call, operator, given, rng)
         rank, self.rank = self.rank if operator == "Reshape" else None, None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
@@ -283,7 +268,7 @@ class Making(CallAttributes):
                 )
                 slots[k] = self.operand(operator, k, pattern, None)
         self.rank = None
-        return rank
+        return proposed if rank is None else {**proposed, "%rank": rank}
 
     def leaf_operands(
         self,
@@ -291,14 +276,14 @@ class Making(CallAttributes):
         operator: str,
         slots: dict[int, int],
         given: Attrs,
-        rank: int | None,
+        proposed: dict[str, object],
         rng: Random,
     ) -> tuple[list[Shape], dict[str, object]]:
-        """Adds the leaves to `slots`. Returns what samplers proposed: shapes of all operands, and attributes.
+        """Adds the leaves to `slots`. Returns what samplers proposed: shapes of all operands, and attributes,
+        beside those `proposed` already.
         """
         signature = self.rule.dialect.operators[operator]
         sampled = operator_that_samples(signature, self.samplers)
-        proposed: dict[str, object] = {} if rank is None else {"%rank": rank}
         answer: list[Shape] = []
 
         def ask(shapes: list[Shape | None]) -> None:
@@ -316,9 +301,8 @@ class Making(CallAttributes):
             if not isinstance(pattern, int) or k in slots:
                 continue
             shapes = self.shapes(call, slots)
-            first = call.operands[0]
-            if RANKS_OF_OPERANDS.get(operator, (None,))[0] is None and isinstance(first, int):
-                shapes[0] = shapes[0] or self.shape_demanded(first)
+            if shapes[0] is None:
+                shapes[0] = self.shape_demanded(operator, call.operands)
             ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
@@ -333,11 +317,6 @@ class Making(CallAttributes):
         ):
             ask(shapes)
         return answer, proposed
-
-    def shape_demanded(self, pattern: int) -> Shape | None:
-        """A shape of the rank that a call above demands of a node; None where none does."""
-        rank = self.ranks.get(pattern)
-        return None if rank is None else some_shape(self.dice(pattern), rank)
 
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
         """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""

@@ -141,7 +141,9 @@ def as_markdown(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -
     for v in verdicts:
         first = _cell(rules[v.rule].doc or "").split(". ")[0].rstrip(".")
         bound = f"{v.bound:.0e}" if v.bound else "" if v.bound is None else "0"
-        lines.append(f"| `{v.rule}` | {first} | {v.verdict} | {bound} | {v.instances} | {_cell(v.reason)} |")
+        why = v.unproved.partition(": ")[0]  # without the terms of the prover
+        basis = _cell(v.reason) + (f"; no proof: {_cell(why)}" if v.verdict == "exact" and why else "")
+        lines.append(f"| `{v.rule}` | {first} | {v.verdict} | {bound} | {v.instances} | {basis} |")
     counts = Counter(v.verdict for v in verdicts)
     total = ", ".join(f"{counts[name]} {name}" for name in reversed(ORDER) if counts[name])
     return "\n".join(lines) + f"\n\n{len(verdicts)} rules: {total}.\n"

@@ -310,7 +310,7 @@ class _Attempt:
 def in_a_line(text: str) -> str:
     """The first line of a text, cut where it gets too long to read; terms that differ are called so."""
     line = text.partition("\n")[0]
-    told = f"terms of an element that are not seen to be equal: {line}" if " ≠ " in line else line
+    told = f"the two sides of an element are not recognized as equal: {line}" if " ≠ " in line else line
     return shorten(told, _LONGEST, placeholder=" …")
 
 

@@ -365,10 +365,10 @@ def test_a_proof_that_cannot_be_recorded_is_said(
     capsys.readouterr()
     monkeypatch.setattr(prove_module, "_TO_RECORD", 0)
     assert main(options) == 1 and not list(folder.iterdir())
-    assert "  no certificate: it takes too many steps\n" in capsys.readouterr().out
+    assert "  no certificate: the proof takes too many steps\n" in capsys.readouterr().out
     assert main([*options, "--format", "json"]) == 1
     (entry,) = json.loads(capsys.readouterr().out)["rules"]
-    assert (entry["verdict"], entry["uncertified"]) == ("proved", "it takes too many steps")
+    assert (entry["verdict"], entry["uncertified"]) == ("proved", "the proof takes too many steps")
 
 
 def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

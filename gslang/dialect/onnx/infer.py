@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.open_types import Attrs
@@ -119,11 +119,22 @@ def _inferred(
     schema: Any, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
 ) -> dict[str, TypeProto]:
     """Result → `TypeProto`, as the package infers it. Raises what it raises."""
-    found = schema._infer_node_outputs(
+    return _infer_once(
+        schema,
         node.SerializeToString(),
-        {name: type.SerializeToString() for name, type in types.items()},
-        {name: values[name].SerializeToString() for name in node.input if name in values},
-        {}, {schema.domain: max(schema.since_version, 1)}, messages().IR_VERSION,
+        tuple([(name, type.SerializeToString()) for name, type in types.items()]),
+        tuple([(name, values[name].SerializeToString()) for name in node.input if name in values]),
+    )
+
+
+@lru_cache(maxsize=1024)
+def _infer_once(
+    schema: Any, node: bytes, types: tuple[tuple[str, bytes], ...], values: tuple[tuple[str, bytes], ...]
+) -> dict[str, TypeProto]:
+    """The same of what is serialized: the layers of a model have the same calls of the same types."""
+    found = schema._infer_node_outputs(
+        node, dict(types), dict(values), {}, {schema.domain: max(schema.since_version, 1)},
+        messages().IR_VERSION,
     )
     return {name: messages().TypeProto.FromString(data) for name, data in found.items()}
 

@@ -130,7 +130,7 @@ def fresh(world: World, operator: str, name: str, depth: int = 1) -> object:
     if operator == "strided_slice":
         return nonzero(world) if name == "strides" else world.facts.size(name, None)
     if name not in LEAST:
-        raise NotProved(f"the numbers of `{name}` may be any")
+        raise NotProved(f"the numbers of `{name}` are unconstrained")
     return world.facts.size(name, LEAST[name])
 
 
@@ -205,7 +205,7 @@ def attribute(
         return (False, True)[choices.choose(2)]
     if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
-    raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+    raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
 
 
 _PARTS = 4  # more than instances of blocks are looked at one by one (`counted`)
@@ -236,7 +236,7 @@ def _units(world: World, operator: str, operands: Sequence[Value], attrs: Attrib
     """The columns of a product of matrices, which may be given: for `nn.matmul` they are the second axis of
     the second matrix unless that is turned."""
     if operator not in ("nn.dense", "nn.matmul"):
-        raise NotProved("`units`")
+        raise NotProved("`units` is not supported")
     if len(operands[1].shape) != 2:
         raise Impossible(DOMAIN)
     turned = operator == "nn.dense" or attrs["transpose_b"]
@@ -282,7 +282,7 @@ def _of_slice(
         return tuple(nonzero(world) for _ in range(count)) or None
     if name == "slice_mode":
         return ("end", "size")[choices.choose(2)]
-    raise NotProved(f"attribute `{name}` of `strided_slice` may be any")
+    raise NotProved(f"attribute `{name}` of `strided_slice` is unconstrained")
 
 
 class Unread(Opaque):
@@ -382,7 +382,7 @@ def _of_convolution(
             if choices.choose(2) == 0:
                 return Written(choices, "", [lambda: "", lambda: own])
             return Dtype(choices, own)
-    raise NotProved(f"attribute `{name}` of a convolution may be any")
+    raise NotProved(f"attribute `{name}` of a convolution is unconstrained")
 
 
 def _layout(world: World, name: str, rank: int, attrs: Attributes, choices: Choices) -> str:

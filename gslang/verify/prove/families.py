@@ -54,7 +54,7 @@ def _sums(world: World, sizes: Family) -> tuple[Number, Number]:
     facts = world.facts
     first, later = (facts.normal(size) for size in (sizes.first, sizes.later))
     if not is_number(first) or not is_number(later):
-        raise NotProved("a sum over instances of a value that is not a size")
+        raise NotProved("a sum over instances is supported for sizes only")
     key = (sizes.block, text_of(first), text_of(later))
     for (block, a, b), found in world.sums:
         if (block, text_of(facts.normal(a)), text_of(facts.normal(b))) == key:
@@ -89,7 +89,7 @@ def joined_family(world: World, parts: Family, axis: int) -> Tensor:
             own = facts.normal(position - start)
             if facts.proves(own) and facts.proves(facts.normal(size - 1 - own)):
                 return part.at((*index[:place], own, *index[place + 1 :]))
-        raise NotProved("whose part a position lies in is not known")
+        raise NotProved("the part that a position lies in is not known")
 
     return Tensor((*first.shape[:place], total, *first.shape[place + 1 :]), first.dtype, at)
 
@@ -107,7 +107,7 @@ def check_counts(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules that count instances while these are made."""
     for part in walk((rule.nodes, [block.where for block in rule.blocks])):
         if isinstance(part, ir.AllInstances):
-            raise NotProved("a constraint on all instances")
+            raise NotProved("a constraint over all instances is not supported")
 
 
 def check_blocks(rule: ir.CheckedRule) -> None:
@@ -116,10 +116,10 @@ def check_blocks(rule: ir.CheckedRule) -> None:
         if isinstance(part, ir.InstanceIndex):
             raise NotProved("the number of an instance is read")
         if isinstance(part, ir.At) and part.index.local is None and ir.written_number(part.index) != 0:
-            raise NotProved("an instance of a certain number is read")
+            raise NotProved("reading an instance by its number is not supported")
     if any(node.count is None for node in rule.nodes):
         raise NotProved("the instances of a block are operands in the source")
     check_counts(rule)
     for block in rule.blocks:
         if block.fewest is None or block.fewest < 2:
-            raise NotProved("a block with a single instance")
+            raise NotProved("a block that has a single instance is not supported")

@@ -47,13 +47,13 @@ class Listed(Opaque):
         """The whole number at a place that is inside."""
         found = _plain(self.at(place))
         if not is_number(found):
-            raise NotProved("a list of something else than whole numbers")
+            raise NotProved("only lists of integers are supported")
         return self.facts.normal(found)
 
     def __getitem__(self, place: Any) -> Any:
         place, facts = _plain(place), self.facts
         if not is_number(place) or not facts.at_least(place, 0):
-            raise NotProved("a position that is not counted from the front of a list")
+            raise NotProved("only positions counted from the front of a list are supported")
         if not facts.at_least(self.end - 1, place * self.step):
             raise IndexError("the list is shorter")
         return self.at(place)
@@ -83,4 +83,4 @@ def listed(facts: Facts, scope: Scope, loop: ir.Comprehension) -> Listed | None:
             step = _plain(evaluate(divisor, scope))
             if is_number(step) and facts.at_least(step, 1):
                 return Listed(facts, scope, loop, end, facts.normal(step))
-    raise NotProved("a list of symbolic length with a filter")
+    raise NotProved("a filter on a list of symbolic length is not supported")

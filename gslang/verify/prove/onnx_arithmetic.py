@@ -92,7 +92,7 @@ def _reduction(kind: str) -> Meaning:
         if not axes:
             if attrs.get("noop_with_empty_axes"):
                 if kind in ("square", "norm"):
-                    raise NotProved("a reduction over no axes")
+                    raise NotProved("a reduction over no axes is not supported")
                 return x
             axes = tuple(range(rank))
         keep = bool(attrs["keepdims"])
@@ -152,7 +152,7 @@ def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["auto_pad"] == "VALID":
         pads = None
     elif attrs["auto_pad"] != "NOTSET":
-        raise NotProved("padding that depends on the size")
+        raise NotProved("padding that depends on the size is not supported")
     both = [(pads[k], pads[rank + k]) for k in range(rank)] if pads is not None else [(0, 0)] * rank
     for sides in both:
         for width in sides:
@@ -184,7 +184,7 @@ def _channels(world: World, x: Tensor, vectors: Sequence[Tensor]) -> None:
 def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, scale, shift, mean, variance = operands
     if attrs["training_mode"] != 0:
-        raise NotProved("batch normalisation in training")
+        raise NotProved("batch normalization in training mode is not supported")
     _channels(world, x, operands[1:5])
     if world.reading:
         what = "the statistics of a norm have the element type of its tensor"

@@ -124,7 +124,7 @@ def _limits(attrs: Attrs) -> list[str]:
 def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     q, k, v, mask = (operand(operands, n) for n in range(4))
     if any(operand(operands, n) is not None for n in range(4, 7)):
-        raise NotProved("attention with a cache")
+        raise NotProved("attention with a cache is not supported")
     flat = len(q.shape) == 3
     world.need_true(
         len(q.shape) in (3, 4) and len(k.shape) == len(v.shape) == len(q.shape),
@@ -194,7 +194,7 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
             entry = mask.at((b, i, j))
         case _:
             if mask.leaf is None:
-                raise NotProved("a mask of lengths that is computed")
+                raise NotProved("a computed mask of lengths is not supported")
             if not world.reading:
                 world.notes.add("a mask of lengths hides the same keys for every operator")
             entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
@@ -238,7 +238,7 @@ def _fused(
 def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
     q, k, v, bias, padding, extra, past_k, past_v = (operand(operands, n) for n in range(8))
     if k is None or v is None or any(operand(operands, n) is not None for n in (8, 9)):
-        raise NotProved("packed operands, or a cache with lengths")
+        raise NotProved("packed operands, or a cache with lengths, are not supported")
     count = attrs["num_heads"]
     world.need_true(
         len(q.shape) == 3 and len(k.shape) in (3, 4) and len(v.shape) == len(k.shape),
@@ -247,7 +247,7 @@ def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
     if bias is not None:
         world.need_true(len(bias.shape) == 1, "a bias is a vector")
         if len(k.shape) != 3:
-            raise NotProved("a bias of keys in heads")
+            raise NotProved("a bias on keys that are already split into heads is not supported")
         rows = [q.shape[2], k.shape[2], v.shape[2]]
         world.need_equal(bias.shape[0], sum(rows), "the length of a bias")
         begins = (0, rows[0], rows[0] + rows[1])
@@ -259,7 +259,7 @@ def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
     if past_k is not None or past_v is not None:
         world.need_true(past_k is not None and past_v is not None, "a cache of keys and values")
         if settled(attrs["unidirectional"]) != 0:
-            raise NotProved("a cache, and keys that are hidden by their position")
+            raise NotProved("a cache together with a causal mask is not supported")
         k, v = concatenated(world, [past_k, k], 2), concatenated(world, [past_v, v], 2)
     for x in (k, v):
         world.need_equal(x.shape[1], count, "the heads of keys and values")
@@ -274,7 +274,7 @@ def _plus(world: World, x: Tensor, row: Tensor) -> Tensor:
 def _packed(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, weights, bias, padding, past, extra, _ = (operand(operands, n) for n in range(7))
     if past is not None or attrs["do_rotary"] or attrs["qkv_hidden_sizes"] is None:
-        raise NotProved("attention with a cache, or of three equal parts")
+        raise NotProved("attention with a cache, or with packed equal parts, is not supported")
     world.need_true(len(x.shape) == 3 and len(weights.shape) == 2, "the ranks of attention's operands")
     world.need_equal(x.shape[2], weights.shape[0], "the inner sizes of attention")
     sizes = attrs["qkv_hidden_sizes"]
@@ -301,7 +301,7 @@ def _packed(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _cache(index: Index) -> Term:
-    raise NotProved("the keys and values of attention")
+    raise NotProved("the results of attention for keys and values are not supported")
 
 
 ATTENTION: dict[str, Meaning] = {

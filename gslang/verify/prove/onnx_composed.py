@@ -83,7 +83,7 @@ def _fused_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_same_dtype(a.dtype, b.dtype)
     world.need_real(a.dtype)
     if len(a.shape) < 2 or len(b.shape) < 2:
-        raise NotProved("vectors among the operands of FusedMatMul")
+        raise NotProved("vectors as operands of `FusedMatMul` are not supported")
     a = _rows_last(a) if attrs["transBatchA"] else a
     b = _rows_last(b) if attrs["transBatchB"] else b
     y = multiplied(world, _turned(a) if attrs["transA"] else a, _turned(b) if attrs["transB"] else b, a.dtype)
@@ -111,7 +111,7 @@ def _activated(world: World, x: Tensor, attrs: Attrs) -> Tensor:
             return elementwise(world, "HardSigmoid", [x, *numbers], x.dtype)
         case "Clip", 2:
             return ARITHMETIC["Clip"](world, [x, *numbers], {})  # type: ignore[no-any-return]
-    raise NotProved(f"the activation `{name}`")
+    raise NotProved(f"the activation `{name}` is not supported")
 
 
 def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -135,7 +135,7 @@ def _scaled(world: World, y: Tensor, scale: Tensor, shift: Tensor | None) -> Ten
 
 
 def _statistics(index: Index) -> Term:
-    raise NotProved("the statistics of a norm")
+    raise NotProved("the statistics that a normalization returns are not supported")
 
 
 def layer_normal(

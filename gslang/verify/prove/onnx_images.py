@@ -62,7 +62,7 @@ def _depth_to_space(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _space_to_depth(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     if attrs.get("mode", "DCR") != "DCR":
-        raise NotProved("blocks whose channels come first")
+        raise NotProved("`DepthToSpace` in the mode CRD is not supported")
     size = _need_image(world, x, attrs)
     n, c, h, w = x.shape
     rows, columns = _quotient(world, h, size), _quotient(world, w, size)
@@ -82,14 +82,14 @@ COORDINATES = (
 def _resize(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     if attrs["axes"] is not None or attrs["keep_aspect_ratio_policy"] != "stretch":
-        raise NotProved("an image of which some axes are resized, or all in proportion")
+        raise NotProved("resizing some axes of an image, or keeping its proportions, is not supported")
     shape, scales = _resized(world, x, operand(operands, 2), operand(operands, 3))
     how = f"resize {attrs['mode']} {attrs['coordinate_transformation_mode']} {attrs['nearest_mode']}"
     given = [as_term(attrs[name]) for name in ("antialias", "cubic_coeff_a", "exclude_outside")]
 
     def at(index: Index) -> Term:
         if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
-            raise NotProved("a part of an image that is resized")
+            raise NotProved("resizing part of an image is not supported")
         facts = world.facts
         places, variables, weights = list(index), [], []
         for k, (old, new) in enumerate(zip(map(facts.normal, x.shape), map(facts.normal, shape))):
@@ -129,7 +129,7 @@ def _resized(
         return shape, tuple(zip(shape, x.shape))
     assert scales is not None
     if scales.items is None:
-        raise NotProved("scales that are not known")
+        raise NotProved("the scales are not known")
     world.need_true(len(scales.items) == rank, "the scales of a resized image")
     factors = [_whole(factor) for factor in scales.items]
     for factor in factors:

@@ -40,7 +40,7 @@ def place_in(
     if known is not None:
         return _inside(world, known, size, from_end)
     if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
-        raise NotProved("a sum over positions that are looked up")
+        raise NotProved("a sum over looked-up positions is not supported")
     for place in world.places:
         if place.said.key == value.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
             if place.from_end and not from_end:
@@ -52,7 +52,7 @@ def place_in(
         world.places.append(Place(value, size, facts.place(size), from_end))
         return world.places[-1].position
     if (origin := _before_conversion(world, places)) is None:
-        raise NotProved("a position that the source does not look up")
+        raise NotProved("the target looks up a position that the source does not look up")
     return place_in(world, origin, index, size, more, from_end)
 
 
@@ -92,7 +92,7 @@ def _inside(world: World, place: Number, size: Number, from_end: bool) -> Number
     if not (facts.at_least(counted, 0) and facts.at_least(size - 1, counted)):
         if world.comparing == "source":
             raise Impossible(OPERATOR)  # it is not defined there
-        raise NotProved("a position that may be out of range")
+        raise NotProved("a position may be out of range")
     return counted
 
 
@@ -147,14 +147,14 @@ def _rows(world: World, table: Tensor, places: Tensor | None, like: Tensor) -> T
 
 
 def _unknown_mask(index: Index) -> Term:
-    raise NotProved("the lengths that a mask says")
+    raise NotProved("a mask given by lengths is not supported")
 
 
 def _embed(world: World, operands: Operands, attrs: Attrs) -> Value:
     """Rows of words, places and kinds of words, added and normalized."""
     words, kinds, first, second, third, scale, shift, mask, places = (operand(operands, k) for k in range(9))
     if mask is not None or attrs["mask_index_type"]:
-        raise NotProved("embeddings with a mask")
+        raise NotProved("embeddings with a mask are not supported")
     world.need_true(len(words.shape) == 2, "a number of a word for each place of a batch")
     world.need_true((kinds is None) == (third is None), "kinds of words, and a table of them")
     tables = [(first, words), (second, places), *([] if third is None else [(third, kinds)])]

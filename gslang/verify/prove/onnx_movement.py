@@ -90,7 +90,7 @@ def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     new = operand(operands, 1)
     world.need_true(new is not None, "new axes")
     if new.items is None and new.leaf is None:
-        raise NotProved("new axes that are not known")
+        raise NotProved("the new axes are not known")
 
     def any_axes() -> tuple[int, ...]:
         length = world.facts.normal(new.shape[0])
@@ -119,7 +119,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     known = None if sizes is None or not _is_counted(world, sizes) else vector_numbers(world, sizes)
     if known is None:
         if not world.reading:
-            raise NotProved("a split into parts that are not known")
+            raise NotProved("the parts of a split are not known")
         return OpenParts(world, x, axis)
     return split_by(world, x, axis, known)
 
@@ -169,11 +169,11 @@ def parts_by(world: World, x: Tensor, axis: int, sizes: Listed) -> EqualParts:
     """
     parts, facts = EqualParts(world, x, axis, sizes.step), world.facts
     if world.reading or not (facts.at_least(sizes.end, 1) and facts.equal(sizes.end, x.shape[axis])):
-        raise NotProved("a split into as many parts as a list of symbolic length has")
+        raise NotProved("a split by a list of symbolic length is not supported")
     place = facts.size("each", 0)
     facts.learn(sizes.end - 1 - place * sizes.step)
     if not facts.equal(sizes.number(place), parts.size_of(place)):
-        raise NotProved("a split into any number of parts of different sizes")
+        raise NotProved("a split into any number of parts of different sizes is not supported")
     return parts
 
 
@@ -196,7 +196,7 @@ class OpenParts(Opaque):
         """One of them."""
         while len(self.sizes) <= place:
             if not self.world.reading:
-                raise NotProved("a part of a split that the source does not take")
+                raise NotProved("the target uses a part of a split that the source does not use")
             self.sizes.append(self.world.facts.size("part", 0))
             self.world.facts.learn(self.x.shape[self.axis] - sum(self.sizes))
         return cut(self.x, self.axis, sum(self.sizes[:place]), self.sizes[place])
@@ -263,7 +263,7 @@ def _dropout(world: World, operands: Operands, attrs: Attrs) -> Value:
             None if training is None else training.leaf.value if training.leaf is not None else training.splat
         )
         if training is not None and (known is None or known.constant != 0):
-            raise NotProved("a dropout in training")
+            raise NotProved("dropout in training mode is not supported")
         return x.at(index)
 
     return (Tensor(x.shape, x.dtype, at),)

@@ -47,11 +47,11 @@ def whole_numbers(
     if tensor.items is not None:
         return tuple(tensor.items)
     if tensor.leaf is None:
-        raise NotProved("a shape or axes that are computed")
+        raise NotProved("computed shapes and axes are not supported")
     chosen = tensor.leaf.chosen
     if key not in chosen:
         if not world.reading:
-            raise NotProved("a shape or axes that the source does not use in this way")
+            raise NotProved("the target uses a shape or axes in a way that the source does not")
         chosen[key] = choose()
     return tuple(chosen[key])
 
@@ -67,7 +67,7 @@ def vector_numbers(world: World, tensor: Tensor) -> tuple[Number, ...] | None:
         return None
     if leaf.numbers is None:
         if not world.reading:
-            raise NotProved("numbers that the source does not use")
+            raise NotProved("the target uses numbers that the source does not use")
         length = world.facts.normal(tensor.shape[0])
         if type(length) is not int:
             length = world.choose_rank()

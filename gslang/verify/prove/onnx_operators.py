@@ -129,7 +129,7 @@ def onnx_attribute(
         return Dtype(choices)
     if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
         return Token(f"{name}#{world.facts.number()}", choices)
-    raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+    raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
 
 
 def _axis(world: World, operator: str, operands: Operands, rank: int) -> object:
@@ -230,7 +230,7 @@ def _of_image(world: World, operator: str, name: str, choices: Choices) -> objec
             return Token(f"{name}#{world.facts.number()}", choices)
         case "coordinate_transformation_mode":
             return COORDINATES[choices.choose(len(COORDINATES))]
-    raise NotProved(f"attribute `{name}` of `{operator}` may be any")
+    raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
 
 
 def _of_convolution(world: World, name: str, rank: int, operands: Operands, choices: Choices) -> object:
@@ -259,4 +259,4 @@ def _of_convolution(world: World, name: str, rank: int, operands: Operands, choi
         case "auto_pad":
             world.notes.add("`auto_pad` is NOTSET or VALID")
             return ("NOTSET", "VALID")[choices.choose(2)]
-    raise NotProved(f"attribute `{name}` of a convolution may be any")
+    raise NotProved(f"attribute `{name}` of a convolution is unconstrained")

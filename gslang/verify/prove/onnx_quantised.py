@@ -119,7 +119,7 @@ def _along(world: World, x: Tensor, small: Tensor, axis: int) -> Callable[[Index
     if not small.shape:
         return lambda index: small.at(())
     if len(small.shape) != 1:
-        raise NotProved("blocked scales")
+        raise NotProved("blocked scales are not supported")
     if world.facts.equal(small.shape[0], 1):
         return lambda index: small.at((0,))
     place = plain_axis(world, axis, len(x.shape))
@@ -210,7 +210,7 @@ def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _plain(attrs: Attrs) -> None:
     if attrs["block_size"] or attrs["output_dtype"]:
-        raise NotProved("blocked scales, or a result of another type")
+        raise NotProved("blocked scales, or a result of another type, are not supported")
 
 
 # ── operators on quantized numbers ──
@@ -263,9 +263,9 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
     """A·B, and a bias that the product of the scales belongs to."""
     c, scale, zero = (operand(operands, k) for k in (6, 7, 8))
     if as_term(attrs["alpha"]).constant != 1:
-        raise NotProved("a factor of quantized products")
+        raise NotProved("this factor of a quantized product is not supported")
     if scale is None or zero is None:
-        raise NotProved("a quantized product that stays real")
+        raise NotProved("a quantized product with a floating-point result is not supported")
     a, b = _whole(world, operands[0:3]), _parts(world, operands[3:6], 0 if attrs["transB"] else 1)
     y = ARITHMETIC["Gemm"](world, [a, b], {**attrs, "beta": 1.0})
     if c is not None:
@@ -306,7 +306,7 @@ def _whole(world: World, operands: Sequence[Any]) -> Tensor:
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["channels_last"]:
-        raise NotProved("channels behind each other")
+        raise NotProved("the layout with channels last is not supported")
     y = ARITHMETIC["GlobalAveragePool"](world, [_whole(world, operands[0:3])], {})
     return _result(world, y, operands[3], operands[4], operands[0].dtype)
 

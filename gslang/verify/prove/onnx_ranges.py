@@ -20,7 +20,7 @@ def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
     for other in operands[1:]:
         world.need_same_dtype(operands[0].dtype, other.dtype)
     if facts.normal(step) != 1:
-        raise NotProved("a range in other steps than 1")
+        raise NotProved("only ranges with a step of 1 are supported")
     length = facts.normal(end - begin)
     if world.reading:
         facts.learn(length)  # a range that ends before it begins is empty, as if it ended there
@@ -46,7 +46,7 @@ def single_number(world: World, x: Tensor, note: str = "") -> Number:
         return x.leaf.number  # type: ignore[no-any-return]
     found = as_size(x.items[0] if x.items else x.at((0,) * len(x.shape)), world)
     if found is None:
-        raise NotProved("a whole number that is computed")
+        raise NotProved("computed integers are not supported here")
     return found
 
 
@@ -54,11 +54,11 @@ def _gather_nd(world: World, operands: Operands, attrs: Attrs) -> Value:
     """Elements, or parts, of a tensor at places in its first axes."""
     x, places = operands
     if attrs["batch_dims"]:
-        raise NotProved("places in each of several batches")
+        raise NotProved("gathering in each of several batches is not supported")
     world.need_true(len(places.shape) >= 1, "places in several axes")
     count = world.facts.normal(places.shape[-1])
     if type(count) is not int or not 1 <= count <= len(x.shape):
-        raise NotProved("places in a number of axes that is not known")
+        raise NotProved("the number of axes of a place is not known")
     ahead = len(places.shape) - 1
 
     def at(index: Index) -> Term:

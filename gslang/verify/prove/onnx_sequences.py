@@ -17,13 +17,13 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, sizes = operands[0], operand(operands, 1)
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     if sizes is None:
-        raise NotProved("a sequence of parts of size 1")
+        raise NotProved("a sequence of parts of size 1 is not supported")
     if not sizes.shape:
         return _equal_parts(world, x, axis, sizes)
     world.need_true(len(sizes.shape) == 1, "the sizes of parts")
     known = vector_numbers(world, sizes)  # whatever `keepdims` is: it speaks of parts of size 1
     if known is None:
-        raise NotProved("a sequence of parts that are not known")
+        raise NotProved("the parts of a sequence are not known")
     for size in known:
         world.need(size - 1, "a part of a sequence")
     return split_by(world, x, axis, known)
@@ -44,7 +44,7 @@ def _at(world: World, operands: Operands, attrs: Attrs) -> Value:
         found = single_number(world, place)
         return parts.part(found if world.facts.at_least(found, 0) else found + parts.count)
     if not isinstance(parts, tuple):
-        raise NotProved("a part of a sequence that is not known")
+        raise NotProved("a part of an unknown sequence is used")
     world.need_true(len(place.shape) == 0 and len(parts) > 0, "the place of a part")
     count = len(parts)
 

@@ -108,7 +108,7 @@ def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> 
     if any(part is not None and numbers is None for part, numbers in zip(parts, found)) or not all(
         len(numbers) == 1 and type(numbers[0]) is int for numbers in found if numbers is not None
     ):
-        raise NotProved("a slice of a shape by numbers that are not known")
+        raise NotProved("the bounds of a slice of a shape are not known")
     assert begins is not None and ends is not None
     if axes is not None:
         plain_axis(world, axes[0], 1)
@@ -138,7 +138,7 @@ def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None], with_le
     key = (with_lengths, *(id(getattr(part, "leaf", None) or part) for part in parts))
     if key not in world.slices:
         if not world.reading:
-            raise NotProved("a slice that the source does not take")
+            raise NotProved("the target takes a slice that the source does not take")
         world.slices[key] = OpenSlice(world, x.shape)
         world.kept += parts
         if parts[3] is None or with_lengths:
@@ -167,7 +167,7 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     widths, fill, axes = operands[1], operand(operands, 2), operand(operands, 3)
     if attrs["mode"] != "constant":
-        raise NotProved(f"padding by `{attrs['mode']}`")
+        raise NotProved(f"padding in the mode `{attrs['mode']}` is not supported")
     rank = len(x.shape)
     named = tuple(range(rank))
     if axes is not None:
@@ -177,12 +177,12 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
         if found_axes is None:
             found_axes = axes_operand(world, operands, 3, rank, ordered=True)
         if found_axes is None:
-            raise NotProved("axes that are not known")
+            raise NotProved("the axes are not known")
         named = tuple(plain_axis(world, a, rank) for a in found_axes)
         world.need_true(len(set(named)) == len(named), "an axis twice")
     found = numbers_in(world, widths, lambda: world.facts.size("width", None), 2 * len(named))
     if found is None:
-        raise NotProved("the widths of a padding are not known")
+        raise NotProved("the widths of the padding are not known")
     world.need_true(len(found) == 2 * len(named), "the widths of a padding")
     both: list[tuple[Number, Number]] = [(0, 0)] * rank
     for k, axis in enumerate(named):

@@ -21,9 +21,9 @@ def _conv_transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(rank >= 1 and len(x.shape) == rank + 2, "the ranks of a convolution's operands")
     world.need_same_dtype(x.dtype, w.dtype)
     if attrs["auto_pad"] != "NOTSET" or attrs["output_shape"] is not None:
-        raise NotProved("padding that depends on the size")
+        raise NotProved("padding that depends on the size is not supported")
     if attrs["group"] != 1:
-        raise NotProved("a transposed convolution in groups")
+        raise NotProved("grouped transposed convolutions are not supported")
     world.need_equal(x.shape[1], w.shape[0], "the channels of a convolution")
     if attrs["kernel_shape"] is not None:
         for a, b in zip(attrs["kernel_shape"], w.shape[2:]):

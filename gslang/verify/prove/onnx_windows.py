@@ -49,7 +49,7 @@ def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
     rank, facts = len(x.shape) - 2, world.facts
     world.need_true(rank >= 1, "an image")
     if attrs["auto_pad"] not in ("NOTSET", "VALID") or attrs["ceil_mode"] and not world.reading:
-        raise NotProved("pooling whose padding depends on the size, or that rounds up")
+        raise NotProved("pooling whose padding depends on the size, or with `ceil_mode`, is not supported")
     kernel = attrs["kernel_shape"]
     world.need_true(kernel is not None and len(kernel) == rank, "the sizes of a window")
     steps, spreads = attrs["strides"] or (1,) * rank, list(attrs["dilations"] or (1,) * rank)
@@ -100,7 +100,7 @@ def _over(
     facts, x = world.facts, windows.x
     for room, step in zip(windows.rooms, windows.steps):
         if not (facts.proves(facts.normal(-room)) or facts.proves(facts.normal(1 - step))):
-            raise NotProved("pooling that rounds up")
+            raise NotProved("pooling with `ceil_mode` is not supported")
     inside = [facts.position(facts.normal(size), bound=True) for size in windows.kernel]
     places = [facts.normal(place) for place in windows.places(index, inside)]
     limits = [
@@ -108,7 +108,7 @@ def _over(
         for limit in (place, facts.normal(size - 1 - place))
     ]
     if not outside and not all(map(facts.proves, limits)):
-        raise NotProved("a window that may lie in the padding")
+        raise NotProved("a window may lie entirely in the padding")
     body = world.inside(limits, lambda: ONE if ones else x.at((*index[:2], *places)), lambda: ZERO)
     variables = tuple(
         (place.text[2:], facts.normal(size)) for place, size in zip(inside, windows.kernel)
@@ -156,7 +156,7 @@ def _largest_of_what_rises(world: World, x: Tensor, rises: Rising, attrs: Attrs)
 
     def at(index: Index) -> Term:
         if not rises.surely():
-            raise NotProved("the largest of what may fall")
+            raise NotProved("the largest element of a sequence that may decrease is not known")
         result = rises.of(pooled.at(index))
         rewrite("largest of what rises", lambda: result, result)  # terms are lowered to this
         return result
@@ -176,11 +176,11 @@ def _written(value: Any) -> object:
         return text_of(value)
     if value is None or isinstance(value, str):
         return value
-    raise NotProved("an attribute of a pooling that may be any")
+    raise NotProved("an attribute of a pooling operator is unconstrained")
 
 
 def _places(index: Index) -> Term:
-    raise NotProved("where the largest element of a window is")
+    raise NotProved("the position of the largest element of a window is not supported")
 
 
 WINDOWS: dict[str, Meaning] = {"AveragePool": _average, "MaxPool": _largest}

@@ -80,9 +80,9 @@ def meaning_of(
             and operator != "PRelu"
         ):
             return unknown_function(world, operator, operands, attrs)
-        raise NotProved(f"`{operator}` has no meaning for all shapes")
+        raise NotProved(f"`{operator}` is not supported")
     if dialect.name != "relay":
-        raise NotProved(f"operators of {dialect.name}")
+        raise NotProved(f"the operators of the dialect {dialect.name} are not supported")
     if operator == "full":
         return filled(world, attrs["shape"], operands[0], attrs["dtype"] or operands[0].dtype)
     if operator == "full_like":
@@ -102,7 +102,7 @@ def meaning_of(
         return operands[0]
     if "elementwise" in signature.traits and "stateful" not in signature.traits and operator != "nn.prelu":
         return unknown_function(world, operator, operands, attrs)
-    raise NotProved(f"`{operator}` has no meaning for all shapes")
+    raise NotProved(f"`{operator}` is not supported")
 
 
 def filled(world: World, shape: Sequence[Size | int], fill: Tensor, dtype: str | Dtype) -> Tensor:
@@ -124,7 +124,7 @@ def over_instances(world: World, operator: str, operands: Sequence[Value], attrs
         return joined_family(world, family, attrs["axis"])
     if operator == "split" and isinstance(sums := attrs["indices_or_sections"], Sums):
         if not sums.inner:
-            raise NotProved("a split at its own end")
+            raise NotProved("a split at the end of its axis is not supported")
         return split_family(world, operands[0], sums.sizes, attrs["axis"])
     if (
         operator == "Split" and len(operands) == 2 and operands[1] is not None
@@ -135,7 +135,7 @@ def over_instances(world: World, operator: str, operands: Sequence[Value], attrs
         isinstance(o, Family) or isinstance(o, tuple) and any(isinstance(p, Family) for p in o)
         for o in operands
     ):
-        raise NotProved(f"`{operator}` of all instances")
+        raise NotProved(f"`{operator}` over all instances is not supported")
     return None
 
 
@@ -172,7 +172,7 @@ def unknown_function(
     if function in FUNCTIONS and len(present) == len(operands):
         order = _NUMBERS.get(function, ())
         if set(order) != set(attrs):
-            raise NotProved(f"the attributes of `{operator}`")
+            raise NotProved(f"the attributes of `{operator}` are not supported")
         return elementwise(
             world, function, [*present, *[constant(as_term(attrs[name]), (), None) for name in order]], dtype
         )
@@ -183,7 +183,7 @@ def unknown_function(
     }
     plain = sorted((k, v) for k, v in attrs.items() if k not in numbers)
     if any(isinstance(v, Dtype) for _, v in plain):
-        raise NotProved(f"`{operator}` to an element type that is not known")
+        raise NotProved(f"the element type that `{operator}` converts to is not known")
     absent = [k for k, o in enumerate(operands) if o is None]
     while absent and all(o is None for o in operands[absent[-1] :]):
         absent.pop()  # what is left out at the end says nothing

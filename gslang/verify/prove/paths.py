@@ -79,7 +79,7 @@ class Budget:
         """Take steps. Raises `TooMuch` when there are none left, or no time."""
         self.left -= steps
         if self.left < 0:
-            raise TooMuch("it takes too many steps")
+            raise TooMuch("the proof takes too many steps")
         if self.left < self.look:
             self.look = self.left - _UNWATCHED
             self.watch()
@@ -88,12 +88,12 @@ class Budget:
         """Take so many inequalities. Raises `TooMuch` when there are none left."""
         self.facts -= facts
         if self.facts < 0:
-            raise TooMuch("it compares too many inequalities")
+            raise TooMuch("the proof compares too many inequalities")
 
     def watch(self) -> None:
         """Look at the clock. Raises `OutOfTime`."""
         if self.until is not None and self.until.passed:
-            raise OutOfTime("it takes too long")
+            raise OutOfTime("the proof takes too long")
 
 
 class Memory(Protocol):
@@ -184,7 +184,7 @@ def all_cases(run: Callable[[Choices], None], budget: Budget, memory: Memory | N
         spent = (most - budget.left) / most
         hopeless = spent > _BEFORE_JUDGED and _share_before(given, taken) < _LEAST_PACE * spent
         if hopeless and not budget.patient:
-            raise TooMuch("it has too many cases")
+            raise TooMuch("the proof has too many cases")
 
 
 def _share_before(given: list[int], taken: list[tuple[int, int]]) -> float:

@@ -247,7 +247,7 @@ def _look_at_cases(
     try:
         all_cases(run, budget, known.journal)
     except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-        raise NotProved(f"a case that the prover does not master: {error}") from error
+        raise NotProved(f"a case is beyond the prover: {error}") from error
 
 
 class _Found:
@@ -325,7 +325,7 @@ def _one_case(case: Case, below: int) -> None:
         raise Impossible(DOMAIN)  # the round before had it
     after = Target(case).outputs()
     if len(before) != len(after):
-        raise NotProved("another number of outputs")
+        raise NotProved("the two sides have different numbers of outputs")
     _compare_all(case.world, before, after, ())
 
 
@@ -344,7 +344,7 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
         return
     if isinstance(left, tuple) or isinstance(right, tuple):
         if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
-            raise NotProved("a tuple against a tensor")
+            raise NotProved("one side is a tuple, the other a tensor")
         _compare_all(world, left, right, path)
         if not left and record is not None:
             record.outputs.append(Alike(path, None))
@@ -359,7 +359,7 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
     if not world.same_dtype(left.dtype, right.dtype):
         raise NotProved("the results' element types may differ")
     if len(left.shape) != len(right.shape):
-        raise NotProved(f"ranks {len(left.shape)} and {len(right.shape)}")
+        raise NotProved(f"the two sides have ranks {len(left.shape)} and {len(right.shape)}")
     for a, b in zip(left.shape, right.shape):
         world.need_equal(a, b, "shapes differ")
     if left.items is not None and right.items is not None:

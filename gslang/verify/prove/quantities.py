@@ -148,7 +148,7 @@ class Quantities(Inequalities):
             return a
         if not self.proves(b - 1):
             if not self.at_least(b, 1):
-                raise NotProved("a quotient by what may not be positive")
+                raise NotProved("a divisor may not be positive")
         quotient, rest = self._divided(a, b)
         if type(rest) is int and rest == 0 or self.proves(rest) and self.proves(b - 1 - rest):
             return quotient
@@ -352,7 +352,7 @@ class Quantities(Inequalities):
                 current = self._products_replaced(current)
             if text_of(current) == before:
                 return current
-        raise NotProved("equations go round in circles")
+        raise NotProved("the equations between sizes are circular")
 
     @question
     def replaced(self, value: Number, what: Mapping[str, Number]) -> Number:

@@ -42,7 +42,7 @@ class Real(Opaque):
             return Real(combine(self.term, as_term(other)), self.choices, combine(self.exact, _exact(other)))
         if hasattr(other, "term"):
             return NotImplemented
-        raise NotProved("a number meets something that is none")
+        raise NotProved("a number is combined with a value that is not a number")
 
     def __add__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a + b)
@@ -225,4 +225,4 @@ def as_term(value: object) -> Term:
         return number(value)  # truth values are 1 and 0
     if isinstance(value, Number):
         return value.term
-    raise NotProved(f"{value!r} is no number")
+    raise NotProved(f"{value!r} is not a number")

@@ -316,4 +316,4 @@ ARITHMETIC: dict[str, Meaning] = {
 
 
 def _no_mask(index: Index) -> Term:
-    raise NotProved("the mask of a dropout")
+    raise NotProved("the mask of a dropout is not supported")

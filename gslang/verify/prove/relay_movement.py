@@ -19,7 +19,7 @@ from gslang.verify.prove.terms import ONE, ZERO, Term
 def plain_axis(world: World, axis: Any, rank: int) -> int:
     """An axis counted from the front."""
     if isinstance(axis, Size):
-        raise NotProved("an axis that is not known")
+        raise NotProved("an axis is not known")
     world.need_true(type(axis) is int and -rank <= axis < rank, f"axis {axis} of {rank} dimensions")
     return int(axis) % rank
 
@@ -74,7 +74,7 @@ def new_shape(
         elif size == 0:
             world.need_true(False, "a size of 0 in a reshape")  # dimensions are not empty
         else:
-            raise NotProved(f"{size} in a reshape")
+            raise NotProved(f"a size of {size} in a reshape is not supported")
     if open_at is not None:
         total, rest = world.facts.normal(product(shape)), world.facts.normal(product(result))
         quotient = total // rest
@@ -234,7 +234,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
         part = world.facts.normal(part)
         return tuple(cut(x, axis, part * k, part) for k in range(sections))
     if not isinstance(sections, tuple):
-        raise NotProved("a split into a number of parts that is not known")
+        raise NotProved("the number of parts of a split is not known")
     bounds = [0, *sections, size]
     for a, b in zip(bounds, bounds[1:]):
         world.need(b - a, "the indices of a split")
@@ -245,7 +245,7 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, begin, end = operands[0], attrs["begin"], attrs["end"]
     if isinstance(begin, OpenSlice):
         if end is not begin or attrs["strides"] is not begin:
-            raise NotProved("a slice of which only some numbers are known")
+            raise NotProved("only some bounds of a slice are known")
         begin.read_by(attrs["axes"], attrs["slice_mode"])
         for axis, part in enumerate(begin.of(x.shape)):
             x = taken(world, x, axis, part)
@@ -283,7 +283,7 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, widths = operands[0], attrs["pad_width"]
     world.need_true(len(widths) == len(x.shape), "the widths of a padding")
     if attrs["pad_mode"] != "constant":
-        raise NotProved(f"padding by `{attrs['pad_mode']}`")
+        raise NotProved(f"padding in the mode `{attrs['pad_mode']}` is not supported")
     fill = operands[1] if len(operands) > 1 else None
     if fill is not None and world.reading:
         if fill.leaf is not None and fill.splat is None:
@@ -341,7 +341,7 @@ def _layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
         sorted(letters) != sorted(wanted) or len(set(letters)) != len(letters)
         or any(b for _, b in (*source, *target))
     ):
-        raise NotProved("a layout in blocks")
+        raise NotProved("blocked layouts are not supported")
     world.need_true(len(letters) == len(operands[0].shape), "a layout of another rank")
     return transposed(operands[0], [letters.index(a) for a in wanted])
 
@@ -349,7 +349,7 @@ def _layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, diagonal = operands[:2]
     if attrs["k1"] != 0 or attrs["k2"] != 0 or len(x.shape) != 2 or len(diagonal.shape) != 1:
-        raise NotProved("other diagonals than the main one of a matrix")
+        raise NotProved("only the main diagonal of a matrix is supported")
 
     def at(index: Index) -> Term:
         i, j = index

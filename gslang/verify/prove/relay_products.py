@@ -134,9 +134,9 @@ def _convolution(rank: int) -> Meaning:
         result = attrs["out_layout"] or data
         for layout, wanted in ((data, "NC" + letters), (kernel, "OI" + letters), (result, "NC" + letters)):
             if sorted(layout) != sorted(wanted):
-                raise NotProved(f"the layout `{layout}`")
+                raise NotProved(f"the layout `{layout}` is not supported")
         if kernel == "HWOI":
-            raise NotProved("depthwise kernels")
+            raise NotProved("depthwise kernels are not supported")
         x, w = operands
         world.need_true(len(x.shape) == len(w.shape) == rank + 2, "the ranks of a convolution's operands")
         x = transposed(x, [data.index(a) for a in "NC" + letters])

@@ -60,7 +60,7 @@ class Size:
         return self.text
 
     def __hash__(self) -> int:
-        raise NotProved("a symbolic size where a number is needed")
+        raise NotProved("a number is needed where the size is symbolic")
 
     __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
 
@@ -106,7 +106,7 @@ class Size:
 
     def __pow__(self, other: Number) -> Number:
         if type(other) is not int or other < 0:
-            raise NotProved("a power of a size")
+            raise NotProved("a power of a size is not supported")
         result: Number = 1
         for _ in range(other):
             result = result * self
@@ -148,7 +148,7 @@ class Copies:
 def _other(value: object) -> Any:
     if hasattr(value, "term"):  # a real number knows what to do with sizes
         return NotImplemented
-    raise NotProved("a size combined with a value that is not a size")
+    raise NotProved("a size is combined with a value that is not a size")
 
 
 def is_number(value: object) -> bool:

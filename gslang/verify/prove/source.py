@@ -212,7 +212,7 @@ class Source:
             elif pattern.operators == (PROJ,):
                 slot = self.projection(number_, pattern, self.node(*pattern.below))
             else:
-                raise NotProved("a chain")
+                raise NotProved("chains are not supported")
             slots[number_] = slot
             for pair in self.alike:
                 if number_ in pair:
@@ -276,7 +276,7 @@ class Source:
             if not self.is_own(number_, test.value):
                 self.fix_elements(leaf, self.case.value(test.value), isinstance(test, ir.ConstantEquals))
         elif field == "value" and test != ir.Anything():
-            raise NotProved("a constant with several elements")
+            raise NotProved("a constant with several elements is not supported")
         elif field == "shape" and isinstance(test, ir.TupleTest) and test.back is None:
             leaf.rank = len(test.items)
             leaf.known = tuple(
@@ -377,13 +377,14 @@ class Source:
         """A field of a tuple: the one that constraints fix, else any."""
         value = self.graph.tensor(base)
         if not isinstance(value, (tuple, OpenParts)):
-            raise NotProved("a projection of a value that is not a tuple")
+            raise NotProved("the operand of a projection is not a tuple")
         index: object = UNSAID
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
                 index = Proposed(self.case, "", "index")(constraint.test)
         if index is UNSAID and self.rule.dialect.name == "onnx":
-            raise NotProved("any result of an operator")  # the later ones have no meaning here
+            # the later ones have no meaning here
+            raise NotProved("an unconstrained result of an operator is not supported")
         if index is UNSAID:
             index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
         if isinstance(value, OpenParts) and type(index) is int and index >= 0:
@@ -391,7 +392,7 @@ class Source:
         if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
             if self.graph.op[base] in ("Split", "split") and type(index) is int:
                 raise Impossible(OPERATOR)  # it has all of its parts
-            raise NotProved(f"result {index} of a call")
+            raise NotProved(f"result {index} of a call is not supported")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
 
     # ── constraints ──

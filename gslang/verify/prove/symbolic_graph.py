@@ -249,7 +249,7 @@ class ConstantValue(Opaque):
     def chosen(self, place: int) -> int:
         """An axis that a call chose for this case, written from the front or from the end."""
         if len(self.leaf.chosen) != 1:
-            raise NotProved("axes of tensors of several ranks are read")
+            raise NotProved("the axes of tensors of several ranks are read")
         ((key, axes),) = self.leaf.chosen.items()
         rank = int(key.removeprefix("axes of ")) if key.startswith("axes of ") else None
         if (

@@ -80,7 +80,7 @@ class Target(TargetNodes[Value]):
         """The known part of the type of a new node."""
         value = self.one(number)
         if not isinstance(value, Tensor):
-            raise NotProved("the type of a value that is not a tensor")
+            raise NotProved("the type of a value that is not a tensor is read")
         shape = tuple(self.world.facts.normal(d) for d in value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
@@ -116,7 +116,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, OpenParts) and type(k) is int or isinstance(whole, EqualParts) and is_number(k):
             return [whole.part(k)]
         if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
-            raise NotProved("a projection that may not be there")
+            raise NotProved("a projected result may not exist")
         return [whole[k]]
 
     def of_projections(self, number: int, target: ir.Projections) -> list[Value]:
@@ -157,12 +157,12 @@ class Target(TargetNodes[Value]):
             return Tensor((), dtype or "int64", unreadable, None, None, (value,))
         if isinstance(value, Listed):
             if made.splat_shape is not None:
-                raise NotProved("a constant of several dimensions")
+                raise NotProved("a constant with several dimensions is read")
             return listed_vector(self.world, value, dtype or "int64")
         if isinstance(value, Copies):
             self.world.need(value.count, "the length of a constant")
             if made.splat_shape is not None:
-                raise NotProved("a constant of several dimensions")
+                raise NotProved("a constant with several dimensions is read")
             kind = dtype or default_dtype(value.value)
             if not _is_whole(value.value):
                 self.world.need_real(kind)
@@ -170,7 +170,7 @@ class Target(TargetNodes[Value]):
         if isinstance(value, tuple):
             value = tuple(_as_number(item) for item in value)
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
-                raise NotProved("a constant of several dimensions")
+                raise NotProved("a constant with several dimensions is read")
             return vector(value, dtype or default_dtype(value[0] if value else 0))
         shape = () if made.splat_shape is None else self.case.value(made.splat_shape)
         if not _is_whole(value):
@@ -216,7 +216,7 @@ class Target(TargetNodes[Value]):
         for name, spec in signature.attributes.items():
             if name not in attrs:
                 if spec.default is REQUIRED:
-                    raise NotProved(f"`{operator}` without `{name}`")
+                    raise NotProved(f"`{operator}` without `{name}` is not supported")
                 attrs[name] = spec.default
         complete = with_attributes(signature, operands, attrs)
         self.world.need_types(signature, complete)
@@ -249,7 +249,7 @@ def result_of(
     if meaning is None or not meaning.rule.target.outputs:
         return meaning_of(world, dialect, operator, operands, attrs)
     if any(isinstance(operand, Family) for operand in operands):
-        raise NotProved(f"`{operator}` of all instances")
+        raise NotProved(f"`{operator}` over all instances is not supported")
     # the dialect of the call has the operators that are declared beside it, too
     case = _Unfolded(Watched(rule=replace(meaning.rule, dialect=dialect), **_UNWATCHED), world)
     wanted = len(meaning.rule.nodes) - 1

@@ -207,7 +207,7 @@ class World:
     def need_real(self, dtype: str | Dtype) -> None:
         """An operator that means something else for integers."""
         if not self.is_real(dtype):
-            raise NotProved("arithmetic of whole numbers that rounds")
+            raise NotProved("rounding integer arithmetic is not supported")
 
     # ── where functions are defined ──
 

@@ -80,13 +80,13 @@ class FamilyValues:
         """A value that is no family, ready to stand in an expression."""
         found = self(value)
         if isinstance(found, (Family, Sums)):
-            raise NotProved("a sequence with an item for each instance")
+            raise NotProved("a sequence with one item per instance is not supported")
         return ir.Const(found)
 
     def plain(self, value: ir.Value, read: object) -> object:
         """An expression of which a part is known not to be a family."""
         if isinstance(read, (Family, Sums)):
-            raise NotProved("a part of a sequence with an item for each instance")
+            raise NotProved("slices of a sequence with one item per instance are not supported")
         return evaluate(value, self.scope)
 
     def of_each(self, local: int, element: ir.Value) -> tuple[object, object]:
@@ -107,7 +107,7 @@ class FamilyValues:
             return int(self.scope.locals[index.local])
         if isinstance(index, ir.Const) and index.value == 0:
             return 0
-        raise NotProved("an instance of a certain number is read")
+        raise NotProved("reading an instance by its number is not supported")
 
     def let(self, place: ir.Place, number: int) -> object:
         """A named value, in the instance that it belongs to."""
@@ -138,5 +138,5 @@ class FamilyValues:
                     holds = truth(first.first) and truth(first.later)
                     return holds and self.world.facts.choices.choose(2) == 0
         if any(isinstance(a, (Family, Sums)) for a in arguments):
-            raise NotProved(f"`{name}` of a sequence with an item for each instance")
+            raise NotProved(f"`{name}` of a sequence with one item per instance is not supported")
         return evaluate(ir.Builtin(name, tuple(ir.Const(a) for a in arguments)), self.scope)

@@ -1,0 +1,91 @@
+"""What calls of an instance demand of the shapes of inputs below other calls: known before these are made.
+
+Operands are made before the calls that take them. Drawn without a look at those, ranks and sizes of inputs
+below two reshapes, paddings or conversions hardly ever fit together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from random import Random
+
+from gslang.base.open_types import Attrs
+from gslang.check import checked as ir
+from gslang.engine.scope import UNBOUND
+from gslang.verify.demanded import ranks_below
+from gslang.verify.make_attributes import CallAttributes
+from gslang.verify.prove.demands import keeps_rank
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS
+from gslang.verify.reads import operator_that_samples
+from gslang.verify.samplers import Shape, sample, some_shape
+
+_PADDING = frozenset({"nn.pad", "Pad"})  # keep ranks, but no sizes
+
+
+class Demands(CallAttributes):
+    """The state of one attempt, and what its calls demand of inputs."""
+
+    ranks: dict[int, int]  # node → its rank
+    below: dict[int, Shape]  # input → its shape
+
+    def find_ranks(self) -> None:
+        """Find the ranks that calls demand, as far as it is known which operators they have."""
+        calls = self.rule.calls.items()
+        self.below = {}
+        self.ranks = ranks_below(self.rule, {
+            number: self.picked(call, self.dice(number)) for number, call in calls
+            if call.block is None and (call.variable or len(call.operators) == 1)
+        })
+
+    def shape_demanded(self, operator: str, operands: Sequence[int | None | ir.Splice]) -> Shape | None:
+        """The shape of a call's first operand that calls above it demand; None where they demand none."""
+        first = operands[0] if operands else None
+        if not isinstance(first, int) or RANKS_OF_OPERANDS.get(operator, (None,))[0] is not None:
+            return None
+        rank = self.ranks.get(first)
+        return self.below.get(first, None if rank is None else some_shape(self.dice(first), rank))
+
+    def propose_below(self, call: ir.CallNode, operator: str, given: Attrs, rng: Random) -> dict[str, object]:
+        """Propose shapes that fit together for inputs that several operands are computed from; returns the
+        attributes that they fit.
+        """
+        inputs = [self.input_below(pattern) for pattern in call.operands]
+        if len({number for number in inputs if number is not None}) < 2:
+            return {}
+        signature = self.rule.dialect.operators[operator]
+        sampled = operator_that_samples(signature, self.samplers)
+        shapes, proposed = sample(
+            rng, sampled, signature.traits, [None] * len(inputs), given, self.samplers
+        )
+        self.below |= {number: shape for number, shape in zip(inputs, shapes) if number is not None}
+        return proposed
+
+    def input_below(self, pattern: int | None | ir.Splice) -> int | None:
+        """The input of open shape that an operand is computed from by at least one call, all of which keep
+        shapes.
+        """
+        calls = 0
+        while isinstance(pattern, int) and isinstance(call := self.rule.nodes[pattern], ir.CallNode):
+            if (
+                self.bound(pattern) != UNBOUND or len(call.operators) != 1 or call.operators[0] in _PADDING
+                or not keeps_rank(self.rule.dialect, call.operators[0])
+            ):
+                return None
+            pattern, calls = call.operands[0] if call.operands else None, calls + 1
+        node = self.rule.nodes[pattern] if isinstance(pattern, int) and calls else None
+        if not isinstance(node, ir.LeafNode) or not isinstance(pattern, int) or node.asked("shape"):
+            return None
+        wished = any((pattern, name) in self.wishes for name in ("shape", "ndim"))
+        return None if wished or self.bound(pattern) != UNBOUND else pattern
+
+    def picked(self, call: ir.CallNode, rng: Random) -> str:
+        """The operator of a call, which may not be made: the one of its variable if that is bound, else any.
+        """
+        operator = self.scope.variables.get(call.variable) if call.variable else None
+        if operator is None and self.stressed is not None and self.stressed[0] in call.operators:
+            operator = self.stressed[0]
+        if operator is None:
+            operator = rng.choice(sorted(call.operators))
+        if call.variable:
+            self.scope.variables[call.variable] = operator
+        return operator
