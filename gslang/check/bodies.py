@@ -31,7 +31,9 @@ def is_body(lowering: Lowering, signatures: Sequence[Signature], attribute: str,
     match value:
         case n.Name(name):
             return isinstance(lowering.look_up(name), NodeOf)
-        case n.Literal(None) | n.Hole() | n.Walrus() | n.Attribute() | n.Conditional() | n.Match():
+        case n.Attribute():
+            return isinstance(lowering.resolve(value), NodeOf)  # `prev.y`, not `y.else_branch`
+        case n.Literal(None) | n.Hole() | n.Walrus() | n.Conditional() | n.Match():
             return False
     return True
 
@@ -51,6 +53,13 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
             return ir.BodyInput(index)
         case n.Name(name) if isinstance(what := lowering.look_up(name), NodeOf):
             lowering.used_inputs.add(name)
+            return ir.OuterValue(what.place, what.node, expr.span)
+        case n.Attribute() if isinstance(what := lowering.resolve(expr), NodeOf):  # `prev.y` in a chain
+            if not isinstance(what.place, ir.Own):
+                lowering.stop(
+                    "E0504", f"`{expr.span.text}` is a node of another instance, which a body cannot "
+                    "read", expr.span, "name a node of this instance, or one from outside the block",
+                )
             return ir.OuterValue(what.place, what.node, expr.span)
         case n.Call():
             call = _call(lowering, expr)

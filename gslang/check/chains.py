@@ -32,9 +32,11 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
         )
     root = lowering.templates[block].names.get(link.field)  # None where its statement is wrong
     if isinstance(root, NodeOf):
-        if not isinstance(lowering.patterns[root.node], (ir.CallNode, ir.AltNode)):
+        if not isinstance(lowering.patterns[root.node], (ir.CallNode, ir.ProjNode, ir.AltNode)):
+            _give_up(lowering, block, link)
             lowering.stop(
-                "E0404", f"`{link.field}` is passed to the next instance, so it must be a call", link.span,
+                "E0404", f"`{link.field}` is passed to the next instance, so it must be a call or one of its "
+                "results", link.span,
                 f"name the call that reads `prev.{link.field}`",
             )
         lowering.blocks[block] = replace(
@@ -43,11 +45,17 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
             root=root.node, previous=run.previous,
         )
     elif root is not None and not isinstance(root, Lost):
+        _give_up(lowering, block, link)
         lowering.stop(
             "E0404",
             f"`prev.{link.field}` is an operand, so `{link.field}` must be a node of the block",
-            link.span
+            link.span, f"name the call that reads `prev.{link.field}`: `{link.field} = …;`",
         )
+
+
+def _give_up(lowering: Lowering, block: int, link: n.Attribute) -> None:
+    """Let what reads the end of a chain with an error not be judged."""
+    lowering.templates[block].names[link.field] = Lost()
 
 
 def _start(lowering: Lowering, statement: n.Chain) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check.context import InstanceOf, Lowering, NodeOf
+from gslang.check.context import InstanceOf, Lost, Lowering, NodeOf, Stop
 from gslang.syntax import nodes as n
 
 _TYPE_FACTS = ("shape", "dtype", "ndim")
@@ -44,6 +44,8 @@ def end(lowering: Lowering, expr: n.Expr | n.Star, what: NodeOf) -> int | None:
     if not isinstance(place, ir.At) or place.block not in lowering.runs:
         return None
     run, block = lowering.runs[place.block], lowering.blocks[place.block]
+    if isinstance(lowering.templates[place.block].names.get(run.link), Lost):
+        raise Stop  # the chain has an error that is reported
     if place.index != ir.Const(-1) or what.node != block.root:
         lowering.stop(
             "E0607", "the source continues from a chain's end", expr.span,

@@ -127,9 +127,18 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> NodeOf:
 
 
 _NO_OPERAND = {
-    ir.Prev: "this node of the previous instance can be used in constraints only, not as an operand",
-    ir.At: "a node of one instance cannot be part of the source outside `each`",
-    ir.First: "`first` can be used in constraints only, not as an operand",
+    ir.Prev: (
+        "this node of the previous instance can be used in constraints only, not as an operand",
+        "an operand is the name that the chain passes on, or a node of the same instance",
+    ),
+    ir.At: (
+        "a node of one instance cannot be part of the source outside `each`",
+        "match the node as a statement of its own, outside the block",
+    ),
+    ir.First: (
+        "`first` can be used in constraints only, not as an operand",
+        "name a node from outside the block: all instances share it",
+    ),
 }
 
 
@@ -140,7 +149,8 @@ def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
             if (end := links.end(lowering, expr, what)) is not None:
                 return end
             if place != ir.OWN:
-                lowering.stop("E0607", _NO_OPERAND[type(place)], expr.span)
+                message, hint = _NO_OPERAND[type(place)]
+                lowering.stop("E0607", message, expr.span, hint)
             return node
         case ValueOf(value, kind):
             if kind in ("str", "none", "bool", "dtype", "graph"):

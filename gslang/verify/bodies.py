@@ -234,7 +234,10 @@ class _Making:
         if slot < 0:
             raise Misfit("a body reads an operand that is absent")
         if slot not in self.shown:
-            self.shown[slot] = self.graph.add_input(f"{_OUTER}{slot}", self.making.graph.types[slot])
+            type_ = self.making.graph.types[slot]
+            if getattr(type_, "dtype", None) is None:
+                raise Misfit("a body reads a value of unknown type")
+            self.shown[slot] = self.graph.add_input(f"{_OUTER}{slot}", type_)
         return self.shown[slot]
 
     def something(self, node: int) -> int:

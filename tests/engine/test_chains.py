@@ -327,6 +327,39 @@ def test_runs_are_those_of_the_reference_long(chunk: int) -> None:
             pass
 
 
+@pytest.mark.parametrize(
+    ("indices", "also_output", "expected"),
+    [
+        ((0, 0, 0), None, {6: (2, 4, 6)}),
+        ((0, 1, 0, 0), None, {8: (6, 8)}),  # the other result is not passed on
+        ((0, 0, 0, 0), 4, {4: (2, 4), 8: (6, 8)}),  # an output of the graph ends a run
+        ((0, 1), None, {}),
+    ],
+)
+def test_a_chain_passes_on_one_result_of_a_call(
+    indices: tuple[int, ...], also_output: int | None, expected: dict[int, tuple[int, ...]]
+) -> None:
+    data: Data = [("input", (), {})]
+    for k, index in enumerate(indices):
+        data += [("split", (2 * k,), {"indices_or_sections": 2}), ("proj", (2 * k + 1,), {"index": index})]
+    rule = check_source(Source("r.gsl", (
+        "rule r(x) { chain c in 2.. from x { y = split(prev.y, indices_or_sections = 2)[0]; } "
+        "c[-1].y => nn.relu(x) }"
+    ))).rules["r"]  # fmt: skip
+    assert rule is not None
+    program = program_of(rule)
+    assert is_compiled(program)
+    graph = as_graph(data, [len(data) - 1] if also_output is None else [also_output, len(data) - 1])
+    generated, root = compile_matcher(program)(graph), rule.blocks[0].root
+    found = {}
+    for node in range(len(data)):
+        first = next((_bound(scope) for scope in machine.matches(program, graph, node)), None)
+        assert generated(node, _bound) == first
+        if first is not None:
+            found[node] = tuple(slots[root] for slots in first[1])
+    assert found == expected
+
+
 def test_most_random_chains_are_generated_code() -> None:
     compiled = [is_compiled(program_of(checked(random_chain(Random(seed))))) for seed in range(120)]
     assert sum(compiled) > 60

@@ -341,3 +341,37 @@ def test_random_bodies_agree_with_a_second_reading() -> None:
             assert matches(source, graph, readable) == expected, (seed, source)
         found.append(expected)
     assert 20 < sum(found) < len(found) - 10
+
+
+# ── in chains ───────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def choices_in_a_row(*bodies: tuple[str, str]) -> Graph:
+    """Ifs that each read the result of the one before; `v` in a body stands for that, `w` is an input."""
+    lines = [
+        f"r{k + 1} = If (c) <then_branch = g{k} () => (float[2] t) {{ {then.replace('v', f'r{k}')} }}, "
+        f"else_branch = h{k} () => (float[2] e) {{ {other.replace('v', f'r{k}')} }}>"
+        for k, (then, other) in enumerate(bodies)
+    ]
+    return gslang.from_onnx(parse_model(
+        '<ir_version: 9, opset_import: ["": 18]>\n'
+        f"agraph (float[2] x, float[2] w, bool c) => (float[2] z) {{\nr0 = Neg(x)\n{chr(10).join(lines)}\n"
+        f"z = Abs(r{len(bodies)})\n}}"
+    ))  # fmt: skip
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_a_body_reads_the_previous_instance(readable: bool) -> None:
+    rules = api.parse_rules(
+        "dialect onnx; rule r(c, x) { chain i in 1.. from x { y = If(c, prev.y, then_branch = Relu(prev.y), "
+        "else_branch = prev.y).0; } i[-1].y => Relu(x) }"
+    )
+    fits, other = ("t = Relu(v)", "e = Identity(v)"), ("t = Relu(v)", "e = Neg(v)")
+    reads_more = ("t = Relu(w)", "e = Identity(v)")
+    for bodies, left, relus in [
+        ((fits,), 0, 1), ((fits, fits, fits), 0, 1), ((fits, other, fits), 1, 2), ((other,), 1, 0),
+        ((reads_more, fits), 1, 1),
+    ]:  # fmt: skip
+        with readable_only() if readable else nullcontext():
+            result = rules.apply(choices_in_a_row(*bodies))
+        assert [result.graph.op.count(name) for name in ("If", "Relu")] == [left, relus]

@@ -25,6 +25,7 @@ ONE = "num_scan_inputs = 1, " + ", ".join(
 )
 SUM = "Scan(s, x, body = (input[0] + input[1], input[1]), num_scan_inputs = 1,"
 LOWER = "y where x.ndim > w.ndim"
+ROW = "chain i in 1.. from x { y = If(c, prev.y, then_branch = Relu(prev.y),"
 FEW = Settings(seconds=20, wanted=6, proof_steps=0)
 
 
@@ -64,6 +65,8 @@ def verdict(rule: str) -> Verdict:
          f"rule r(s, x) {{ {SUM} scan_input_axes = [-1]).0 => s + ReduceSum(x, [0], keepdims = 0) }}"),
         (f"rule r(x, w) {{ y = Scan(x, w, body = input[0] - w, {ONE}).0; {LOWER} => x - w }}",
          f"rule r(x, w) {{ y = Scan(x, w, body = w - input[0], {ONE}).0; {LOWER} => x - w }}"),
+        (f"rule r(c, x) {{ {ROW} else_branch = Relu(prev.y)).0; }} i[-1].y => Relu(x) }}",
+         f"rule r(c, x) {{ {ROW} else_branch = prev.y).0; }} i[-1].y => Relu(x) }}"),
     ],
 )  # fmt: skip
 def test_right_rules_and_wrong_twins(right: str, wrong: str) -> None:
@@ -114,3 +117,11 @@ def test_values_are_read_in_whatever_order() -> None:
 def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
     found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y.0 => x }")
     assert found.verdict == "unknown" and "`SequenceMap`" in found.reason
+
+
+def test_a_body_that_reads_a_value_of_unknown_type_is_no_instance() -> None:
+    adds = "then_branch = Add(prev.y, w), else_branch = Add(w, prev.y)"
+    assert verdict(
+        f"rule r(x, w) {{ chain i in 1.. from x {{ q = any(); y = Neg(If(q, prev.y, w, {adds}).0); }} "
+        "i[-1].y => x }"
+    ).verdict == "refuted"  # fmt: skip
