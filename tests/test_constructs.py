@@ -85,6 +85,19 @@ CONSTRUCTS = {
         test "another axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y, axis = 0) => unchanged }
         test "all users alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0 => exp(x), exp(x) + 1.0 }
         test "not alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0, sin(x) => unchanged }""",
+    "use counts in blocks": """param wanted: str[] = ("exp", "sin");
+        @changes("all of it") rule r(x) { each b in 2.. { f = op(exp | tanh); y = f(x); where users(x, first.y.op) == 2; } *b.y => *[abs(x) for i in b] }
+        @changes("all of it") rule s(x) { chain c in 2.. from x { f = op(abs | exp | sin); y = f(prev.y); where users(prev.y, prev.y.op) == 0; } c[-1].y => abs(x) }
+        @changes("all of it") rule u(x) { chain c in 2.. from x { f = op(abs | exp | sin); y = f(prev.y); } c[-1].y where users(x, c[0].y.op) == 1 => abs(x) }
+        @changes("all of it") rule v(x): tanh(x) where users(x, wanted) == 2 => x;
+        test "two of the first" for r { x: input float32[2]; exp(x), exp(x), tanh(x) => abs(x), abs(x), abs(x) }
+        test "one of the first" for r { x: input float32[2]; exp(x), tanh(x) => unchanged }
+        test "no two in a row" for s { x: input float32[2]; exp(sin(exp(x))) => abs(x) }
+        test "two in a row" for s { x: input float32[2]; exp(exp(x)) => unchanged }
+        test "another beside the first" for u { x: input float32[2]; exp(sin(x)), exp(x) => abs(x), exp(x) }
+        test "the same beside the first" for u { x: input float32[2]; exp(sin(x)), sin(x) => unchanged }
+        test "a parameter" for v { x: input float32[2]; tanh(x), exp(x), sin(x) => x, exp(x), sin(x) }
+        test "not the parameter's" for v { x: input float32[2]; tanh(x), exp(x), abs(x) => unchanged }""",
     "outputs of the graph": """rule r(x) { y = keep exp(x); tanh(y) where not is_output(y) => tanh(exp(x)) }
         rule s(x): negative(negative(x)) => x if is_output(x) else exp(x) - exp(x) + x;
         test "no output" for r { x: input float32[2]; y = exp(x); tanh(y), sin(y) => tanh(exp(x)), sin(exp(x)) }
@@ -168,7 +181,10 @@ CONSTRUCTS = {
 
 
 @pytest.mark.parametrize("name", CONSTRUCTS)
-def test_construct(name: str) -> None:
+@pytest.mark.parametrize("generated", [False, True])
+def test_construct(name: str, generated: bool, request: pytest.FixtureRequest) -> None:
+    if generated:
+        request.getfixturevalue("code_at_once")
     program = check_source(Source("construct.gsl", CONSTRUCTS[name]))
     assert [(d.code, d.message, str(d.primary.span)) for d in program.diagnostics] == []
     outcomes = run_tests(program)

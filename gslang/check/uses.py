@@ -95,9 +95,10 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
                 "E0505", f"there is no call of `{known.name}` before this", expr.span, "test it in `where`"
             )
         return ir.NodeAttr(ir.OWN, call, "op")
+    is_value = known is not None or shown is not None and _is_read(lowering, shown)
     if (
         isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not"
-        or shown is not None and known is None
+        or shown is not None and not is_value
     ):
         names = variables.admitted(lowering, expr)
         return ir.Const(names[0] if len(names) == 1 and shown not in TRAITS else tuple(names))
@@ -108,6 +109,14 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
             "name operators, `nn.relu | tanh`, or read one: `c.op`",
         )
     return found.value
+
+
+def _is_read(lowering: Lowering, name: str) -> bool:
+    """True if a dotted name that nothing binds is a value: `first.y.op`, `prev.y.op`, a parameter."""
+    first = name.partition(".")[0]
+    return name not in lowering.dialect.operators and (
+        first in ("first", "prev") or isinstance(lowering.functions.get(name), n.ParamDecl)
+    )
 
 
 def _attribute(lowering: Lowering, keyword: n.Keyword, operators: ir.Value | None) -> tuple[str, ir.Value]:
