@@ -80,7 +80,10 @@ def check_value(
         return
     if not fits(found.value, spec.types):
         shown = " | ".join(map(str, spec.types))
-        lowering.error("E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span)
+        lowering.error(
+            "E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span,
+            f"write a value of type `{shown}`",
+        )
     elif is_outside(found.value, spec):
         lowering.error(
             "E0313", f"{what} cannot be `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)

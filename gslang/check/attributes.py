@@ -67,7 +67,10 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case ValueOf(_, kind):
             hint = "its length is `len(…)`, its items are `…[0]`" if kind == "tuple" else None
             lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span, hint)
-    lowering.stop("E0502", f"this expression has no attribute `{field}`", expr.span)
+    lowering.stop(
+        "E0502", f"this expression has no attribute `{field}`", expr.span,
+        "attributes are read from a node: name it by a statement, or read `[b.y.axis for b in branch]`",
+    )
 
 
 def _fact_meant(field: str, node: str) -> str:
@@ -115,7 +118,10 @@ def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> Value
     name = lowering.target_names[base.target] or "this"
     match lowering.targets[base.target]:
         case ir.Absent():
-            lowering.stop("E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span)
+            lowering.stop(
+                "E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span,
+                "read it from a node that is there",
+            )
         case ir.MakeConst(dtype=None):
             lowering.stop(
                 "E0502", f"the type of the constant `{name}` follows from where it is used", expr.field_span,

@@ -102,7 +102,10 @@ def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
             f"write a rule for each operator: `rule name(…) for {name} in Relu, Tanh: …`",
         )
     if name in KINDS:
-        lowering.stop("E0504", "in a body, `_` matches any value and `const()` any constant", expr.span)
+        lowering.stop(
+            "E0504", f"`{name}` is a kind of input, and a body's values are no inputs", expr.span,
+            "write `_` for any value, `const()` for any constant",
+        )
     if name in lowering.functions:
         lowering.stop(
             "E0504", f"`{name}` is a function, which cannot be called in a body", expr.callee.span,
@@ -136,7 +139,7 @@ def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
             case _:
                 lowering.stop(
                     "E0506", "a call in a body must list its operands and attributes individually",
-                    argument.span,
+                    argument.span, "write each: `Softmax(x, axis = -1)`",
                 )
     while operands and operands[-1] is None:
         operands.pop()
@@ -165,8 +168,8 @@ def _constant(lowering: Lowering, expr: n.Call, name: str) -> ir.BodyConstant:
         case "splat", (n.Positional(value),):
             return ir.BodyConstant(ir.SplatEquals(values.value(lowering, value).value))
     lowering.stop(
-        "E0503", f"in a body, `{name}` is called as `const()`, `const(value = v)`, `splat(v)`",
-        expr.span,
+        "E0503", f"`{name}` in a body takes other arguments", expr.span,
+        "write `const()`, `const(value = v)` or `splat(v)`",
     )
 
 

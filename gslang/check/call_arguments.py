@@ -134,7 +134,10 @@ def _spread(
 ) -> list[ir.Constraint | ir.SameAttributes]:
     what = lowering.resolve(spread.base)
     if not isinstance(what, NodeOf):
-        lowering.stop("E0505", "attributes are spread from a node", spread.base.span)
+        lowering.stop(
+            "E0505", "attributes are spread from a node", spread.base.span,
+            "name the call by a statement, `c = nn.conv2d(x, w);`, and write `c.*` or `c.{strides}`",
+        )
     what = links.whose(lowering, what, "")
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
     if wanted is None:

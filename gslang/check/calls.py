@@ -151,7 +151,10 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
             parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf)
             and what.type in ("str", "tuple")
         ):
-            lowering.error("E0501", f"`{parameter.name.id}` of `{name}` is a tensor", expr.span)
+            lowering.error(
+                "E0501", f"`{parameter.name.id}` of `{name}` is a tensor, found {values.article(what.type)}",
+                expr.span, "pass a node or a number",
+            )
     before = lowering.expanding
     loops = tuple(names for names in lowering.overlay if "" not in names)
     use: tuple[object, ...] = (name, lowering.side, *map(id, given.values()), 0, *map(id, loops))
@@ -200,15 +203,20 @@ def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str
                 guess = did_you_mean(key, parameters)
                 lowering.stop(
                     "E0305", f"`{name}` has no parameter `{key}`", argument.span,
-                    f"did you mean `{guess}`?" if guess else None,
+                    f"did you mean `{guess}`?" if guess
+                    else f"its parameters: {', '.join(parameters) or 'none'}",
                 )
             case _:
-                lowering.stop("E0305", "a function takes positional or named arguments only", argument.span)
+                lowering.stop(
+                    "E0305", "a function takes positional or named arguments only", argument.span,
+                    f"write each: `{name}({', '.join(parameters)})`",
+                )
     if positional > len(parameters) or len(given) != len(parameters):
         many = "s" if len(parameters) != 1 else ""
         lowering.stop(
             "E0305", f"`{name}` takes {len(parameters)} argument{many}, got {max(positional, len(given))}",
-            expr.span, related=(_label(function.name, "declared here"),),
+            expr.span, f"write `{name}({', '.join(parameters)})`",
+            related=(_label(function.name, "declared here"),),
         )
     return given
 

@@ -120,7 +120,10 @@ def _begin(lowering: Lowering, block: int, link: n.Attribute, start: int) -> Non
 def operator_of_instance(lowering: Lowering, expr: n.OperatorKind) -> Denotation:
     """`f = op(elementwise);` in a block: an operator of each instance's own, called once."""
     if lowering.inside is None or lowering.side != "source":
-        lowering.stop("E0310", "`op(…)` is the kind of an input: `rule r(f: op(elementwise), x)`", expr.span)
+        lowering.stop(
+            "E0310", "`op(…)` is the kind of an input", expr.span,
+            "declare the operator variable in the header: `rule r(f: op(elementwise), x)`",
+        )
     arguments = tuple(n.Positional(value, span=value.span) for value in expr.arguments)
     kind = n.Kind(n.Name("op", span=expr.span), arguments, False, span=expr.span)
     name = expr.span.text

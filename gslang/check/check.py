@@ -261,6 +261,13 @@ def functions_of(
     return result
 
 
+def _declared_there(names: set[str]) -> str:
+    """The help for a name that a module does not have: some of those that it has."""
+    some = [f"`{name}`" for name in sorted(names)]
+    more = ", …" if len(some) > 5 else ""
+    return f"it declares {', '.join(some[:5]) or 'nothing'}{more}"
+
+
 def use_module(
     item: n.Use,
     source: Source,
@@ -285,6 +292,7 @@ def use_module(
             found.append(Diagnostic(
                 "E0204", f"`{item.module}` has errors", Label(item.span),
                 related=(Label(first.primary.span, first.message),),
+                help=f"correct them: `gslc check {first.primary.span.source.name}`",
             ))
         wanted = None if item.names is None else {name.id for name in item.names}
         offered |= {*program.rules, *ir.families(program.rules), *program.passes, *module.functions}
@@ -300,6 +308,6 @@ def use_module(
             guess = did_you_mean(name.id, offered)
             found.append(Diagnostic(
                 "E0207", f"`{item.module}` has no `{name.id}`", Label(name.span),
-                help=f"did you mean `{guess}`?" if guess else None,
+                help=f"did you mean `{guess}`?" if guess else _declared_there(offered),
             ))
             broken.add(name.id)

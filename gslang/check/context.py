@@ -205,7 +205,7 @@ class Lowering:
     # comprehension variables and fn parameters
     overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
-    in_a_rule: str | None = None  # the same on this side of a rule
+    in_a_rule: str | None = None  # the same on this side of a rule, or in a declaration
     broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
 

@@ -111,6 +111,7 @@ def call(lowering: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[st
                 "E0501",
                 f"`{parameter.name.id}` of `{function.name.id}` must be of type {wanted}, found {what.type}",
                 _written(expr, function, parameter).span,
+                f"pass a value of type {wanted}, or change the declaration",
             )
         arguments.append(what.value)
     kinds = tuple("any" if p.type is None else p.type.id for p in function.parameters)

@@ -91,10 +91,13 @@ class Importer:
                     text = read_source(path)
                 except OSError as error:
                     return [], Diagnostic(
-                        "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", label
+                        "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", label,
+                        help="make the file readable, or name another one",
                     )
                 if isinstance(text, Diagnostic):
-                    return [], Diagnostic("E0204", f"`{item.module}` cannot be read: {text.message}", label)
+                    return [], Diagnostic(
+                        "E0204", f"`{item.module}` cannot be read: {text.message}", label, help=text.help
+                    )
                 self._done[key] = self._check(text, self)
             found.append(self._done[key])
         return found, None

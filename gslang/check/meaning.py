@@ -26,6 +26,10 @@ from gslang.syntax import nodes as n
 
 PARTS = ("shape", "dtype", "value")
 _EXPECTED = {"shape": ("tuple", "any"), "dtype": ("dtype", "str", "any")}
+_FORMS = {
+    "shape": "write a tuple, `(x.shape[0], 1)`, or the shape of an operand, `x.shape`",
+    "dtype": 'write a name, `"float32"`, or the data type of an operand, `x.dtype`',
+}
 
 
 def check_meaning(
@@ -54,7 +58,7 @@ def check_meaning(
             lowering.bind(
                 parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types))
             )
-    lowering.side = "target"
+    lowering.side, lowering.in_a_rule = "target", "a declaration reads its operands and attributes"
     output, found = _lower_parts(lowering, decl, signature)
     settle_constants(lowering)
     refuse(lowering, "a declaration", (*lowering.lets, *lowering.targets, *found.values()), decl.name.span)
@@ -94,7 +98,8 @@ def _lower_parts(
                 what = values.value(lowering, expr)
                 if what.type not in _EXPECTED[part.id]:
                     lowering.stop(
-                        "E0308", f"`{part.id}` must be {_wanted(part.id)}, found `{what.type}`", expr.span
+                        "E0308", f"`{part.id}` must be {_wanted(part.id)}, found `{what.type}`", expr.span,
+                        _FORMS[part.id],
                     )
                 found[part.id] = what.value
         except Stop:

@@ -125,7 +125,9 @@ def _arguments(
     given = {operand.name for operand in spec.operands[: len(operands)]} | set(named)
     for name in named:
         if name not in [operand.name for operand in spec.operands[len(operands) :]]:
-            lowering.error("E0302", f"operand `{name}` of `{shown}` is given twice", expr.span)
+            lowering.error(
+                "E0302", f"operand `{name}` of `{shown}` is given twice", expr.span, "remove one of the two"
+            )
     free |= {name for argument in attributes for name in _said_of_operands(spec, argument)}
     behind = [operand.name for operand in spec.operands[len(operands) :]]
     while behind and behind[-1] not in named and behind[-1] not in free:
@@ -195,7 +197,8 @@ def _check_operands(
             spec = signature.operand(k)
             if operand is None and spec is not None and not spec.optional:
                 lowering.error(
-                    "E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span
+                    "E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span,
+                    "write a pattern for it: `any()` matches any tensor",
                 )
             if isinstance(operand, int) and spec is not None:
                 _check_kind(lowering, signature, spec, operand)
@@ -207,7 +210,7 @@ def _check_kind(lowering: Lowering, signature: Signature, spec: OperandSpec, ope
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
         lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-            pattern.span,
+            pattern.span, "write one of its fields",
         )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
         inner = lowering.dialect.operators[pattern.operators[0]]

@@ -27,9 +27,16 @@ LEAF_FACTS = ("shape", "dtype", "ndim", "value")
 def keep(lowering: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
     """`keep p`: a node that may have other users."""
     if lowering.side == "source" and isinstance(what, NodeOf) and isinstance(what.place, ir.At):
-        lowering.stop("E0504", "write `keep` inside the block, where the node is defined", expr.span)
+        lowering.stop(
+            "E0504", "a node of an instance cannot be marked `keep` outside its block", expr.span,
+            "write `keep` inside the block, where the node is defined",
+        )
     if lowering.side != "source" or not isinstance(what, NodeOf):
-        lowering.stop("E0504", "`keep` is written before a source pattern", expr.span)
+        lowering.stop(
+            "E0504", "`keep` is written before a source pattern", expr.span,
+            "nodes that the target uses stay in the graph without it" if lowering.side != "source"
+            else "write it before a call: `keep nn.relu(x)`",
+        )
     if isinstance(lowering.patterns[what.node], ir.PreviousNode):
         lowering.stop(
             "E0504", "a node of the previous instance cannot be marked `keep` where it is read", expr.span,
@@ -115,7 +122,7 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> NodeOf:
     if name == "const":
         return leaf(lowering, expr.span, "const", expr.arguments)
     if len(expr.arguments) != 1 or not isinstance(expr.arguments[0], n.Positional):
-        lowering.stop("E0503", "`splat` takes one value", expr.span)
+        lowering.stop("E0503", "`splat` takes one value", expr.span, "write `splat(0)`")
     argument = expr.arguments[0]
     constraint = ir.Constraint(
         "value", ir.SplatEquals(values.value(lowering, argument.value).value), argument.span
@@ -165,7 +172,10 @@ def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
                 "E0607", "write a sequence with `*`, among fields, variadic operands or outputs", expr.span,
                 "write `*name.node`",
             )
-    lowering.stop("E0307", "expected a tensor as an operand", expr.span)
+    lowering.stop(
+        "E0307", "expected a tensor as an operand", expr.span,
+        "an operand is a name, a call, a constant or a kind (`any()`)",
+    )
 
 
 # ── tuples, projections, alternatives ───────────────────────────────────────────────────────────────────────
@@ -192,9 +202,15 @@ def splice(
 ) -> ir.Splice:
     """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
-        lowering.stop("E0607", "`*` is written before a sequence of nodes: `*branch.conv`", item.span)
+        lowering.stop(
+            "E0607", "`*` is written before a sequence of nodes", item.span,
+            "name a node of an `each` block: `*branch.conv`",
+        )
     if any(isinstance(part, ir.Splice) for part in before):
-        lowering.stop("E0607", "one sequence in a list of operands at most", item.span)
+        lowering.stop(
+            "E0607", "one sequence in a list of operands at most", item.span,
+            "match both with one `each`, or write one list out",
+        )
     return ir.Splice(what.block, what.node)
 
 

@@ -83,14 +83,22 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
         case n.Match():
             return _match(lowering, expr)
         case n.Hole():
-            hint = "for any tensor, write `any`" if lowering.side == "source" else None
+            hint = (
+                "for any tensor, write `any`" if lowering.side == "source"
+                else "write a value, or read the one that matched: `y.axis`"
+            )
             lowering.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
         case n.OperatorKind():
             return chains.operator_of_instance(lowering, expr)
         case n.Star():
-            lowering.stop("E0607", "`*` is written before an operand, a field or an output", expr.span)
+            lowering.stop(
+                "E0607", "`*` is written before an operand, a field or an output", expr.span, "remove the `*`"
+            )
         case n.Range():
-            lowering.stop("E0607", "`..` is only allowed in `each` and in comprehensions", expr.span)
+            lowering.stop(
+                "E0607", "`..` is only allowed in `each` and in comprehensions", expr.span,
+                "as a value, write `range(n)`; as a condition, compare: `1 <= n and n <= 4`",
+            )
     raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
 
 
@@ -138,7 +146,10 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
             raise Stop  # its definition has an error that is reported
         return what
     if name in ("index", "first") and lowering.inside is not None and lowering.inside.block in lowering.runs:
-        hint = "compare with the previous instance: `prev.NAME`" if name == "first" else None
+        hint = (
+            "compare with the previous instance: `prev.NAME`" if name == "first"
+            else "number the instances outside the block: `[k for k in range(len(c))]`"
+        )
         lowering.stop(
             "E0405", f"`{name}` is not available in a chain, which is matched from its end", expr.span, hint
         )
@@ -149,9 +160,16 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
     if name == "prev" and lowering.inside is not None:
         return links.previous(lowering, expr)
     if name == "prev":
-        lowering.stop("E0405", "`prev` is only allowed inside `chain`", expr.span)
+        lowering.stop(
+            "E0405", "`prev` is only allowed inside `chain`", expr.span,
+            "outside, an instance is read by its number: `c[0].y`",
+        )
     if name in ("index", "first"):
-        lowering.stop("E0405", f"`{name}` is only allowed inside `each`", expr.span)
+        lowering.stop(
+            "E0405", f"`{name}` is only allowed inside `each`", expr.span,
+            "outside, an instance is read by its number: `branch[0].w`" if name == "first"
+            else "outside, number the instances: `[k for k in range(len(branch))]`",
+        )
     if name == "opset" and lowering.dialect.name == "onnx":
         return ValueOf(ir.Opset(), "int")
     if isinstance(known := lowering.functions.get(name), n.ParamDecl):
@@ -192,7 +210,10 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
             return InstanceOf(block, ir.At(block, ir.ItemValue(indices, index.value)))
         case NodesOf(block, node):
             return NodeOf(ir.At(block, index.value), node)
-    lowering.stop("E0501", "this cannot be indexed", expr.span)
+    lowering.stop(
+        "E0501", "this cannot be indexed", expr.span,
+        "nodes with several results, tuples, strings and sequences of instances have items",
+    )
 
 
 def _index(lowering: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:
@@ -209,7 +230,10 @@ def _slice(lowering: Lowering, expr: n.Slice, base: n.Expr, bounds: tuple[n.Expr
             return ValueOf(ir.SliceValue(value, *parts), kind)
         case BlockOf(block, indices):
             return BlockOf(block, ir.SliceValue(indices or ir.Instances(block), *parts))
-    lowering.stop("E0501", "only values and sequences of instances can be sliced", expr.span)
+    lowering.stop(
+        "E0501", "only values and sequences of instances can be sliced", expr.span,
+        "slice a tuple, `x.shape[1:]`, or call the operator that slices tensors",
+    )
 
 
 # ── tuples, comprehensions, match ───────────────────────────────────────────────────────────────────────────
@@ -311,10 +335,16 @@ def _loop_names(lowering: Lowering, expr: n.Comprehension) -> tuple[ir.Value, di
                 return ir.Instances(block), names
             case ValueOf(value, kind):
                 if kind in ("int", "float", "bool", "none"):
-                    lowering.error("E0501", f"cannot iterate over a value of type {kind}", expr.source.span)
+                    lowering.error(
+                        "E0501", f"cannot iterate over a value of type {kind}", expr.source.span,
+                        "iterate over a tuple: `x.shape`, `range(n)`",
+                    )
                 source = value
             case _:
-                lowering.stop("E0501", "cannot iterate over this", expr.source.span)
+                lowering.stop(
+                    "E0501", "cannot iterate over this", expr.source.span,
+                    "iterate over a tuple, `x.shape`, or over the instances of a block",
+                )
     for name in expr.targets:
         names[name.id] = ValueOf(ir.Local(lowering.new_local()))
     return source, names
@@ -349,7 +379,10 @@ def _match(lowering: Lowering, expr: n.Match) -> Denotation:
     present = [arm for arm in arms if arm is not None]
     if any(is_tensor(result) for _, result in present):
         if lowering.side == "source":
-            lowering.stop("E0504", "`match` is not a pattern; use it in attributes and targets", expr.span)
+            lowering.stop(
+                "E0504", "`match` is not a pattern", expr.span,
+                "use it in attributes and targets; alternatives are written `p | q`",
+            )
         numbers = tuple(None if a is None else targets.target_of(lowering, a[0].value, a[1]) for a in arms)
         return lowering.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
     forced = [None if a is None else values.force(lowering, a[0].value, a[1]) for a in arms]

@@ -196,10 +196,16 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
                 if isinstance(what, BlockOf):
                     hint = "name the node of its template that is the output: `*branch.conv`"
                     lowering.stop("E0607", "the nodes of a block need a template name", item.span, hint)
-                lowering.stop("E0607", "a sequence is the only output of its side", item.span)
+                lowering.stop(
+                    "E0607", "a sequence is the only output of its side", item.span,
+                    "write a rule whose only output it is",
+                )
             what = lowering.resolve(item)
             if isinstance(what, BlockOf | NodesOf):
-                lowering.stop("E0607", "write `*` before a sequence", item.span)
+                lowering.stop(
+                    "E0607", "a sequence cannot be one output", item.span,
+                    f"write `*` before it: `*{item.span.text}`",
+                )
             if isinstance(what, ValueOf):
                 lowering.stop(
                     "E0603", "a value cannot be an output", item.span,
@@ -227,7 +233,10 @@ def target_outputs(lowering: Lowering, side: n.Side) -> list[int]:
                 continue
             what = lowering.resolve(item)
             if isinstance(what, TargetOf) and what.several:
-                lowering.stop("E0607", "write `*` before a sequence", item.span)
+                lowering.stop(
+                    "E0607", "a sequence cannot be one output", item.span,
+                    f"write `*` before it: `*{item.span.text}`",
+                )
             outputs.append(targets.target_of(lowering, item, what))
         except Stop:
             pass
@@ -315,6 +324,7 @@ def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new:
     else:
         lowering.error(
             "E0309", f"the target has {new} results, and this output of the source {old}", span,
+            "project the results one by one, on both sides: `y.0, y.1`",
             related=(Label(item.span, "the source"),),
         )
 

@@ -28,7 +28,9 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
         match annotation.name.id:
             case "once" | "disconnected" as name:
                 if arguments:
-                    lowering.error("E0702", f"`@{name}` takes no argument", annotation.span)
+                    lowering.error(
+                        "E0702", f"`@{name}` takes no argument", annotation.span, f"write `@{name}`"
+                    )
                 setattr(marks, name, True)
             case "tags":
                 marks.tags += _tags(lowering, annotation)
@@ -48,7 +50,10 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
                 )
             case "allow":
                 if not arguments or not all(isinstance(a.value, n.Name) for a in arguments):
-                    lowering.error("E0702", "`@allow` takes codes: `@allow(W1003)`", annotation.span)
+                    lowering.error(
+                        "E0702", "`@allow` takes codes", annotation.span,
+                        "write the codes of warnings: `@allow(W1003)`",
+                    )
             case name:
                 guess = did_you_mean(name, KNOWN)
                 lowering.error(
@@ -70,7 +75,7 @@ def _tags(lowering: Lowering, annotation: n.Annotation) -> tuple[str, ...]:
         for a in arguments if isinstance(a.value, n.Literal) and isinstance(a.value.value, str)
     ]
     if len(texts) != len(arguments) or not texts:
-        lowering.error("E0702", '`@tags` takes strings: `@tags("fusion")`', annotation.span)
+        lowering.error("E0702", "`@tags` takes strings", annotation.span, 'write `@tags("fusion")`')
     return tuple(texts)
 
 
@@ -81,7 +86,7 @@ def _tolerance(lowering: Lowering, annotation: n.Annotation) -> float | None:
         ):
             return float(value)
     lowering.error(
-        "E0702", "`@approximate` takes a tolerance: `@approximate(rtol = 1e-3)`", annotation.span
+        "E0702", "`@approximate` takes a tolerance", annotation.span, "write `@approximate(rtol = 1e-3)`"
     )
     return None
 
@@ -97,8 +102,8 @@ def _read_changes(lowering: Lowering, annotation: n.Annotation, marks: Marks) ->
                 marks.changes = " ".join(reason.split())
         case _:
             lowering.error(
-                "E0702", '`@changes` takes the reason: `@changes("weights are rounded to int8")`',
-                annotation.span,
+                "E0702", "`@changes` takes the reason", annotation.span,
+                'write `@changes("weights are rounded to int8")`',
             )
 
 
@@ -108,5 +113,5 @@ def _versions(lowering: Lowering, annotation: n.Annotation) -> tuple[int | None,
         return value.lower, value.upper
     if isinstance(value, n.Literal) and type(value.value) is int:
         return value.value, value.value
-    lowering.error("E0702", "`@opset` takes versions: `@opset(11..)`", annotation.span)
+    lowering.error("E0702", "`@opset` takes versions", annotation.span, "write `@opset(11..)`")
     return None

@@ -41,11 +41,18 @@ def target_of(
                 values.no_tensor(lowering, kind, expr.span)
             return lowering.add_target(ir.MakeConst(value, None, as_tuple, None, optional), expr.span).target
         case NodesOf() | BlockOf():
-            lowering.stop("E0607", "write a sequence with `*`: `*branch.conv`", expr.span)
+            lowering.stop(
+                "E0607", "a sequence cannot be one operand", expr.span,
+                "write `*` before it, among fields, variadic operands or outputs: `*branch.conv`",
+            )
         case InstanceOf():
-            lowering.stop("E0607", "this is an instance; name a node of it", expr.span)
+            lowering.stop(
+                "E0607", "an instance of a block is no node", expr.span, "name a node of it: `branch[0].conv`"
+            )
         case OperatorOf(name):
-            lowering.stop("E0307", f"`{name}` is an operator variable; call it: `{name}(…)`", expr.span)
+            lowering.stop(
+                "E0307", f"`{name}` is an operator variable", expr.span, f"call it: `{name}(…)`"
+            )
     raise AssertionError("unknown denotation: this is a bug in gslang")
 
 
@@ -61,7 +68,10 @@ def sequence_of(lowering: Lowering, item: n.Star, what: Denotation) -> int:
         case NodeOf(place, node):
             base = lowering.add_target(ir.SourceNode(place, node), item.span).target
             return lowering.add_target(ir.Projections(base), item.span, True).target
-    lowering.stop("E0607", "`*` is written before a sequence or a tuple", item.span)
+    lowering.stop(
+        "E0607", "`*` is written before a sequence or a tuple", item.span,
+        "remove the `*`, or name a node of a block: `*branch.conv`",
+    )
 
 
 def parts_of(lowering: Lowering, parts: list[tuple[n.Expr, Denotation]]) -> list[int]:
@@ -100,15 +110,18 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
     if name == "splat":
         lowering.stop(
-            "E0506", "`splat` matches constants; a target creates them with `const(value = v, shape = s)`",
-            expr.span,
+            "E0506", "`splat` matches constants, and a target creates them", expr.span,
+            "write `const(value = v, shape = s)`",
         )
     given: dict[str, ir.Value] = {}
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
             given[argument.name] = values.value(lowering, argument.value).value
         else:
-            lowering.error("E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span)
+            lowering.error(
+                "E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span,
+                'write `const(value = v, dtype = "float32")`',
+            )
     if "value" not in given:
         lowering.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
     return lowering.add_target(
@@ -200,7 +213,10 @@ def _attribute(
 ) -> ir.Value:
     """The value that a call states for an attribute, checked where there is one operator."""
     if isinstance(written, n.Hole):
-        lowering.error("E0506", "`_` is a wildcard; a target needs a value", written.span)
+        lowering.error(
+            "E0506", "`_` is a wildcard; a target needs a value", written.span,
+            f"copy the matched one, `{name} = y.{name}`, or omit the attribute for its default",
+        )
         return ir.Const(None)
     if bodies.is_body(lowering, signatures, name, written):
         lowering.stop(
@@ -229,7 +245,10 @@ def _spread(
 ) -> list[tuple[str, ir.Value]]:
     what = lowering.resolve(spread.base)
     if not isinstance(what, NodeOf):
-        lowering.stop("E0505", "attributes are spread from a node of the source", spread.base.span)
+        lowering.stop(
+            "E0505", "attributes are spread from a node of the source", spread.base.span,
+            "name the call by a statement of the source, `c = nn.conv2d(x, w);`, and write `c.*`",
+        )
     if spread.fields is None:
         names = call_arguments.spread_names(lowering, what.node)
         if names is None or call_arguments.is_copied_whole(names, lowering, what.node, signatures):
@@ -263,7 +282,8 @@ def _place_named(
         if spec.name in named:
             if len(operands) > k:
                 lowering.error(
-                    "E0302", f"operand `{spec.name}` of `{signature.name}` is given twice", expr.span
+                    "E0302", f"operand `{spec.name}` of `{signature.name}` is given twice", expr.span,
+                    "remove one of the two",
                 )
                 continue
             while len(operands) < k:
@@ -296,7 +316,7 @@ def _check_results(lowering: Lowering, signature: Signature, operands: list[int]
         if isinstance(target, ir.MakeTuple):
             lowering.error(
                 "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-                lowering.target_spans[operand],
+                lowering.target_spans[operand], "write one of its fields",
             )
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             inner = lowering.dialect.operators[target.operator]

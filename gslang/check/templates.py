@@ -48,31 +48,45 @@ def check_place(lowering: Lowering, statement: n.Each, word: str) -> None:
     """Report a block in a target, or inside another one."""
     if lowering.side != "source":
         lowering.stop(
-            "E0606", f"`{word}` belongs in a source; in a target, repeat with `[e for i in name]`",
-            statement.span,
+            "E0606", f"`{word}` belongs in a source", statement.span,
+            "in a target, repeat with `[e for i in name]`",
         )
     if lowering.inside is not None:
-        lowering.stop("E0404", "blocks cannot be nested", statement.span)
+        lowering.stop(
+            "E0404", "blocks cannot be nested", statement.span, "write the inner one for a fixed number"
+        )
 
 
 def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Value | None]:
     """The least and the largest number of instances that `each` states."""
     if isinstance(found, n.Range):
         if found.lower is not None and found.upper is not None and found.lower > found.upper:
-            lowering.error("E0501", "the lower bound is above the upper one", found.span)
+            lowering.error(
+                "E0501", "the lower bound is above the upper one", found.span,
+                f"write `{found.upper}..{found.lower}`",
+            )
         return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
     count = values.value(lowering, found)
     if count.type not in ("int", "any", "number"):
-        lowering.error("E0501", f"the number of instances must be an int, found a {count.type}", found.span)
+        lowering.error(
+            "E0501", f"the number of instances must be an int, found {values.article(count.type)}",
+            found.span,
+            "write a range, `2..`, or an integer: `each b in 3`, `each b in s.num_outputs`",
+        )
     return count.value, count.value
 
 
 def short_template(lowering: Lowering, expr: n.Comprehension) -> Denotation:
     """`[split[i] for i in ..]`: a template of one node, consumed as the fields of a tuple."""
     if len(expr.targets) != 1 or expr.condition is not None:
-        lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+        lowering.stop(
+            "E0506", "`[e for i in ..]` takes one variable and no condition", expr.span,
+            "conditions are written in a block: `each f in .. { …; where …; }`",
+        )
     if lowering.inside is not None:
-        lowering.stop("E0404", "templates cannot be nested", expr.span)
+        lowering.stop(
+            "E0404", "templates cannot be nested", expr.span, "write the fields of the inner tuple out"
+        )
     assert isinstance(expr.source, n.Range)
     minimum, maximum = bounds(lowering, expr.source)
     template = Template(len(lowering.templates))

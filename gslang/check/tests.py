@@ -32,7 +32,7 @@ def check_test(
         guess = did_you_mean(name, [*rules, *ir.families(rules)])
         found.append(Diagnostic(
             "E0207", f"unknown rule `{name}`", Label(item.rule.span),
-            help=f"did you mean `{guess}`?" if guess else None,
+            help=f"did you mean `{guess}`?" if guess else "name a rule of this file or of one that it uses",
         ))
         return None
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)

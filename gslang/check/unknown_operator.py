@@ -13,10 +13,14 @@ from gslang.syntax import nodes as n
 def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
     """Say why a name cannot be called, and what may be meant."""
     known = lowering.look_up(name)
+    guess = _with_prefix(name, lowering) or did_you_mean(
+        name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
+    )
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         lowering.stop(
             "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
             expr.callee.span,
+            f"did you mean `{guess}`?" if guess else "call an operator: `gslc ops` lists them",
         )
     if (other := dialect_with(name, lowering.dialect.name)) is not None:
         message = (
@@ -30,9 +34,6 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
             "E0301", message, expr.callee.span,
             f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else hint,
         )
-    guess = _with_prefix(name, lowering) or did_you_mean(
-        name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
-    )
     lowering.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
@@ -46,6 +47,8 @@ def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:
             hint = f"declare an operator variable, `rule r(x, f: op({callee.span.text}))`, and call `f`"
         case n.Literal(str(name)) if name in lowering.dialect.operators:
             hint = f"write the operator without quotes: `{name}`"
+        case n.TupleExpr():
+            hint = "the rows of a table have no brackets around them: `for A in Relu, Tanh`"
         case _:
             hint = "call an operator, a function or an operator variable by its name"
     lowering.stop("E0304", "this is not callable", callee.span, hint)

@@ -5,7 +5,18 @@ from __future__ import annotations
 
 from gslang.check import call_arguments, values, variables
 from gslang.check import checked as ir
-from gslang.check.context import USES, Denotation, Lowering, NodeOf, OperatorOf, TargetOf, ValueOf
+from gslang.check.context import (
+    USES,
+    BlockOf,
+    Denotation,
+    InstanceOf,
+    Lowering,
+    NodeOf,
+    NodesOf,
+    OperatorOf,
+    TargetOf,
+    ValueOf,
+)
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
@@ -25,7 +36,7 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         and len(places) < 2
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
-        lowering.stop("E0503", f"`{name}` is called as {form}", expr.span)
+        lowering.stop("E0503", f"`{name}` takes other arguments", expr.span, f"write {form}")
     what, body = lowering.resolve(places[0]), None
     if name == "calls":
         what, body = _with_bodies(lowering, places[0], what)
@@ -35,7 +46,10 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
             places[0].span, "use a node of the source",
         )
     if not isinstance(what, NodeOf):
-        lowering.stop("E0505", f"`{name}` needs a node of the source", places[0].span)
+        lowering.stop(
+            "E0505", f"`{name}` needs a node of the source", places[0].span,
+            _one_of(what, name, places[0].span.text),
+        )
     operators = _operators(lowering, places[1]) if len(places) > 1 else None
     attributes = tuple(_attribute(lowering, keyword, operators) for keyword in keywords)
     return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes, body), kind)
@@ -109,6 +123,18 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
             "name operators, `nn.relu | tanh`, or read one: `c.op`",
         )
     return found.value
+
+
+def _one_of(what: Denotation, name: str, written: str) -> str:
+    """The help for what is no node of the source."""
+    match what:
+        case NodesOf() | BlockOf():
+            return f"name a node of one instance: `{name}({written.partition('.')[0]}[0].NAME)`"
+        case InstanceOf():
+            return f"name a node of the instance: `{name}({written}.NAME)`"
+        case OperatorOf():
+            return f"`{name}(n, {written})` counts the users of a node `n` that are calls of it"
+    return f"name a node by a statement, `y = …;`, and write `{name}(y)`"
 
 
 def _is_read(lowering: Lowering, name: str) -> bool:

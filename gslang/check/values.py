@@ -61,6 +61,20 @@ def value(lowering: Lowering, expr: n.Expr) -> ValueOf:
     return force(lowering, expr, lowering.resolve(expr))
 
 
+_CALLED = {
+    "len": "write `len(x.shape)`",
+    "range": "write `range(n)`, `range(first, end)` or `range(first, end, step)`",
+    "normalize_axis": "write `normalize_axis(y.axis, x.ndim)`",
+    "layout_remap": 'write `layout_remap("NCHW", "NHWC")`',
+    "broadcast": "write `broadcast(x.shape, y.shape)`",
+    "close": "write `close(a, b, 1e-5)`",
+}
+"""Calls of built-in functions whose arguments are not any values."""
+_COMPARED = {
+    frozenset(("tuple", "int")): "compare an item, `x.shape[0]`, or the length, `len(x.shape)`",
+    frozenset(("dtype", "int")): 'a data type is a string: `"int64"`',
+}
+"""The help for a comparison of values of two types."""
 _NO_CONDITIONS = {
     "tuple": "compare it, `== (…)`, or ask for its length, `len(…) > 0`",
     "str": 'compare it: `== "…"`',
@@ -140,7 +154,11 @@ def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) ->
     operand = force(lowering, expr.operand, what)
     if operator == "-":
         if operand.type not in NUMBERS:
-            lowering.stop("E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span)
+            lowering.stop(
+                "E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span,
+                "of a tuple, negate the items: `[-v for v in t]`" if operand.type == "tuple"
+                else "write a number, or remove the `-`",
+            )
         if isinstance(operand.value, ir.Const):
             return ValueOf(ir.Const(-operand.value.value), operand.type)
         return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
@@ -153,7 +171,7 @@ def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) ->
                 _NO_CONDITIONS[operand.type],
             )
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
-    lowering.stop("E0504", f"`{operator}` is written before a pattern", expr.span)
+    lowering.stop("E0504", f"`{operator}` is written before a pattern", expr.span, "remove it here")
 
 
 def binary(lowering: Lowering, expr: n.Binary, operator: str, left: Denotation, right: Denotation) -> ValueOf:
@@ -162,7 +180,8 @@ def binary(lowering: Lowering, expr: n.Binary, operator: str, left: Denotation, 
     kind = _binary_type(operator, a.type, b.type)
     if kind is None:
         lowering.stop(
-            "E0501", f"`{operator}` does not take {article(a.type)} and {article(b.type)}", expr.span
+            "E0501", f"`{operator}` does not take {article(a.type)} and {article(b.type)}", expr.span,
+            "arithmetic needs two numbers; `+` also joins two tuples or two strings, `t * n` repeats",
         )
     return ValueOf(ir.BinaryValue(operator, a.value, b.value), kind)
 
@@ -245,18 +264,23 @@ def _compare(
     if operator in ("in", "not in"):
         if b.type in ("int", "float", "bool", "none"):
             lowering.error(
-                "E0501", f"`{operator}` needs a tuple or a string, found {article(b.type)}", right_expr.span
+                "E0501", f"`{operator}` needs a tuple or a string, found {article(b.type)}", right_expr.span,
+                f"write a tuple: `{operator} (1, 2)`; one value is compared by `==`",
             )
     elif operator in ("==", "!="):
         x, y = _KINDS_OF.get(a.type), _KINDS_OF.get(b.type)
         if x is not None and y is not None and x != y and 4 not in (x, y):
-            lowering.error("E0501", f"{article(a.type)} never equals {article(b.type)}", expr.span)
+            lowering.error(
+                "E0501", f"{article(a.type)} never equals {article(b.type)}", expr.span,
+                _COMPARED.get(frozenset((a.type, b.type)), "compare values of the same type"),
+            )
     elif not (a.type in NUMBERS and b.type in NUMBERS) and not (
         a.type == b.type and a.type in ("tuple", "str")
     ):
         if "any" not in (a.type, b.type):
             lowering.error(
-                "E0501", f"`{operator}` does not order {article(a.type)} and {article(b.type)}", expr.span
+                "E0501", f"`{operator}` does not order {article(a.type)} and {article(b.type)}", expr.span,
+                "compare two numbers: items `x.shape[0]`, the length `len(x.shape)`",
             )
     attribute_values.check_comparison(lowering, operator, a.value, b.value, left_expr, right_expr)
     return ir.CompareValue(operator, a.value, b.value)
@@ -268,10 +292,14 @@ def distinct(lowering: Lowering, expr: n.Call) -> ValueOf:
     for argument in expr.arguments:
         what = lowering.resolve(argument.value) if isinstance(argument, n.Positional) else None
         if not isinstance(what, NodeOf):
-            lowering.stop("E0505", "`distinct` compares nodes", argument.span)
+            lowering.stop(
+                "E0505", "`distinct` compares nodes", argument.span, "values are compared by `!=`"
+            )
         found.append(what)
     if len(found) < 2:
-        lowering.stop("E0503", "`distinct` needs two nodes or more", expr.span)
+        lowering.stop(
+            "E0503", "`distinct` needs two nodes or more", expr.span, "write `distinct(a, b)`"
+        )
     pairs = [
         ir.UnaryValue("not", ir.SameNode((a.place, a.node), (b.place, b.node)))
         for k, a in enumerate(found)
@@ -286,7 +314,9 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
     arguments: list[ValueOf] = []
     for argument in expr.arguments:
         if not isinstance(argument, n.Positional):
-            lowering.stop("E0503", f"`{name}` takes positional arguments only", argument.span)
+            lowering.stop(
+                "E0503", f"`{name}` takes positional arguments only", argument.span, "write the value alone"
+            )
         what = lowering.resolve(argument.value)
         if name == "len" and isinstance(what, (BlockOf, NodesOf)):
             indices = what.indices if isinstance(what, BlockOf) else None
@@ -300,13 +330,14 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         wanted = str(least) if least == most else f"{least} to {most}"
         lowering.stop(
             "E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}",
-            expr.span,
+            expr.span, _CALLED.get(name, f"write `{name}({', '.join('abc'[: max(1, least)])})`"),
         )
     if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in (
         "int", "float", "bool", "none",
     ):
         lowering.error(
-            "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span
+            "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span,
+            f"write a tuple: `{name}(x.shape)`",
         )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
@@ -332,16 +363,25 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             for item in items:
                 if isinstance(item, n.Star):
                     if not isinstance(item.value, n.Hole):
-                        lowering.stop("E0506", "only `*_` may match several items in a constraint", item.span)
+                        lowering.stop(
+                            "E0506", "only `*_` may match several items in a constraint", item.span,
+                            "bind the tuple, `(t := _)`, and compare a slice in `where`: `t[1:] == …`",
+                        )
                     if len(parts) == 2:
-                        lowering.stop("E0506", "at most one `*_` in a tuple", item.span)
+                        lowering.stop(
+                            "E0506", "at most one `*_` in a tuple", item.span,
+                            "bind the tuple, `(t := _)`, and test its items in `where`",
+                        )
                     parts.append([])
                 else:
                     parts[-1].append(test(lowering, item))
             return ir.TupleTest(tuple(parts[0]), tuple(parts[1]) if len(parts) == 2 else None)
         case n.Comprehension(source=n.Range(lower, None)):
             if len(expr.targets) != 1 or expr.condition is not None:
-                lowering.stop("E0506", "`[e for i in ..]` takes one variable and no condition", expr.span)
+                lowering.stop(
+                    "E0506", "`[e for i in ..]` takes one variable and no condition", expr.span,
+                    "bind the tuple, `(t := _)`, and test its items in `where`",
+                )
             local = lowering.new_local()
             lowering.overlay.append({expr.targets[0].id: ValueOf(ir.Local(local), "int")})
             try:
@@ -367,7 +407,9 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
 def _match_test(lowering: Lowering, expr: n.Match) -> ir.Test:
     what = lowering.resolve(expr.subject)
     if not isinstance(what, NodeOf) or what.node not in lowering.branch_names:
-        lowering.stop("E0403", "`match` needs an alternation", expr.subject.span)
+        lowering.stop(
+            "E0403", "`match` needs an alternation", expr.subject.span, "name an `a | b` of the source"
+        )
     names = lowering.branch_names[what.node]
     arms: list[ir.Test | None] = [None] * len(names)
     for arm in expr.arms:

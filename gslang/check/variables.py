@@ -6,12 +6,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
 from gslang.dialect.signature import REQUIRED, TRAITS, Signature
 from gslang.syntax import nodes as n
+
+_KIND: Final = "write `op(elementwise, not broadcast)` or `op(nn.relu | tanh)`"
 
 
 def dotted(expr: n.Expr) -> str | None:
@@ -30,12 +33,15 @@ def operators_of(lowering: Lowering, kind: n.Kind) -> tuple[str, ...]:
     chosen: list[str] | None = None
     for argument in kind.arguments:
         if not isinstance(argument, n.Positional):
-            lowering.stop("E0310", "an operator variable takes traits and operators", argument.span)
+            lowering.stop("E0310", "an operator variable takes traits and operators", argument.span, _KIND)
         part = admitted(lowering, argument.value)
         chosen = part if chosen is None else [name for name in chosen if name in set(part)]
     result = tuple(sorted(lowering.dialect.operators) if chosen is None else chosen)
     if not result:
-        lowering.stop("E0310", "no operator matches this variable", kind.span)
+        lowering.stop(
+            "E0310", "no operator matches this variable", kind.span,
+            "a comma means and, `|` means or: `op(elementwise | reduction)`",
+        )
     return result
 
 
@@ -52,7 +58,7 @@ def admitted(lowering: Lowering, expr: n.Expr) -> list[str]:
             return sorted(lowering.dialect.operators)
     name = dotted(expr)
     if name is None:
-        lowering.stop("E0310", "an operator variable takes traits and operators", expr.span)
+        lowering.stop("E0310", "an operator variable takes traits and operators", expr.span, _KIND)
     if name in lowering.dialect.operators and name not in TRAITS:
         return [name]
     if name in TRAITS:

@@ -238,5 +238,6 @@ class _Reader(Importer):
             return super().modules(item, source)
         except OSError as error:
             return [], Diagnostic(
-                "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", Label(item.span)
+                "E0204", f"`{item.module}` cannot be read: {reason_of(error)}", Label(item.span),
+                help="make the file readable, or name another one",
             )

@@ -307,7 +307,7 @@ _FORMS: Final = (
         "any number of operands: `each p in 2.. { … }`",
     ),
     _form(
-        r"[^\S\n]*\b([A-Z]\w*|nn\.\w+|com\.microsoft\.\w+)[^\S\n]+", r"[\w(]",
+        r"[^\S\n]*\b([A-Z]\w*|nn\.\w+|com\.microsoft\.\w+)[^\S\n]+", r"(?!(?:where|for)\b)[\w(]",
         "operands are written in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
     ),
     _form(r"[=(,\[]\s*", r"\{", "lists are written in brackets", "write `[1, 2]`", None, "LSQB"),

@@ -93,6 +93,14 @@ _BROKEN_STRING: Final = re.compile(r'"(?:[^"\\\n]|\\.)*$', re.MULTILINE)
 _STRING: Final = re.compile(r'\s*"(?:[^"\\\n]|\\.)*"')
 _COMMENT: Final = re.compile(r"/[/*]|--|'")  # of another language: what follows is none of this one's
 _WORD_BEFORE: Final = re.compile(r"(\w+)\s*\Z")
+_TABLE_BEFORE: Final = re.compile(
+    r"\brule\s+\w+\s*(?:\([^:;{}]*(?::[^:;{}]*)*\)\s*)?\bfor\b(?:(?!\bin\b)[^:{};])*(?P<in>\bin\b[^:{};]*)?\Z"
+)
+_TABLE: Final = "a table is written `for A in Relu, Tanh` or `for (A, c) in (Add, 0), (Mul, 1)`"
+_AFTER_TABLE: Final = {
+    "where": "the conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`",
+    "for": "a rule has one table: write a row for each combination, `for (A, c) in (Add, 0), (Mul, 1)`",
+}
 _BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
 
@@ -111,6 +119,9 @@ def explain_syntax_error(
         return _broken_string(text, here)
     if not _COMMENT.match(rest) and (fault := unpaired(code, *item)) is not None:
         return _unpaired(source, text, code, at, expected, fault)
+    if (help := _mend_table(rest[:width], code[max(item[0], at - _FAR) : at])) is not None:
+        message = f"expected {_list(expected)}, found `{rest[:width]}`"
+        return Diagnostic("E0102", message, Label(here), help=help)
     if (word := keyword_for_name(code, item[0], at, expected)) is not None:
         return _keyword_as_name(Span(source, *word))
     if (misspelt := _misspelt(source, text, at, rest[:width])) is not None:
@@ -127,7 +138,10 @@ def explain_syntax_error(
     if not rest.strip() or width == 0:
         if "SEMICOLON" in expected:
             return Diagnostic("E0103", "a `;` is missing", gap, help="end statements and items with `;`")
-        return Diagnostic("E0102", f"expected {_list(expected)}, but the file ends here", Label(here))
+        return Diagnostic(
+            "E0102", f"expected {_list(expected)}, but the file ends here", Label(here),
+            help="complete the last item of the file, or remove it",
+        )
     found = f"`{rest[:width]}`"
     if "SEMICOLON" in expected and not expected & {"ARROW", "RBRACE"}:
         return Diagnostic(
@@ -292,6 +306,16 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
         return f"`{found}` is a keyword: choose another name"
     return None
+
+
+def _mend_table(found: str, before: str) -> str | None:
+    """The fix for a mistake in the table of a family: in its names, or behind its rows."""
+    table = _TABLE_BEFORE.search(before)
+    if table is None or not found:
+        return None
+    if table["in"] is None:
+        return None if found.isidentifier() else _TABLE  # that is a keyword
+    return _AFTER_TABLE.get(found)
 
 
 def _mend_item(found: str, before: str) -> str | None:
