@@ -86,7 +86,7 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
     try:
         progress = run_to_fixed_point(after, rules, Limits(sweeps=8))
     except RuleFailed as error:
-        return error.message
+        return f"{error.message}; {error.help}" if error.help else error.message
     if progress.failures:
         return f"the target does not fit: {progress.failures[0].message}"
     if expected is None:

@@ -75,11 +75,14 @@ def test_nothing_is_imported_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
     for command in (["check", path], ["lint", path], ["fmt", path], ["fmt", "--check", path]):
         assert main(command) in (0, 1)
     assert "loaded now" not in "".join(capsys.readouterr())
-    assert main(["test", path]) == 1 and "`npu:fits`, which was not imported" in capsys.readouterr().out
+    assert main(["test", path]) == 1
+    assert "`npu:fits`, which was not imported; `gslc … --allow-extern` imports it" in capsys.readouterr().out
     assert main(["verify", path, "--rule", "r"]) == 0
     assert capsys.readouterr().out.startswith(
-        "unknown  r  it rests on the Python function `npu:fits`, which was not imported"
+        "unknown  r  it rests on the Python function `npu:fits`, which was not imported; `gslc …"
     )
+    assert main(["generalize", path, "r"]) == 1
+    assert "which was not imported; `gslc … --allow-extern` imports it" in capsys.readouterr().out
     rules = api.load(path)
     with pytest.raises(
         InputError, match=r"r\.gsl:2:1: rule `r`: it rests on .*not imported\n  help: .*--allow-extern"
@@ -100,6 +103,16 @@ def test_a_verdict_says_that_it_rests_on_it(tmp_path: Path, capsys: pytest.Captu
         for line in lines[:2]
     )
     assert "functions `npu:fits`, `npu:order`" in lines[1]
+
+
+def test_conditions_are_found_with_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    twice = RULES + "rule wrong(x, z: const) { x + z where fits(x.shape, x.dtype) => x }\n"
+    path = written(tmp_path, rules=twice)
+    assert main(["verify", path, "--rule", "wrong", "--allow-extern"]) == 1
+    assert f"gslc generalize {path} wrong --allow-extern` finds" in capsys.readouterr().out
+    assert main(["generalize", path, "wrong", "--allow-extern", "-o", str(tmp_path / "o.gsl")]) == 0
+    assert "# needs: z.value == 0" in capsys.readouterr().out
+    assert main(["check", str(tmp_path / "o.gsl")]) == 0
 
 
 @pytest.mark.parametrize(

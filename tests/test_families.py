@@ -58,7 +58,23 @@ def test_verdicts(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert [name for _, name in lines] == NAMES
     assert lines[2][0] == "refuted" and "refuted" not in (lines[0][0], lines[1][0])
     suggested = re.findall("help: `(gslc generalize .*)` finds conditions", out)
-    assert [shlex.split(command)[-1] for command in suggested] == ["neutral[multiply, 0]"]
+    (command,) = map(shlex.split, suggested)
+    assert command[-1] == "neutral[multiply, 0]" and main(command[1:]) == 1
+    assert "no conditions were found" in capsys.readouterr().out
+
+
+def test_conditions_are_found_for_each(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "## Both.\nrule both(x, z: const) for (F, e) in (add, -1 + 1), (subtract, 0):\n"
+        "    F(x, z) where x.ndim > e => x;\nrule both_add_1_1(x): abs(abs(x)) => abs(x);\n"
+    )
+    found = tmp_path / "o.gsl"
+    assert main(["generalize", str(path), "both", "-o", str(found)]) == 0
+    out = capsys.readouterr().out
+    assert "# both[add, -1+1]: refuted" in out and "# both[subtract, 0]: refuted" in out
+    assert "rule both_add_1_1_(" in out and "x.ndim > (-1 + 1)" in out
+    assert list(gslang.load(found).own) == ["both_add_1_1_", "both_subtract_0"]
 
 
 def test_one_is_explained(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -122,3 +122,19 @@ def test_a_wrong_default_is_the_only_mistake() -> None:
     text = 'param k: int = "a";\nrule r(x): nn.softmax(x, axis = k) => x;\nrule s(x): x + k => x;\n'
     found = check_source(Source("rules.gsl", text)).diagnostics
     assert [diagnostic.code for diagnostic in found] == ["E0211"]
+
+
+def test_conditions_are_found_with_the_values_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "param most: int = 1;\nfn small(x) = x.ndim <= most;\n"
+        "rule wrong(x, z: const) { x + z where small(x) => x }\n"
+    )
+    assert main(["verify", str(path), "--define", "most=2"]) == 1
+    assert f"gslc generalize {path} wrong --define most=2` finds" in capsys.readouterr().out
+    found = tmp_path / "o.gsl"
+    assert main(["generalize", str(path), "wrong", "--define", "most=2", "-o", str(found)]) == 0
+    assert "# needs: z.value == 0" in capsys.readouterr().out
+    assert gslang.load(found).parameters == {"most": 1}

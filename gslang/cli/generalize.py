@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import add_inference_options, allowance_of
 from gslang.cli.refusals import outputs_conflict
-from gslang.cli.shared import load_rules
+from gslang.cli.shared import add_define_option, defines_of, load_rules
 from gslang.cli.usable_rules import add_extern_option, usable
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-lift", action="store_true", help="only add conditions; do not generalize fixed attributes"
     )
     add_inference_options(parser, "rule")
+    add_define_option(parser)
     add_extern_option(parser)
 
 
@@ -56,7 +57,7 @@ def _completed(
     try:
         source, copied = completed(rules.diagnostics)
         new = None if source is None else parse_rules(
-            source.text, source.name, allow_extern=options.allow_extern
+            source.text, source.name, allow_extern=options.allow_extern, defines=defines_of(options)
         )
     except RuleError:
         return None, {}
@@ -72,19 +73,21 @@ def run(options: argparse.Namespace) -> int:
         {"the rule file": options.output}, {"the input rules": options.rules}
     ):
         raise Refusal(f"gslc generalize: {wrong}")
-    names, options.rule = options.rule, options.rule or None
-    loaded = load_rules([options.rules])
+    options.rule = options.rule or None
+    defines = defines_of(options)
+    loaded = load_rules([options.rules], defines=defines)
     rules, copied = _completed(loaded, options)
     if rules is None:
         rules = usable(loaded, options)
     from gslang.base.diagnostics import InputError
+    from gslang.generalize.checking import Checking
     from gslang.generalize.draft import NoDraft
     from gslang.generalize.refine import Settings, generalize, no_time
     from gslang.generalize.report import FORMATS
 
-    if not rules.own and not names:
+    if not rules.own and not options.rule:
         raise InputError("there is no rule in this file", path=options.rules)
-    names = names or list(rules.own)
+    names, checking = options.rule or list(rules.own), Checking(defines, options.allow_extern)
     allowance = allowance_of(options, len(names))
     found: list[Generalized] = []
     with warnings.catch_warnings():
@@ -92,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
         for name in names:
 
             def general(seconds: float, name: str = name) -> Generalized:
-                settings = Settings(seconds, options.seed, options.instances, not options.no_lift)
+                settings = Settings(seconds, options.seed, options.instances, not options.no_lift, checking)
                 return generalize(rules.known[name], settings)
 
             try:

@@ -21,6 +21,16 @@ def add_extern_option(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def options_about(rules: RuleSet, name: str, options: argparse.Namespace) -> list[str]:
+    """The options that a rule was given its meaning with, for another command: values of its parameters, and
+    `--allow-extern`.
+    """
+    parameters = {key for program in rules.programs if name in program.rules for key in program.parameters}
+    defines = [given for given in options.define if given.partition("=")[0] in parameters]
+    allowed = ["--allow-extern"] if options.allow_extern and rules.known[name].externs else []
+    return [*(part for given in defines for part in ("--define", given)), *allowed]
+
+
 def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
     """The rules with what their `@extern` functions name: the functions, or what refuses to call them.
 

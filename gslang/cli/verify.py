@@ -23,7 +23,7 @@ from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import add_seconds_option, allowance_of, natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.shared import add_define_option, defines_of, load_rules
-from gslang.cli.usable_rules import add_extern_option, runnable, usable_rules
+from gslang.cli.usable_rules import add_extern_option, options_about, runnable, usable_rules
 
 if TYPE_CHECKING:
     from gslang.api import RuleSet
@@ -96,7 +96,8 @@ def run(options: argparse.Namespace) -> int:
         for verdict in _verdicts(options, rules, names, settings, allowance):
             verdicts.append(verdict)
             if options.format == "text":  # each as soon as it is known
-                sys.stdout.write(layout.verdict(verdict, rules.known[verdict.rule], options.explain))
+                rule, given = rules.known[verdict.rule], options_about(rules, verdict.rule, options)
+                sys.stdout.write(layout.verdict(verdict, rule, options.explain, given))
                 sys.stdout.flush()
     judged = {name: rules.known[name] for name in names}
     sys.stdout.write(

@@ -24,7 +24,7 @@ from gslang.check.checked import CheckedProgram, Extern
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine.limits import RuleFailed, bounded
 
-_ALLOW = "`gslc … --allow-extern` imports it, in Python `load(…, allow_extern=True)`"
+ALLOW = "`gslc … --allow-extern` imports it, in Python `load(…, allow_extern=True)`"
 
 
 class ExternFailed(RuleFailed):
@@ -38,13 +38,15 @@ def caller(extern: Extern) -> Callable[..., object]:
     return extern.function or partial(_unknown, extern.reference)
 
 
-def with_externs(program: CheckedProgram, allow: bool) -> CheckedProgram:
+def with_externs(
+    program: CheckedProgram, allow: bool, known: dict[str, Callable[..., Any]] | None = None
+) -> CheckedProgram:
     """The program with its Python functions imported or, without `allow`, with ones that raise `ExternFailed`
-    when they are called.
+    when they are called. `known`: keeps those imported, for programs to come.
 
     Raises `InputError` for a function that cannot be imported or takes another number of arguments.
     """
-    known: dict[str, Callable[..., Any]] = {}
+    known = {} if known is None else known
     rules = dict(program.rules)
     for name, rule in program.rules.items():
         if rule.externs:
@@ -167,7 +169,7 @@ def _unknown(reference: str, *arguments: object) -> object:
 
 def _refuse(extern: Extern, *arguments: object) -> object:
     raise ExternFailed(
-        f"it rests on the Python function `{extern.reference}`, which was not imported", help=_ALLOW,
+        f"it rests on the Python function `{extern.reference}`, which was not imported", help=ALLOW,
         path=str(extern.span),
     )
 

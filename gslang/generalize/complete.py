@@ -27,7 +27,7 @@ def completed(findings: Iterable[Diagnostic]) -> tuple[Source | None, Mapping[st
     text = source.text
     notes: dict[str, tuple[str, ...]] = {}
     for item in reversed(parse(source).program.items):
-        if not isinstance(item, n.Rule):
+        if not isinstance(item, n.Rule) or item.table is not None:
             continue
         calls = [
             node

@@ -11,11 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from gslang.base.quick_dataclass import dataclass
-from gslang.base.source import Source
-from gslang.check.check import check_module
 from gslang.check.checked import CheckedProgram, CheckedRule
-from gslang.check.imports import Importer
-from gslang.engine.meaning import with_meanings
+from gslang.generalize.checking import Checking
 
 
 class NoDraft(Exception):
@@ -90,6 +87,7 @@ class Draft:
     where: tuple[str, ...]
     target: tuple[str, ...]
     target_outputs: tuple[str, ...]
+    checking: Checking
 
     def text(self, conditions: Sequence[Condition] = (), placed: bool = True) -> str:
         """The rule's text under more conditions; `placed`: as constraints at the nodes, where they can be."""
@@ -174,7 +172,7 @@ class Draft:
         return [s for s in statements if s != ""], outputs
 
     def check(self, conditions: Sequence[Condition] = (), placed: bool = True) -> CheckedProgram:
-        return check_text(self.file, self.around + self.text(conditions, placed))
+        return self.checking.program(self.file, self.around + self.text(conditions, placed))
 
     def checked(self, conditions: Sequence[Condition] = ()) -> CheckedRule:
         """The rule under conditions: at the nodes if their order allows that, else in `where`.
@@ -198,15 +196,6 @@ class Draft:
                 return self.text(placed), program.rules[self.name]
         first = next(d for d in program.diagnostics if d.severity.value == "error")
         raise NoDraft(f"the rule does not check with more conditions: {first.message}")
-
-
-_IMPORTERS: dict[str, Importer] = {}
-
-
-def check_text(file: str, text: str) -> CheckedProgram:
-    """A checked program, whose imports are read once for each file."""
-    importer = _IMPORTERS.setdefault(file, Importer(check_module))
-    return with_meanings(check_module(Source(file, text), importer).program)
 
 
 def _header(header: Header) -> str:

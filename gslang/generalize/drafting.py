@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import lru_cache
 
 from gslang.base.source import Source, Span
+from gslang.check import checked as ir
+from gslang.generalize.checking import PLAIN, Checking
 from gslang.generalize.draft import Draft, Header, NoDraft, Statement
 from gslang.syntax import nodes as n
+from gslang.syntax.families import meant_by_row, names_read
 from gslang.syntax.parser import parse
 
 Edits = Mapping[tuple[int, int], str]  # offsets in the source → the text that stands there instead
@@ -34,15 +38,17 @@ def rule_item(source: Source, name: str) -> tuple[n.Rule, str]:
     """The syntax of a rule, and the text of what it may need of its file. Raises `NoDraft`."""
     items = _parsed(source).program.items
     rule = next((item for item in items if isinstance(item, n.Rule) and item.name.id == name), None)
-    if rule is None:
+    if rule is None and "[" not in name:
         raise NoDraft(f"there is no rule `{name}` in {source.name}")
+    if rule is None or rule.table is not None:
+        raise NoDraft("rules of a family share their text: write it as a rule of its own first")
     around = [item.span.text for item in _needed(items, rule.span.text)]
     return rule, "".join(f"{text}\n" if text.endswith((";", "}")) else f"{text};\n" for text in around)
 
 
 def _needed(items: Sequence[n.Item], text: str) -> list[n.Item]:
-    """The items of a file that a text may need: of operators and functions those that it names, of operators
-    with traits all, and what these need. Each draft is checked with them.
+    """The items of a file that a text may need: of operators, functions and parameters those that it names,
+    of operators with traits all, and what these need. Each draft is checked with them.
     """
     needed = {
         k for k, item in enumerate(items)
@@ -50,7 +56,7 @@ def _needed(items: Sequence[n.Item], text: str) -> list[n.Item]:
     }
     others = {
         k: item for k, item in enumerate(items)
-        if k not in needed and isinstance(item, (n.OpDecl, n.FnDecl))
+        if k not in needed and isinstance(item, (n.OpDecl, n.FnDecl, n.ParamDecl))
     }
     texts = [text, *[items[k].span.text for k in needed]]
     while texts:
@@ -61,9 +67,40 @@ def _needed(items: Sequence[n.Item], text: str) -> list[n.Item]:
     return [items[k] for k in sorted(needed)]
 
 
+def written_out(rule: ir.CheckedRule) -> tuple[Source, str]:
+    """The text of a rule's file, and its name there. One of a family is written as a rule of its own in the
+    place of the family, under a name without brackets.
+    """
+    source = rule.span.source
+    items = _parsed(source).program.items
+    family = next((i for i in items if isinstance(i, n.Rule) and i.table and i.name.id == rule.family), None)
+    if family is None or family.table is None:
+        return source, rule.name
+    name = re.sub(r"\W+", "_", rule.name).strip("_")
+    while any(isinstance(item, n.Rule) and item.name.id == name for item in items):
+        name += "_"
+    meant = meant_by_row(family, rule.name)
+    spans = {(node.span.start, node.span.end): meant[node.id] for node in names_read(family, meant)}
+    edits = {place: _alone(item) for place, item in spans.items()}
+    edits[(family.name.span.start, family.name.span.end)] = name
+    edits[(family.table.span.start, family.table.span.end)] = ""
+    text = edited(family.span, edits)
+    return Source(
+        source.name, source.text[: family.span.start] + text + source.text[family.span.end :]
+    ), name
+
+
+def _alone(expr: n.Expr) -> str:
+    """The text of an expression that may stand anywhere."""
+    text = expr.span.text
+    enclosed = isinstance(expr, (n.Binary, n.Unary, n.Comparison, n.Conditional))
+    return f"({text})" if enclosed and not text.startswith("(") else text
+
+
 def draft_of(
-    source: Source, name: str, edits: Edits | None = None, drop: Iterable[tuple[int, int]] = ()
-) -> Draft:
+    source: Source, name: str, edits: Edits | None = None, drop: Iterable[tuple[int, int]] = (),
+    checking: Checking = PLAIN,
+) -> Draft:  # fmt: skip
     """A rule of a file as a draft.
 
     `edits`: changes to make in its text; `drop`: spans of arguments to leave out. Raises `NoDraft`.
@@ -90,7 +127,7 @@ def draft_of(
         tuple(namer.header(item) for item in rule.inputs), tuple(statements), tuple(outputs),
         tuple(edited(c.span, namer.edits) for c in rule.source.where),
         tuple(edited(s.span, namer.edits).rstrip(";") + ";" for s in rule.target.statements),
-        tuple(edited(o.span, namer.edits) for o in rule.target.outputs),
+        tuple(edited(o.span, namer.edits) for o in rule.target.outputs), checking,
     )  # fmt: skip
 
 

@@ -21,7 +21,8 @@ from gslang.engine.machine import matches
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.fold import fold
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.generalize.draft import NoDraft, check_text
+from gslang.generalize.checking import PLAIN
+from gslang.generalize.draft import NoDraft
 from gslang.generalize.example import NoRule, Reading, readings, rule_text
 from gslang.generalize.generalized import Generalized
 from gslang.generalize.observations import Place
@@ -220,7 +221,7 @@ def _named(rule: Generalized, name: str) -> Generalized:
 
 def _rank(text: str, settings: Settings, allowance: Allowance) -> int:
     """The place of the verdict on a rule as it is written in their order; 0 where there is no time for it."""
-    program = check_text("<example>", text)
+    program = PLAIN.program("<example>", text)
     (rule,) = program.rules.values()
     verdict = allowance.spend(lambda time: verify(rule, VerifySettings(time, settings.seed)), is_answer)
     return 0 if verdict is None else ORDER.index(verdict.verdict)
@@ -252,7 +253,7 @@ def _checked_text(
     text = rule_text(before, after, reading, dialect, name, with_sizes)
     if len(text) > _LONGEST:
         raise NoRule(f"it would be a rule of more than {_LONGEST:,} characters")
-    program = check_text("<example>", text)
+    program = PLAIN.program("<example>", text)
     if not program.ok:
         raise NoRule(next(d.message for d in program.diagnostics if d.severity.value == "error"))
     return text

@@ -21,8 +21,9 @@ from gslang.dialect.load import require_inference
 from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
 from gslang.generalize.candidates import named_nodes
+from gslang.generalize.checking import PLAIN, Checking
 from gslang.generalize.draft import Condition, Draft, equal_attributes
-from gslang.generalize.drafting import draft_of
+from gslang.generalize.drafting import draft_of, written_out
 from gslang.generalize.generalized import Generalized, Tried
 from gslang.generalize.lift import Lift, constants, gains, lifts
 from gslang.generalize.observations import Observations, Place
@@ -55,19 +56,22 @@ class Settings:
     """`seconds`: processor time for one rule, verdicts included; `wanted`: instances to try a conjunction
     on.
 
-    `lift`: values that the rule fixes may be left open, and attributes carried over to the target."""
+    `lift`: values that the rule fixes may be left open, and attributes carried over to the target.
+    `checking`: how its text is checked.
+    """
 
     seconds: float = SECONDS
     seed: int = 0
     wanted: int = 20
     lift: bool = True
+    checking: Checking = PLAIN
 
 
 def generalize(rule: ir.CheckedRule, settings: Settings = Settings()) -> Generalized:
     """The same as `generalize_in` for a rule whose source text is at hand, as that of every rule read from a
-    file or a text is.
+    file or a text is. One of a family is found as a rule of its own.
     """
-    return generalize_in(rule.span.source, rule.name, settings)
+    return replace(generalize_in(*written_out(rule), settings), name=rule.name)
 
 
 def generalize_in(
@@ -79,7 +83,7 @@ def generalize_in(
     Raises `NoDraft` for a rule that is not there or does not check, `InputError` if a package is missing that
     its dialect is judged with.
     """
-    written = draft_of(source, name)
+    written = draft_of(source, name, checking=settings.checking)
     rule = written.checked()
     require_inference(rule.dialect)
     found = in_time(settings.seconds, lambda: _generalized(source, name, written, rule, settings, places))
@@ -97,6 +101,8 @@ def _generalized(
     until = deadline(settings.seconds)
     first = until.within(_SHARE_OF_FIRST * settings.seconds)
     before = _plainly(verify(rule, _judging(settings, first)))
+    if any(extern.function is None for extern in rule.externs):
+        return Generalized(name, None, (), (), before, None, (), before.reason)
     tried: list[Tried] = []
     best: Generalized | None = None
     stopped = False
@@ -110,10 +116,8 @@ def _generalized(
             found = Generalized(name, layout(written.text()), (), (), before, before, tuple(tried), "", rule)
         else:
             own = until.within(_SHARE_OF_FORM * until.left) if lift.names or unread else until
-            found = _Refinement(
-                draft_of(source, name, lift.edits, lift.drop), lift, settings, before, tried, plain, places,
-                own, until,
-            ).run()
+            draft = draft_of(source, name, lift.edits, lift.drop, settings.checking)
+            found = _Refinement(draft, lift, settings, before, tried, plain, places, own, until).run()
             stopped = stopped or own.passed
         if lift.drop and (
             found.verdict is None or found.verdict.verdict != "proved" or not gains(lift, found.conditions)
@@ -127,7 +131,8 @@ def _generalized(
     if (best.text is None or unread and _rank(best) < ORDER.index("exact")) and not until.passed:
         others = (
             _Refinement(
-                draft_of(source, name, lift.edits), lift, settings, before, tried, plain, places, until, until
+                draft_of(source, name, lift.edits, (), settings.checking),
+                lift, settings, before, tried, plain, places, until, until,
             ).run()
             for lift in sorted(constants(source, name, rule), key=lambda lift: not lift.opened & unread)
             if until.left > _LEAST_SHARE * settings.seconds
@@ -378,8 +383,10 @@ class _Refinement:
         """Ties in which each attribute has a condition of its own."""
         found: list[Condition] = []
         for tie in ties:
-            names = self._attributes(tie.node) if tie.field == "*" else []
-            found += [equal_attributes(tie.value, tie.node, name) for name in names] or [tie]
+            if tie.field == "*":
+                found += [equal_attributes(tie.value, tie.node, k) for k in self._attributes(tie.node)]
+            else:
+                found.append(tie)
         return found
 
     def _together(self, chosen: Sequence[Condition]) -> list[Condition]:

@@ -113,7 +113,8 @@ def _entry(g: Generalized) -> dict[str, object]:
 def rule_file(source: Source, found: Sequence[Generalized]) -> str:
     """The rules that were found, below what their file declares and imports."""
     items = parse(source).program.items
-    head = [item.span.text for item in items if isinstance(item, (n.DialectItem, n.Use, n.OpDecl, n.FnDecl))]
+    kinds = (n.DialectItem, n.Use, n.OpDecl, n.FnDecl, n.ParamDecl)
+    head = [item.span.text for item in items if isinstance(item, kinds)]
     head = [text if text.endswith((";", "}")) else f"{text};" for text in head]
     return layout("\n".join([*head, "", *(g.text for g in found if g.text is not None)]))
 

@@ -14,7 +14,8 @@ from gslang.base.deadline import NO_TIME, Allowance, deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
-from gslang.generalize.draft import NoDraft, check_text
+from gslang.generalize.checking import PLAIN
+from gslang.generalize.draft import NoDraft
 from gslang.generalize.refine import Settings, generalize_in
 from gslang.verify.evidence import Settings as VerifySettings
 from gslang.verify.verdict import verify
@@ -61,7 +62,7 @@ def judge(given: Given, head: str, settings: Settings) -> Judged:
     if given.refused:
         return Judged(given, "refused", given.refused)
     source = Source(f"<{given.name}>", head + given.text)
-    program = check_text(source.name, source.text)
+    program = PLAIN.program(source.name, source.text)
     if not program.ok:
         error = next(d for d in program.diagnostics if d.severity.value == "error")
         return Judged(given, "refused", error.message)
@@ -118,7 +119,7 @@ def as_written(rules: Sequence[Given], head: str) -> list[Judged]:
     """The rules without a verdict; what does not check is refused."""
     found = []
     for given in rules:
-        program = None if given.refused else check_text(f"<{given.name}>", head + given.text)
+        program = None if given.refused else PLAIN.program(f"<{given.name}>", head + given.text)
         wrong = (
             next((d.message for d in program.diagnostics if d.severity.value == "error"), "")
             if program is not None

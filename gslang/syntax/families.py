@@ -7,7 +7,7 @@ the text stay those of the family.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -40,6 +40,19 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
             family=rule.name,
         )
     return tuple(made.values()), found
+
+
+def meant_by_row(rule: n.Rule, name: str) -> dict[str, n.Expr]:
+    """The row items that the names of a family's table stand for in the rule of this name."""
+    row, table = row_of(rule, name), rule.table
+    items = None if row is None or table is None else _items(row, len(table.names))
+    return {} if table is None or items is None else {n.id: item for n, item in zip(table.names, items)}
+
+
+def names_read(rule: n.Rule, names: Collection[str]) -> Iterator[n.Name]:
+    """The places where a rule reads some names."""
+    parts = (rule.inputs, rule.source, rule.target)
+    return (node for node, is_bound in _names(parts) if node.id in names and not is_bound)
 
 
 def row_of(rule: n.Rule, name: str) -> n.Expr | None:

@@ -32,6 +32,7 @@ from gslang.check.levels import levels
 from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
+from gslang.engine.externs import ALLOW
 from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
@@ -193,7 +194,7 @@ def verify_now(
     externs = rule.externs
     if any(extern.function is None for extern in externs):
         return Verdict(
-            rule.name, "unknown", f"{_resting_on(externs)}, which was not allowed to be imported", None, 0,
+            rule.name, "unknown", f"{_resting_on(externs)}, which was not imported; {ALLOW}", None, 0,
             thread_time() - began,
         )
     try:
@@ -203,7 +204,8 @@ def verify_now(
             found = replace(found, reason=f"{found.reason}; {over}")
         return replace(found, reason=f"{found.reason}; {_resting_on(externs)}") if externs else found
     except RuleFailed as error:
-        return Verdict(rule.name, "unknown", error.reason, None, 0, thread_time() - began)
+        reason = f"{error.reason}; {error.help}" if error.help else error.reason
+        return Verdict(rule.name, "unknown", reason, None, 0, thread_time() - began)
 
 
 def _resting_on(externs: Sequence[Extern]) -> str:

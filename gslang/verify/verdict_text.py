@@ -51,9 +51,12 @@ class Layout:
             + "\n"
         )
 
-    def verdict(self, v: Verdict, rule: CheckedRule, explain: bool = False) -> str:
+    def verdict(
+        self, v: Verdict, rule: CheckedRule, explain: bool = False, given: Sequence[str] = ()
+    ) -> str:
         """The line of a verdict and what is shown below it: a counterexample; with `explain`, the laws of a
         proof as they are stated, or what stopped it; why a proof has no certificate though one was asked for.
+        `given`: options about the rule, which a suggested command repeats.
         """
         instances = f" ({v.instances} instance{'s' * (v.instances != 1)})" if v.verdict != "proved" else ""
         lines = []
@@ -66,7 +69,8 @@ class Layout:
         if v.uncertified:
             lines.append(f"  no certificate: {v.uncertified}")
         if v.verdict == "refuted":
-            command = shlex.join(["gslc", "generalize", relative_path(rule.span.source.name), v.rule])
+            file = relative_path(rule.span.source.name)
+            command = shlex.join(["gslc", "generalize", file, v.rule, *given])
             lines.append(f"  help: `{command}` finds conditions")
         return self.line(v.verdict, v.rule, v.reason + instances, f"{v.seconds:.1f} s") + "".join(
             f"{line}\n" for line in lines

@@ -37,6 +37,18 @@ def test_a_zero_is_found() -> None:
     assert g.verdict is not None and g.verdict.verdict == "proved"
 
 
+def test_two_calls_without_attributes_have_none_to_be_equal() -> None:
+    g = found("rule r(x): Neg(Neg(x)) => Neg(x);", "onnx")
+    assert g.before.verdict == "refuted" and g.reason == "no instance was found on which the sides agree"
+
+
+def test_rules_of_a_family_have_no_text_of_their_own() -> None:
+    family = Source("<test>", "dialect onnx;\nrule r(x) for F in Relu, Neg: F(F(x)) => F(x);")
+    for name in ("r", "r[Neg]"):
+        with pytest.raises(NoDraft, match="as a rule of its own"):
+            draft_of(family, name)
+
+
 def test_a_rule_that_holds_stays() -> None:
     g = found("rule r(x): nn.relu(nn.relu(x)) => nn.relu(x);")
     assert g.unchanged and g.verdict is not None and g.verdict.verdict == "proved"
