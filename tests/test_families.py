@@ -113,3 +113,39 @@ def test_only_names_that_are_imported_are_looked_for(file: Path, monkeypatch: py
     )
     assert len(gslang.load(user).own) == 10
     assert "neutral" in asked and not {"r0", "r8"} & {*asked}
+
+
+CHOICES = """dialect onnx;
+## By the operator of a call.
+rule twice(x) for F in Relu, Neg { y = F(F(x)); y => Relu(x) if y.op == "Relu" else x }
+## By another item of the row.
+rule item(x) for (F, e) in (Relu, 0), (Neg, 1) { y = F(F(x)); y => Relu(x) if e == 0 else x }
+## By the alternative that matched, whatever it is called in the row.
+rule either(x) for (F, G) in (Relu, Neg), (Sigmoid, Relu) {
+    y = (a := F(x)) | (b := G(x));
+    Neg(y) => match y { a => Neg(F(x) + 0), b => x if b.op == "Neg" else Neg(y) }
+}
+test "Relu" for twice[Relu] { x: input float32[2]; Relu(Relu(x)) => Relu(x) }
+test "Neg" for twice { x: input float32[2]; Neg(Neg(x)) => x }
+test "the other operator" for twice[Relu] { x: input float32[2]; Neg(Neg(x)) => unchanged }
+test "item" for item { x: input float32[2]; Relu(Neg(Neg(x))) => Relu(x) }
+test "first" for either[Sigmoid, Relu] { x: input float32[2]; Neg(Sigmoid(x)) => Neg(Sigmoid(x) + 0) }
+test "second" for either[Relu, Neg] { x: input float32[2]; Neg(Neg(x)) => x }
+test "neither" for either[Relu, Neg] { x: input float32[2]; Neg(Sigmoid(x)) => unchanged }
+"""
+
+
+def test_choices_by_what_the_row_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "choices.gsl"
+    path.write_text(CHOICES)
+    assert main(["check", str(path)]) == 0 and main(["test", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(path), "--require", "proved"]) == 0, capsys.readouterr().out
+
+
+def test_a_condition_that_one_row_never_fulfils(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text("## d\nrule r(x) for (f, e) in (abs, 0), (exp, 1): f(f(x)) where e == 0 => f(x);\n")
+    assert main(["lint", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "`e == 0` is never true" in out and "always true" not in out

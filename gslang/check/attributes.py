@@ -16,6 +16,7 @@ from gslang.check.context import (
     Lowering,
     NodeOf,
     NodesOf,
+    OperatorOf,
     Stop,
     TargetOf,
     ValueOf,
@@ -47,6 +48,8 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     match base:
         case NodeOf():
             read = links.whose(lowering, base, field)
+            if field == "op" and (operator := _only_operator(lowering, read)) is not None:
+                return ValueOf(ir.Const(operator), "any")
             return ValueOf(
                 ir.NodeAttr(read.place, read.node, field), attribute_type(lowering, expr, read.node)
             )
@@ -67,10 +70,22 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case ValueOf(_, kind):
             hint = "its length is `len(…)`, its items are `…[0]`" if kind == "tuple" else None
             lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span, hint)
+        case OperatorOf(variable):
+            lowering.stop(
+                "E0502", f"an operator variable has no attribute `{field}`", expr.span,
+                f"name a call of it by a statement, `y = {variable}(x);`, and read `y.{field}`",
+            )
     lowering.stop(
         "E0502", f"this expression has no attribute `{field}`", expr.span,
         "attributes are read from a node: name it by a statement, or read `[b.y.axis for b in branch]`",
     )
+
+
+def _only_operator(lowering: Lowering, what: NodeOf) -> str | None:
+    """The operator of a call that names it, if that is part of each match; None of other nodes."""
+    pattern = lowering.patterns[what.node]
+    named = isinstance(pattern, ir.CallNode) and pattern.variable is None and len(pattern.operators) == 1
+    return pattern.operators[0] if named and isinstance(what.place, ir.Own) else None
 
 
 def _fact_meant(field: str, node: str) -> str:

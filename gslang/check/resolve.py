@@ -7,8 +7,18 @@ side, `targets` on the target side; `calls` tells which), everything else makes 
 
 from __future__ import annotations
 
-from gslang.base.suggest import did_you_mean
-from gslang.check import attributes, calls, chains, links, parameters, patterns, targets, templates, values
+from gslang.check import (
+    arms,
+    attributes,
+    calls,
+    chains,
+    links,
+    parameters,
+    patterns,
+    targets,
+    templates,
+    values,
+)
 from gslang.check import checked as ir
 from gslang.check.context import (
     KINDS,
@@ -351,41 +361,28 @@ def _loop_names(lowering: Lowering, expr: n.Comprehension) -> tuple[ir.Value, di
 
 
 def _match(lowering: Lowering, expr: n.Match) -> Denotation:
-    what = resolve(lowering, expr.subject)
-    if not isinstance(what, NodeOf) or not isinstance(lowering.patterns[what.node], ir.AltNode):
-        lowering.stop(
-            "E0403", "`match` needs an alternation", expr.subject.span,
-            "name an `a | b` of the source",
-        )
+    what = arms.alternation(lowering, expr)
     branches = lowering.branch_names[what.node]
-    arms: list[tuple[n.Arm, Denotation] | None] = [None] * len(branches)
+    found: list[tuple[n.Arm, Denotation] | None] = [None] * len(branches)
     for arm in expr.arms:
-        if arm.name is None:
-            chosen = [k for k, known in enumerate(arms) if known is None]
-        elif arm.name.id in branches:
-            chosen = [k for k, name in enumerate(branches) if name == arm.name.id]
-        else:
-            guess = did_you_mean(arm.name.id, [b for b in branches if b])
-            lowering.error(
-                "E0402", f"`{arm.name.id}` is not an alternative of this", arm.name.span,
-                f"did you mean `{guess}`?" if guess else "name alternatives: `(a := p) | (b := q)`",
-            )  # fmt: skip
+        chosen = arms.chosen_by(lowering, arm, branches)
+        if not chosen:
             continue
         result = resolve(lowering, arm.value)
         for k in chosen:
-            if arms[k] is None:
-                arms[k] = (arm, result)
-    values.check_covered(lowering, expr, branches, arms)
-    present = [arm for arm in arms if arm is not None]
+            if found[k] is None:
+                found[k] = (arm, result)
+    arms.check_covered(lowering, expr, branches, found)
+    present = [arm for arm in found if arm is not None]
     if any(is_tensor(result) for _, result in present):
         if lowering.side == "source":
             lowering.stop(
                 "E0504", "`match` is not a pattern", expr.span,
                 "use it in attributes and targets; alternatives are written `p | q`",
             )
-        numbers = tuple(None if a is None else targets.target_of(lowering, a[0].value, a[1]) for a in arms)
+        numbers = tuple(None if a is None else targets.target_of(lowering, a[0].value, a[1]) for a in found)
         return lowering.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
-    forced = [None if a is None else values.force(lowering, a[0].value, a[1]) for a in arms]
+    forced = [None if a is None else values.force(lowering, a[0].value, a[1]) for a in found]
     kinds = {f.type for f in forced if f is not None}
     kind = kinds.pop() if len(kinds) == 1 else "any"
     return ValueOf(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from gslang.base.diagnostics import Label
 from gslang.base.source import Span
-from gslang.check import attribute_values
+from gslang.check import arms, attribute_values
 from gslang.check import checked as ir
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
@@ -283,7 +281,20 @@ def _compare(
                 "compare two numbers: items `x.shape[0]`, the length `len(x.shape)`",
             )
     attribute_values.check_comparison(lowering, operator, a.value, b.value, left_expr, right_expr)
-    return ir.CompareValue(operator, a.value, b.value)
+    return _settled(operator, a.value, b.value) or ir.CompareValue(operator, a.value, b.value)
+
+
+def _settled(operator: str, a: ir.Value, b: ir.Value) -> ir.Const | None:
+    """The outcome of a comparison of two literals, such as items of a family's row; None for all others. The
+    value of a parameter is another one in another run.
+    """
+    if not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.name or b.name:
+        return None
+    if type(a.value) is not type(b.value) or not isinstance(a.value, (int, str)):
+        return None
+    if operator in ("==", "!="):
+        return ir.Const((a.value == b.value) is (operator == "=="))
+    return None
 
 
 def distinct(lowering: Lowering, expr: n.Call) -> ValueOf:
@@ -405,48 +416,16 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
 
 
 def _match_test(lowering: Lowering, expr: n.Match) -> ir.Test:
-    what = lowering.resolve(expr.subject)
-    if not isinstance(what, NodeOf) or what.node not in lowering.branch_names:
-        lowering.stop(
-            "E0403", "`match` needs an alternation", expr.subject.span, "name an `a | b` of the source"
-        )
+    what = arms.alternation(lowering, expr)
     names = lowering.branch_names[what.node]
-    arms: list[ir.Test | None] = [None] * len(names)
+    tests: list[ir.Test | None] = [None] * len(names)
     for arm in expr.arms:
         found = test(lowering, arm.value)
-        for k, name in enumerate(names):
-            if arms[k] is None and (arm.name is None or arm.name.id == name):
-                arms[k] = found
-    check_covered(lowering, expr, names, arms)
-    return ir.SelectTest(what.place, what.node, tuple(arms))
-
-
-def check_covered(
-    lowering: Lowering, expr: n.Match, branches: Sequence[str | None], arms: Sequence[object]
-) -> None:
-    """Report alternatives without an arm: a match of one of them could never be applied; and arms that an
-    earlier one leaves nothing for.
-    """
-    chosen: dict[str, n.Arm] = {}
-    for arm in expr.arms:
-        name = "_" if arm.name is None else arm.name.id
-        first = chosen.get("_") or chosen.setdefault(name, arm)
-        if first is not arm:
-            lowering.error(
-                "E0403", f"this arm for `{name}` is never chosen", arm.span, "remove one of them",
-                related=(Label(first.span, "chosen instead"),),
-            )
-    if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:
-        lacking = [
-            name or f"number {k + 1}" for k, (name, arm) in enumerate(zip(branches, arms)) if arm is None
-        ]
-        named = [name for name in lacking if name in branches]
-        lowering.error(
-            "E0403",
-            "`match` has no arm for "
-            f"{' and '.join(f'`{x}`' if x in branches else f'alternative {x}' for x in lacking)}",
-            expr.span, f"add `{named[0] if named else '_'} => …`" + (" or `_ => …`" if named else ""),
-        )
+        for k in arms.chosen_by(lowering, arm, names):
+            if tests[k] is None:
+                tests[k] = found
+    arms.check_covered(lowering, expr, names, tests)
+    return ir.SelectTest(what.place, what.node, tuple(tests))
 
 
 def _has_hole(expr: n.Expr | n.Star) -> bool:

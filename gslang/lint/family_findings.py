@@ -44,6 +44,7 @@ def _superfluous_in_some(group: list[Finding], rules: int) -> bool:
 
 
 def _told_once(group: list[Finding], rules: int) -> Finding:
-    first = group[0]
+    # what is always true in others is not superfluous
+    first = next((one for one in group if NEVER in one.message), group[0])
     alike = len(group) >= rules and all(one.fix == first.fix for one in group)
     return first if alike else replace(first, fix=None)

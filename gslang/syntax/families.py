@@ -46,7 +46,7 @@ def meant_by_row(rule: n.Rule, name: str) -> dict[str, n.Expr]:
     """The row items that the names of a family's table stand for in the rule of this name."""
     row, table = row_of(rule, name), rule.table
     items = None if row is None or table is None else _items(row, len(table.names))
-    return {} if table is None or items is None else {n.id: item for n, item in zip(table.names, items)}
+    return {} if table is None or items is None else {name.id: item for name, item in zip(table.names, items)}
 
 
 def names_read(rule: n.Rule, names: Collection[str]) -> Iterator[n.Name]:
@@ -114,11 +114,13 @@ def _names(item: object, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
     elif isinstance(item, tuple):
         for part in item:
             yield from _names(part, bound)
-    elif is_dataclass(item) and isinstance(item, n.Node) and not isinstance(item, (n.Spread, n.Kind)):
+    elif is_dataclass(item) and isinstance(item, n.Node) and not isinstance(item, (n.Spread, n.Kind, n.Arm)):
         for f in fields(item):
             yield from _names(getattr(item, f.name), f.name in _BINDING)
     elif isinstance(item, n.Spread):
         yield from _names(item.base)
+    elif isinstance(item, n.Arm):  # its name is that of an alternative
+        yield from _names(item.value)
     elif isinstance(item, n.Kind):
         yield from _names(item.arguments)
 
