@@ -18,6 +18,7 @@ from gslang.lint.run_lints import lint_program
 TEXT = """## The smallest size.
 param threshold: int >= 1 = 64;
 param scales: (str, float)[] = ();
+param rate: float = 0.5;
 fn scale_of(key) = [v for k, v in scales if k == key][0];
 ## Large ones.
 rule big(x) { y = exp(x); y where x.shape[0] >= threshold => y + 0.0 - 0.0 }
@@ -39,9 +40,9 @@ def test_default_and_given_values(file: Path, capsys: pytest.CaptureFixture[str]
     assert main(["test", str(file), "--rule", "big"]) == 0
     assert main(["test", str(file), "--rule", "big", "--define", "threshold=10"]) == 1
     assert main(["test", str(file), "--rule", "big"]) == 0  # nothing of the run before is kept
-    assert gslang.load(file).parameters == {"threshold": 64, "scales": ()}
+    assert gslang.load(file).parameters == {"threshold": 64, "scales": (), "rate": 0.5}
     given = gslang.load(file, defines={"threshold": 3, "scales": {"a": 0.5, "b": 2}})
-    assert given.parameters == {"threshold": 3, "scales": (("a", 0.5), ("b", 2))}
+    assert given.parameters == {"threshold": 3, "scales": (("a", 0.5), ("b", 2)), "rate": 0.5}
     assert gslang.parse_rules(TEXT, defines={"threshold": 3}).parameters["threshold"] == 3
 
 
@@ -65,12 +66,26 @@ def test_tables_from_json(file: Path, tmp_path: Path, capsys: pytest.CaptureFixt
     [
         ("threshold=0", "does not match its type"), ("threshold=many", "does not match its type"),
         ("treshold=1", "did you mean `threshold`?"), ("threshold", "expected NAME=VALUE"),
-        ("scales=@nowhere.json", "nowhere.json"),
+        ("scales=@nowhere.json", "nowhere.json"), ("rate=NaN", "value nan given for `rate` is not finite"),
+        ("rate=1e999", "is not finite"), ("rate=-Infinity", "is not finite"), ("rate=nan", "match its type"),
+        ('scales={"a": NaN}', "is not finite"),
     ],
 )
 def test_mistakes(given: str, told: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(file), "--define", given]) != 0
     assert told in capsys.readouterr().err
+
+
+def test_numbers_in_a_file_are_finite(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "scales.json"
+    for number in ("NaN", "1e999", "-Infinity"):
+        table.write_text(f'{{"a": 1, "b": {number}}}')
+        assert main(["check", str(file), "--define", f"scales=@{table}"]) == 1
+        assert "is not finite" in capsys.readouterr().err
+    with pytest.raises(gslang.RuleError, match="is not finite"):
+        gslang.load(file, defines={"rate": float("inf")})
 
 
 def test_a_broken_json_file(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -41,7 +42,12 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
             error(f"`{name}` has no value", item.name, f"give it a default, or a value: `--define {name}=…`")
         return replace(item, value=default if len(found) == before else NotConstant())
     value = plain(defines[name])
-    if contains(domain, value) is False:
+    if not _is_finite(value):
+        error(
+            f"the value {value_text(value)} given for `{name}` is not finite", item.name,
+            "give finite numbers, of at most about 1.8e308: rules have no others",
+        )
+    elif contains(domain, value) is False:
         error(
             f"the value {value_text(value)} given for `{name}` does not match its type", item.name,
             f"declared: `{domain_text(domain)}`",
@@ -54,6 +60,13 @@ def plain(value: object) -> object:
     if isinstance(value, Mapping):
         return tuple((str(key), plain(part)) for key, part in value.items())
     return tuple(map(plain, value)) if isinstance(value, (list, tuple)) else value
+
+
+def _is_finite(value: object) -> bool:
+    """True unless a value is an infinite number or none (NaN), or has one inside."""
+    if isinstance(value, tuple):
+        return all(map(_is_finite, value))
+    return not isinstance(value, float) or math.isfinite(value)
 
 
 def type_of(item: n.ParamDecl) -> str:
