@@ -14,6 +14,8 @@ import pytest
 import gslang
 from gslang.check.checked import CheckedRule, called
 from gslang.cli.main import main
+from gslang.graph.annotations import annotations_of
+from gslang.graph.builder import Builder
 
 TEXT = """## What is neutral.
 rule neutral(x) for (Op, e) in (add, 0), (multiply, 1), (multiply, 0):
@@ -149,3 +151,17 @@ def test_a_condition_that_one_row_never_fulfils(tmp_path: Path, capsys: pytest.C
     assert main(["lint", str(path)]) == 1
     out = capsys.readouterr().out
     assert "`e == 0` is never true" in out and "always true" not in out
+
+
+def test_annotations_read_the_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    text = "@attach(step = e, op = y.op)\nrule r(x, z: const) for (F, e) in (add, 0), (multiply, 1) {\n"
+    path.write_text(text + "    y = F(x, z); y where z.value == e => abs(x) }\n")
+    rules = gslang.load(path)
+    b = Builder(rules.programs[0].dialect)
+    b.graph.set_outputs([b.call("multiply", b.input("x", (2,)), b.const(1.0))])
+    result = rules.apply(b.graph)
+    assert annotations_of(result.graph, result.graph.outputs[0]) == {"step": 1, "op": "multiply"}
+    path.write_text("@attach(step = e)\nrule r(x) for (F, e) in (abs, 0), (exp, 1): F(F(x)) => F(x);\n")
+    assert main(["generalize", str(path), "r[abs, 0]"]) == 0
+    assert "@attach(step = 0)" in capsys.readouterr().out

@@ -35,6 +35,10 @@ FACTS = {
     "kind": "str",
     "name": "any",
 }
+_OF_VALUES = {
+    "tuple": "its length is `len(…)`, its items are `…[0]`",
+    "graph": "a body is compared, or its calls are counted: `calls(y.then_branch, Relu) == 0`",
+}
 NEW_FACTS = ("shape", "dtype", "ndim")
 
 
@@ -68,7 +72,7 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case TargetOf():
             return _type_of_new(lowering, expr, base)
         case ValueOf(_, kind):
-            hint = "its length is `len(…)`, its items are `…[0]`" if kind == "tuple" else None
+            hint = _OF_VALUES.get(kind, "attributes are read from a node, which a statement names")
             lowering.stop("E0502", f"a value ({kind}) has no attribute `{field}`", expr.span, hint)
         case OperatorOf(variable):
             lowering.stop(

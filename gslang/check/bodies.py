@@ -13,7 +13,7 @@ from typing import Final
 
 from gslang.check import call_arguments, values
 from gslang.check import checked as ir
-from gslang.check.context import KINDS, Lowering, NodeOf, OperatorOf, branches_of
+from gslang.check.context import KINDS, Lowering, NodeOf, OperatorOf, ValueOf, branches_of
 from gslang.check.unknown_operator import refuse, refuse_expression
 from gslang.check.variables import dotted
 from gslang.check.walks import walk
@@ -31,17 +31,24 @@ def is_body(lowering: Lowering, signatures: Sequence[Signature], attribute: str,
     match value:
         case n.Name(name):
             return isinstance(lowering.look_up(name), NodeOf)
-        case n.Attribute():
-            return isinstance(lowering.resolve(value), NodeOf)  # `prev.y`, not `y.else_branch`
+        case n.Attribute():  # `prev.y`, `x.shape`, not `y.else_branch`
+            what = lowering.resolve(value)
+            return not isinstance(what, ValueOf) or what.type not in ("graph", "any")
         case n.Literal(None) | n.Hole() | n.Walrus() | n.Conditional() | n.Match():
             return False
     return True
 
 
-def computes(lowering: Lowering, expr: n.Expr) -> ir.Computes:
-    """The test of a body: an expression, or a tuple of one for each output."""
+def computes(lowering: Lowering, signatures: Sequence[Signature], expr: n.Expr) -> ir.Computes:
+    """The test of a body: an expression, or a tuple of one for each output. `signatures`: of the call."""
     items = expr.items if isinstance(expr, n.TupleExpr) else (expr,)
-    return ir.Computes(tuple([_part(lowering, item) for item in items]))
+    test = ir.Computes(tuple([_part(lowering, item) for item in items]))
+    if all(s.name == "If" for s in signatures) and any(isinstance(p, ir.BodyInput) for p in walk(test)):
+        lowering.stop(
+            "E0506", "the bodies of `If` have no inputs", expr.span,
+            "they read values from outside: name one, as in `then_branch = Relu(x)`",
+        )
+    return test
 
 
 def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
@@ -49,8 +56,13 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
     match expr:
         case n.Hole():
             return ir.Anything()
-        case n.Index(n.Name("input"), n.Literal(int() as index)):
+        case n.Index(n.Name("input"), n.Literal(int() as index)) if index >= 0:
             return ir.BodyInput(index)
+        case n.Index(n.Name("input")):
+            lowering.stop(
+                "E0506", "an input of a body is named by its number", expr.span,
+                "write `input[0]` for the first one",
+            )
         case n.Name(name) if isinstance(what := lowering.look_up(name), NodeOf):
             lowering.used_inputs.add(name)
             return ir.OuterValue(what.place, what.node, expr.span)
@@ -62,13 +74,7 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
                 )
             return ir.OuterValue(what.place, what.node, expr.span)
         case n.Call():
-            call = _call(lowering, expr)
-            if isinstance(call, ir.BodyCall) and lowering.dialect.operators[call.operator].several_results:
-                lowering.stop(
-                    "E0309", f"`{call.operator}` has several results", expr.span,
-                    f"project one: `{call.operator}(…).0`",
-                )
-            return call
+            return _result(lowering, expr)
         case n.Projection(n.Call() as base, index) | n.Index(n.Call() as base, n.Literal(int() as index)):
             return ir.BodyResult(_call(lowering, base), index)
         case n.Binary("+" | "-" | "*" | "/" as operator, left, right):
@@ -88,6 +94,25 @@ def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
         "E0504", "a body is described by calls, values of the source, its inputs and constants", expr.span,
         "for example `then_branch = Add(Relu(x), 1)`, `body = (input[1], Neg(input[2]))`",
     )
+
+
+def _result(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
+    """The only result of a call; of `f?(x)` that, or the operand."""
+    call = _call(lowering, expr)
+    if not isinstance(call, ir.BodyCall):
+        return call
+    if lowering.dialect.operators[call.operator].results != "tensor":
+        lowering.stop(
+            "E0309", f"`{call.operator}` has several results", expr.span,
+            f"project one: `{call.operator}(…).0`",
+        )
+    if not expr.optional:
+        return call
+    if len(call.operands) != 1 or (operand := call.operands[0]) is None:
+        lowering.stop(
+            "E0504", "`?` is for operators with one operand", expr.span, "write both alternatives: `p | q`"
+        )
+    return ir.BodyChoice((call, operand))
 
 
 def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:

@@ -289,6 +289,8 @@ class Lowering:
                 "E0202", f"`{name.id}` is bound twice", name.span, "choose another name",
                 related=(Label(known, "first bound here"),),
             )  # fmt: skip
+            if self.look_up(name.id) is None:  # the first one is local to a block
+                scope[name.id] = Lost()
             return
         self.bound_at[name.id] = name.span
         scope[name.id] = what

@@ -36,7 +36,9 @@ def make_call(
     said = [argument for argument in attributes if argument not in inside]
     given = given | {argument.name for argument in inside}
     constraints = call_arguments.constraints(lowering, signatures, shown, said, given)
-    constraints += [ir.Constraint(a.name, bodies.computes(lowering, a.value), a.span) for a in inside]
+    constraints += [
+        ir.Constraint(a.name, bodies.computes(lowering, signatures, a.value), a.span) for a in inside
+    ]
     if variable is not None:
         narrow_by_operands(lowering, expr, variable, [_is_tuple(lowering, operand) for operand in operands])
     _check_operands(lowering, expr, shown, signatures, operands)

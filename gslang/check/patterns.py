@@ -167,10 +167,12 @@ def node_of(lowering: Lowering, expr: n.Expr | n.Star, what: Denotation) -> int:
                 name=None, span=expr.span, block=lowering.block, constraints=(constraint,), kind="const",
                 is_input=False,
             )).node
-        case BlockOf() | NodesOf() | InstanceOf():
+        case BlockOf(block) | NodesOf(block) | InstanceOf(block):
+            run = lowering.runs.get(block)
             lowering.stop(
-                "E0607", "write a sequence with `*`, among fields, variadic operands or outputs", expr.span,
-                "write `*name.node`",
+                "E0607", "a sequence is written with `*`, among fields, variadic operands or outputs",
+                expr.span, "write `*name.node`" if run is None else
+                f"the source continues from a chain's end: `{lowering.blocks[block].name}[-1].{run.link}`",
             )
     lowering.stop(
         "E0307", "expected a tensor as an operand", expr.span,

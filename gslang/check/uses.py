@@ -70,6 +70,9 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
         "expected an operator with bodies (`If`, `Loop`, `Scan`), `calls(y)`, or one of its bodies, "
         "`calls(y.then_branch)`"
     )
+    if isinstance(what, NodeOf) and isinstance(result := lowering.patterns[what.node], ir.ProjNode):
+        if _has_bodies(lowering, result.base):
+            hint = "it is a result; name the call with a statement, `c = If(…);`, and write `calls(c)`"
     lowering.stop("E0505", "`calls` counts calls in bodies, and this node has none", expr.span, hint)
 
 

@@ -215,7 +215,9 @@ def logical(lowering: Lowering, expr: n.Binary, operator: str) -> ValueOf:
     return ValueOf(ir.AllOf(tuple(items)) if operator == "and" else ir.AnyOf(tuple(items)), "bool")
 
 
-_KINDS_OF = {"int": 1, "float": 1, "number": 1, "bool": 1, "str": 2, "dtype": 2, "tuple": 3, "none": 4}
+_KINDS_OF = {
+    "int": 1, "float": 1, "number": 1, "bool": 1, "str": 2, "dtype": 2, "tuple": 3, "none": 4, "graph": 5,
+}
 
 
 def comparison(lowering: Lowering, expr: n.Comparison) -> ValueOf:

@@ -84,10 +84,7 @@ def written_out(rule: ir.CheckedRule) -> tuple[Source, str]:
     edits = {place: _alone(item) for place, item in spans.items()}
     edits[(family.name.span.start, family.name.span.end)] = name
     edits[(family.table.span.start, family.table.span.end)] = ""
-    text = edited(family.span, edits)
-    return Source(
-        source.name, source.text[: family.span.start] + text + source.text[family.span.end :]
-    ), name
+    return Source(source.name, edited(Span(source, 0, len(source.text)), edits)), name
 
 
 def _alone(expr: n.Expr) -> str:

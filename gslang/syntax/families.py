@@ -36,8 +36,8 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
         meant = {name.id: item for name, item in zip(table.names, items)}
         made[name] = replace(
             rule, name=replace(rule.name, id=name), inputs=_filled(rule.inputs, meant),
-            source=_filled(rule.source, meant), target=_filled(rule.target, meant), table=None,
-            family=rule.name,
+            source=_filled(rule.source, meant), target=_filled(rule.target, meant),
+            annotations=_filled(rule.annotations, meant), table=None, family=rule.name,
         )
     return tuple(made.values()), found
 
@@ -51,8 +51,12 @@ def meant_by_row(rule: n.Rule, name: str) -> dict[str, n.Expr]:
 
 def names_read(rule: n.Rule, names: Collection[str]) -> Iterator[n.Name]:
     """The places where a rule reads some names."""
-    parts = (rule.inputs, rule.source, rule.target)
-    return (node for node, is_bound in _names(parts) if node.id in names and not is_bound)
+    return (node for node, is_bound in _names(_parts(rule)) if node.id in names and not is_bound)
+
+
+def _parts(rule: n.Rule) -> tuple[object, ...]:
+    """The parts of a rule in which the names of its table can be read."""
+    return rule.inputs, rule.source, rule.target, rule.annotations
 
 
 def row_of(rule: n.Rule, name: str) -> n.Expr | None:
@@ -89,7 +93,7 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
             "E0202", "this table has a duplicate name", Label(table.span), help="choose another name"
         )
     used: set[str] = set()
-    for node, is_bound in _names((rule.inputs, rule.source, rule.target)):
+    for node, is_bound in _names(_parts(rule)):
         if node.id in names and is_bound:
             yield Diagnostic(
                 "E0202", f"`{node.id}` is bound twice", Label(node.span), help="choose another name",

@@ -126,6 +126,9 @@ def test_alternatives_in_a_body(readable: bool) -> None:
         for other in ("e = Exp(w)", "a = Abs(w)  e = Exp(a)", "e = Abs(w)")
     ]
     assert found == [1, 1, 0, 1, 1, 0, 0, 0, 0]
+    optional = "If(c, x, w, then_branch = Neg(Relu?(x)), else_branch = w).0"
+    bodies = ("t = Neg(x)", "r = Relu(x)  t = Neg(r)", "r = Abs(x)  t = Neg(r)")
+    assert [matches(optional, branches(then, "e = Identity(w)"), readable) for then in bodies] == [1, 1, 0]
 
 
 @pytest.mark.parametrize("readable", [False, True])
@@ -183,7 +186,7 @@ def test_models_compute_the_same_without_the_bodies() -> None:
         ("If(c, x, then_branch = Reluu(x), else_branch = _).0", "did you mean `Relu`"),
         ("If(c, x, then_branch = Relu(x, w), else_branch = _).0", "takes 1 operand"),
         ("If(c, x, then_branch = Softmax(x, axs = 1), else_branch = _).0", "did you mean `axis`"),
-        ("If(c, x, then_branch = any(), else_branch = _).0", "`_` matches any value"),
+        ("If(c, x, then_branch = any(), else_branch = _).0", "`any` is a kind of input"),
         ("If(c, x, then_branch = keep Relu(x), else_branch = _).0", "a body is described by calls"),
         ('If(c, x, then_branch = "x", else_branch = _).0', "expected a tensor"),
         ("If(c, x, then_branch = Dropout(x), else_branch = _).0", "project one: `Dropout"),
