@@ -12,6 +12,7 @@ from gslang.check import checked as ir
 from gslang.check import externs, pattern_calls, patterns, targets, uses, values
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
+    FUNCTIONS,
     USES,
     BlockOf,
     Denotation,
@@ -57,7 +58,9 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if isinstance(function, n.ParamDecl):
         lowering.stop(
             "E0304", f"`{name}` is a parameter of the file and cannot be called", expr.callee.span,
-            f"write `{name}`",
+            "rename the parameter, which hides what is called so"
+            if name in FUNCTIONS or lowering.dialect.get(name) is not None
+            else f"write `{name}`",
         )
     if function is not None:
         return _expand(lowering, expr, function)

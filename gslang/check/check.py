@@ -16,6 +16,7 @@ from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
+from gslang.check.context import KINDS
 from gslang.check.externs import check_function
 from gslang.check.families import check_rules
 from gslang.check.implied_dialect import meant_dialect
@@ -246,6 +247,12 @@ def functions_of(
                 ))
                 continue
             if isinstance(item, n.ParamDecl):
+                if name in KINDS:
+                    found.append(Diagnostic(
+                        "E0203", f"`{name}` is a kind and cannot be bound", Label(item.name.span),
+                        help="choose another name",
+                    ))
+                    continue
                 result[name] = settled(item, defines, found)
                 continue
             found += check_function(item)

@@ -95,16 +95,14 @@ class TypeReader:
         if type.name not in ATTRIBUTE_TYPES:
             known = (*OPERAND_TYPES, *ATTRIBUTE_TYPES)
             guess = did_you_mean(type.name, (*known, "layout", "distinct"))
-            message = (
-                f"`{type.name}` is the type of an operand" if type.name in OPERAND_TYPES
-                else f"unknown type `{type.name}`"
-            )
-            self.report(
-                message, type,
-                f"did you mean `{guess}`?" if guess and guess != type.name else f"types: {', '.join(known)}",
-            )
+            if type.name in OPERAND_TYPES:
+                values = f"types of values: {', '.join(ATTRIBUTE_TYPES)}; tuples: `int[]`, `(str, float)`"
+                self.report(f"`{type.name}` is the type of an operand", type, values)
+            else:
+                hint = f"did you mean `{guess}`?" if guess else f"types: {', '.join(known)}"
+                self.report(f"unknown type `{type.name}`", type, hint)
         if type.arguments and type.name != "dtype":
-            self.report(f"`{type.name}` takes no arguments", type, None)
+            self.report(f"`{type.name}` takes no arguments", type, f"write `{type.name}`")
             return Anything(type.name)
         if type.name in _NUMBERS:
             return Interval(type.name)
@@ -164,7 +162,8 @@ class TypeReader:
                 type.name == "int" and isinstance(bound, Fixed) and isinstance(bound.value, float)
                 and expr is not None
             ):
-                self.report("the bounds of an `int` are integers", expr, None)
+                hint = "write an integer, or declare a `float`"
+                self.report("the bounds of an `int` are integers", expr, hint)
         low, high = (None if bound is None else resolve(bound, NOTHING) for bound in (lower, upper))
         if low is not None and high is not None and (low > high or low == high and type.below):
             self.report("no number lies in this range", type, "the lower bound comes first")

@@ -292,6 +292,8 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if expected == {"RESULT_ARROW"}:
         return "state its result: `-> tensor`"
     if {"RESULT_ARROW", "EQUAL"} <= expected:
+        if re.search(r"@extern\b[^;{}]*\Z", before):
+            return "state the result of the Python function: `-> bool`"
         return "a function is written `fn name(x) = expression;`"
     if found == ";" and expected <= {"ARROW", "BOTH_ARROW"}:
         return "a rule has two sides: `source => target`"
