@@ -66,6 +66,7 @@ class _Scan:
     def __init__(self, tokens: Tokens, keyword: str) -> None:
         self.tokens, self.keyword = tokens, keyword
         self.names: dict[str, list[Mark]] = {}
+        self.table: list[tuple[str, int, int, Mark]] = []  # the names of a family's table
         self.arrow = len(tokens.all)  # of a test: where its second graph begins
 
     def run(self) -> Iterator[Mark]:
@@ -305,7 +306,7 @@ class _Scan:
         yield from self.body(at + 1, len(t.all), skip)
         for k in range(at):
             if t.text(k) == "attach" and t.text(k - 1) == "@" and t.text(k + 1) == "(":
-                yield from self.mentions(k + 2, t.end_of_bracket(k + 1), set(), {}, [])
+                yield from self.mentions(k + 2, t.end_of_bracket(k + 1), set(), {}, self.table)
 
     # ── statements and expressions ──
 
@@ -339,6 +340,7 @@ class _Scan:
                         )
                         skip.add(j)
                         yield mark
+        self.table = [local for local in locals_ if local[1] < 0]
         yield from self.mentions(begin, end, skip, templates, locals_)
 
     def mentions(

@@ -313,6 +313,7 @@ def test_names_of_a_template(client: Client) -> None:
         ("@‸", {"changes", "attach", "extern"}),
         ("@attach(‸\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"a", "x", "y"}),
         ("@attach(a, stage = y.‸)\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"shape", "name"}),
+        ("@attach(k = ‸)\nrule r(x) for (F, e) in (abs, 0), (exp, 1): F(x) + e => x;", {"e", "x"}),
         ("param t: ‸", {"int", "float", "str"}),
         ("rule r(x, f: op(‸): f(x) => x;", {"elementwise", "exp"}),
         ("rule r(x) { chain c in 2.. from x { f = op(‸); y = f(prev.y); } c[-1].y => x }", {"unary", "exp"}),

@@ -110,6 +110,11 @@ def test_comprehension_variables_live_in_their_brackets() -> None:
     assert [roles for key, roles in found.items() if key[0] == "v"] == [["name", "counter"]] * 2
 
 
+def test_annotations_read_the_table_of_a_family() -> None:
+    found = resolved("@attach(step = e) rule r(x) for (F, e) in (abs, 0), (exp, 1): F(x) + e => x;")
+    assert [roles for key, roles in found.items() if key[0] == "e"] == [["name", "counter", "name"]]
+
+
 def test_names_in_text_that_does_not_parse() -> None:
     found = resolved("rule r(x, w: var { c = nn.conv2d(x, w; d = c + ")
     assert {key.split("@")[0]: roles for key, roles in found.items()} == {
