@@ -18,6 +18,13 @@ from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.syntax import nodes as n
 
 
+def _listed(name: str, rules: Mapping[str, ir.CheckedRule]) -> str:
+    """The help for a rule that there is not: the rules of the family that is named, if there is one."""
+    family = ir.called(rules, name.partition("[")[0])
+    rows = ", ".join(f"`{known}`" for known in family[:5])
+    return f"rules of this family: {rows}" if rows else "name a rule of this file or of one that it uses"
+
+
 def check_test(
     item: n.Test,
     dialect: Dialect,
@@ -32,7 +39,7 @@ def check_test(
         guess = did_you_mean(name, [*rules, *ir.families(rules)])
         found.append(Diagnostic(
             "E0207", f"unknown rule `{name}`", Label(item.rule.span),
-            help=f"did you mean `{guess}`?" if guess else "name a rule of this file or of one that it uses",
+            help=f"did you mean `{guess}`?" if guess else _listed(name, rules),
         ))
         return None
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NoReturn
 
 from gslang.base.suggest import did_you_mean
-from gslang.check.context import FUNCTIONS, Lowering, NodeOf, TargetOf, ValueOf
+from gslang.check.context import FUNCTIONS, Lowering, NodeOf, TargetOf, ValueOf, branches_of
 from gslang.check.implied_dialect import dialect_with
 from gslang.syntax import nodes as n
 
@@ -43,8 +43,9 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
 def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:
     """Say that what stands before `(` is no name, and what may be meant."""
     match callee:
-        case n.Binary("|"):
-            hint = f"declare an operator variable, `rule r(x, f: op({callee.span.text}))`, and call `f`"
+        case n.Binary("|"):  # in a family its place is that of a name, but those of its parts are their own
+            listed = " | ".join(part.span.text for part in branches_of(callee))
+            hint = f"declare an operator variable, `rule r(x, f: op({listed}))`, and call `f`"
         case n.Literal(str(name)) if name in lowering.dialect.operators:
             hint = f"write the operator without quotes: `{name}`"
         case n.TupleExpr():

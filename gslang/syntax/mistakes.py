@@ -283,6 +283,8 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "both sides are written in one pair of braces: `{ source => target }`"
     if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
         return "names consist of letters, digits and `_`"
+    if expected == {"LPAR"} and before.endswith("?"):
+        return "`?` stands in a call: `nn.relu?(x)`"
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
     if expected == {"IN"}:
@@ -337,6 +339,8 @@ def _mend_expression(found: str, before: str) -> str | None:
     """The fix for something missing where an expression should begin."""
     if found == ",":
         return "an operand is missing: write `none` for one that is absent, or remove the `,`"
+    if before.endswith(","):
+        return "something is missing behind the `,`: write it, or remove the `,`"
     if before.endswith("=>"):
         return "the target is missing: its outputs follow `=>`"
     if found == "=>" and before.endswith(":"):
