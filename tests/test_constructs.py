@@ -83,6 +83,8 @@ CONSTRUCTS = {
         test "followed by one" for s { x: input float32[2, 2]; y = transpose(x, axes = [1, 0]); exp(y), abs(y) => unchanged }
         test "same axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y) => y = nn.softmax(x); y, nn.softmax(y) }
         test "another axis" for u { x: input float32[2, 2]; y = nn.softmax(x); abs(y), nn.softmax(y, axis = 0) => unchanged }
+        rule w(x, a) { y = exp(x + a); y where users(x, a.op) == 0 => y + 0.0 - 0.0 }
+        test "the operator of no call" for w { x: input float32[2]; a: input float32[2]; exp(x + a) => exp(x + a) + 0.0 - 0.0 }
         test "all users alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0 => exp(x), exp(x) + 1.0 }
         test "not alike" for v { x: input float32[2]; abs(exp(x)), exp(x) + 1.0, sin(x) => unchanged }""",
     "use counts in blocks": """param wanted: str[] = ("exp", "sin");

@@ -15,7 +15,7 @@ from gslang.dialect.domain_text import value_text
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
 from gslang.engine import bodies
 from gslang.engine.constraints import tested
-from gslang.engine.scope import Scope, evaluate, holds
+from gslang.engine.scope import Scope, evaluate, holds, operators_named
 from gslang.engine.values import FAILURES
 from gslang.graph.call_text import tuple_text
 from gslang.graph.graph import Graph
@@ -253,11 +253,12 @@ def _read_values(value: object, scope: Scope, found: dict[str, str], done: set[i
 
 def _operators_text(operators: ir.Value, scope: Scope) -> str:
     try:
-        names = evaluate(operators, scope)
+        names = operators_named(operators, scope)
     except FAILURES:
         return "?"
     return (
         names if isinstance(names, str)
+        else "no operator" if not names
         else f"one of {len(names)} operators" if len(names) > 4
         else " | ".join(map(str, names))
     )

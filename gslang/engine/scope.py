@@ -136,7 +136,7 @@ class Scope:
 
     def around(self, uses: ir.Uses) -> Any:
         """A fact about who uses a node."""
-        wanted = None if uses.operators is None else evaluate(uses.operators, self)
+        wanted = None if uses.operators is None else operators_named(uses.operators, self)
         given = {name: evaluate(part, self) for name, part in uses.attributes}
         return surroundings(
             uses.what,
@@ -180,6 +180,13 @@ def holds(condition: ir.Value, scope: Scope) -> bool:
         return truth(evaluate(condition, scope))
     except FAILURES:
         return False
+
+
+def operators_named(operators: ir.Value, scope: Scope) -> str | tuple[Any, ...]:
+    """The operators of which users count. `none`, the operator of what is no call, is that of no user. Raises
+    what fails.
+    """
+    return evaluate(operators, scope) or ()
 
 
 def evaluate(value: ir.Value, scope: Scope) -> Any:

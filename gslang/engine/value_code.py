@@ -251,7 +251,7 @@ def code_of(value: ir.Value, names: Namespace) -> str:
             return _attribute(names.slot(place, node), node, name, names)
         case ir.Uses(what, place, node, operators, attributes, body):
             given = "".join(f"{name!r}: {code(part)}, " for name, part in attributes)
-            wanted = "None" if operators is None else code(operators)
+            wanted = "None" if operators is None else f"({code(operators)} or ())"
             asked = f"{names.slot(place, node)}, {'first_new' if names.building else 'None'}, {wanted}"
             return f"surroundings({what!r}, G, D, {asked}, {{{given}}}, {body!r})"
         case ir.TypeOf(target, name):

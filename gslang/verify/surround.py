@@ -5,7 +5,7 @@ for them.
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.engine.scope import evaluate
+from gslang.engine.scope import evaluate, operators_named
 from gslang.engine.values import FAILURES
 from gslang.verify.leaves import Leaves, Misfit
 
@@ -47,7 +47,7 @@ def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: objec
     for _ in range(_MOST):
         if evaluate(uses, making.scope) >= wanted:
             break
-        names = _copy(making) if uses.operators is None else evaluate(uses.operators, making.scope)
+        names = _copy(making) if uses.operators is None else operators_named(uses.operators, making.scope)
         outputs = [*outputs, _user(making, node, (names,) if isinstance(names, str) else names, uses)]
         making.graph.set_outputs(outputs)
     if evaluate(uses, making.scope) != wanted:
@@ -72,4 +72,4 @@ def _user(making: Leaves, node: int, names: tuple[str, ...], uses: ir.Uses) -> i
             return making.typed(made)
         except FAILURES:
             graph.discard_from(made)
-    raise Misfit("no call of these operators is known to be possible")
+    raise Misfit("no user is known to be possible that the condition asks for")

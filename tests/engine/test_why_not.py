@@ -88,6 +88,13 @@ REASONS = [
         "omitted",
     ),
     (
+        "rule r(x) { y = nn.relu(x); tanh(y) where users(y, x.op) == 1 => x }",
+        lambda b: (b.call("tanh", b.call("nn.relu", x_of(b))),),
+        "where",
+        "this condition to be true",
+        "users(y, no operator) = 0",
+    ),
+    (
         "rule r(x, y): concatenate((x, y)) => x;",
         lambda b: (b.call("concatenate", b.pack(x_of(b)), axis=0),),
         "operand-count",
