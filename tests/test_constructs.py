@@ -92,6 +92,9 @@ CONSTRUCTS = {
         @changes("all of it") rule s(x) { chain c in 2.. from x { f = op(abs | exp | sin); y = f(prev.y); where users(prev.y, prev.y.op) == 0; } c[-1].y => abs(x) }
         @changes("all of it") rule u(x) { chain c in 2.. from x { f = op(abs | exp | sin); y = f(prev.y); } c[-1].y where users(x, c[0].y.op) == 1 => abs(x) }
         @changes("all of it") rule v(x): tanh(x) where users(x, wanted) == 2 => x;
+        @changes("all of it") rule w(x, f: op(exp | tanh)) { chain c in 2.. from x { y = f(prev.y); } c[-1].y where users(x, f) == 1 => abs(x) }
+        test "of the variable" for w { x: input float32[2]; tanh(tanh(x)), exp(x) => abs(x), exp(x) }
+        test "more of the variable" for w { x: input float32[2]; tanh(tanh(x)), tanh(x) => unchanged }
         test "two of the first" for r { x: input float32[2]; exp(x), exp(x), tanh(x) => abs(x), abs(x), abs(x) }
         test "one of the first" for r { x: input float32[2]; exp(x), tanh(x) => unchanged }
         test "no two in a row" for s { x: input float32[2]; exp(sin(exp(x))) => abs(x) }

@@ -69,9 +69,13 @@ def check_order(
                 "E0404", f"not every alternative of `{link}` reads the previous instance", span,
                 f"let each one read `prev.{link}`",
             )
+        known = always if block.previous is None else _known_to_bounds(lowering, number, before)
         for condition, span in zip(block.where, block.where_spans):
-            for read in reads.by(condition, always | found.get(block.root, 0), span):
-                report(None, read, span)
+            for read in reads.by(condition, known | found.get(block.root, 0), span):
+                if block.previous is not None and always >> read.node & 1:
+                    _before_the_run(lowering, block, read, span)
+                else:
+                    report(None, read, span)
     for expr, value in conditions:
         for read in reads.by(value, always, expr.span):
             report(None, read, expr.span)
@@ -158,6 +162,16 @@ def _counted_too_early(lowering: Lowering, block: ir.Block, read: Read) -> None:
         f"leave the number open, `{block.name} in ..`, and compare `len({block.name})` in `where`",
         text="the instances are counted here",
         related=(Label(lowering.patterns[read.node].span, "matched only after them"),),
+    )
+
+
+def _before_the_run(lowering: Lowering, block: ir.Block, read: Read, span: Span) -> None:
+    lowering.error(
+        "E0401", f"{_what(lowering, read)} is read before it is matched", span,
+        f"compare it outside the block: `where [i.{lowering.patterns[block.root].name}.shape for i in "
+        f"{block.name}] == …`",
+        text="a chain is matched from its end",
+        related=(Label(lowering.patterns[read.node].span, "matched only after the chain"),),
     )
 
 

@@ -99,19 +99,20 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
     known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
     if isinstance(known, OperatorOf):
         lowering.used_inputs.add(known.name)
-        call = next(
-            (
-                k
-                for k, node in enumerate(lowering.patterns)
-                if isinstance(node, ir.CallNode) and node.variable == known.name
-            ),
-            None,
-        )
-        if call is None:
+        calls = [
+            k
+            for k, node in enumerate(lowering.patterns)
+            if isinstance(node, ir.CallNode) and node.variable == known.name
+        ]
+        if not calls:
             lowering.stop(
                 "E0505", f"there is no call of `{known.name}` before this", expr.span, "test it in `where`"
             )
-        return ir.NodeAttr(ir.OWN, call, "op")
+        # one that is part of each match, else one of an instance: all of them have the same operator
+        call = min(calls, key=lambda k: lowering.patterns[k].block not in (None, lowering.block))
+        block = lowering.patterns[call].block
+        place = ir.OWN if block is None or block == lowering.block else ir.At(block, ir.Const(0))
+        return ir.NodeAttr(place, call, "op")
     is_value = known is not None or shown is not None and _is_read(lowering, shown)
     if (
         isinstance(expr, (n.Hole, n.Binary)) or isinstance(expr, n.Unary) and expr.operator == "not"

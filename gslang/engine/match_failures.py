@@ -209,12 +209,13 @@ def _read_values(value: object, scope: Scope, found: dict[str, str], done: set[i
             text = (
                 f"{nodes[node].name or described(scope.graph, scope.slots[node])}.{name}"
                 if nodes[node].block is None
-                else f"{nodes[node].name}.{name}"
+                else f"{nodes[node].name or nodes[node].span.text}.{name}"
             )
             if isinstance(place, ir.At):
                 try:
                     index = evaluate(place.index, scope)
-                    text = f"{scope.rule.blocks[place.block].name}[{index}].{nodes[node].name}.{name}"
+                    whose = nodes[node].name or nodes[node].span.text
+                    text = f"{scope.rule.blocks[place.block].name}[{index}].{whose}.{name}"
                 except FAILURES:
                     return
             found.setdefault(text, _value_text(value, scope))

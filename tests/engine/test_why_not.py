@@ -88,6 +88,13 @@ REASONS = [
         "omitted",
     ),
     (
+        "rule r(x) { chain c in 1.. from x { y = tanh(prev.y); where prev.y.ndim == 3; } c[-1].y => x }",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "where",
+        "this condition to be true",
+        "prev.y.ndim = 2",
+    ),
+    (
         "rule r(x) { y = nn.relu(x); tanh(y) where users(y, x.op) == 1 => x }",
         lambda b: (b.call("tanh", b.call("nn.relu", x_of(b))),),
         "where",
