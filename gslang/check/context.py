@@ -137,6 +137,7 @@ class Template:
     """An `each` block while it is lowered: its own names."""
 
     block: int
+    name: str = ""
     names: dict[str, Denotation] = field(default_factory=dict)
     nodes: list[int] = field(default_factory=list)
     lets: dict[int, int] = field(default_factory=dict)
@@ -310,6 +311,13 @@ class Lowering:
             self.stop(
                 "E0504", f"`{name}` is an operator: call it", span,
                 f'write `{name}(…)`; its name as a text is `"{name}"`',
+            )
+        if self.inside is not None and name == self.inside.name:
+            other = "prev" if self.inside.block in self.runs else "first"
+            self.stop(
+                "E0201", f"`{name}` is not known inside its own block", span,
+                f"read another instance with `{other}.NAME`; ask for all of them outside the block: "
+                f"`where len({name}) > 2`",
             )
         guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
         hint = (

@@ -17,7 +17,8 @@ def each(lowering: Lowering, statement: n.Each, begin: Callable[[], None] = lamb
     """
     check_place(lowering, statement, "each")
     minimum, maximum = bounds(lowering, statement.bounds)
-    template = Template(len(lowering.templates), declared=frozenset(b.name.id for b in statement.statements))
+    declared = frozenset(bind.name.id for bind in statement.statements)
+    template = Template(len(lowering.templates), statement.name.id, declared=declared)
     lowering.templates.append(template)
     lowering.inside = template
     outer = dict(lowering.bound_at)
