@@ -52,14 +52,15 @@ _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 _FIRST = 2  # one in so many instances is looked at before a proof is sought; a proved rule needs no more
 _DRAWN_FIRST = 3  # times as many are drawn to choose these from
+_UNPROVED = 2  # times as many are looked at where they are all that a verdict rests on
 _FOR_WHOLE = 4  # attempts to draw one with whole numbers, for each that is wanted
 _FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sought, and as much after it
 _FOR_CHOICE = 0.3  # share of the time in which more are drawn than compared
 
 
-Covered = Literal["", "part", "floats", "all"]
+Covered = Literal["", "limited", "part", "floats", "all"]
 """The element types for which a proof says all that is to be known of a rule; "part": one that leaves out
-ranks or spellings.
+ranks or spellings; "limited": that, and integers. Empty: there is no proof.
 """
 
 
@@ -137,7 +138,7 @@ def gather(
         waiting = _a_few(rule, settings, evidence, search, resized, drawing)
         agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.unfit)
         covered = covers(evidence) if agree else ""
-        if covered not in ("", "part") and len(evidence.good) >= settings.wanted // _FIRST:
+        if covered in ("floats", "all") and len(evidence.good) >= settings.wanted // _FIRST:
             if covered == "floats":
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
             if not evidence.unfit:
@@ -147,14 +148,16 @@ def gather(
                     evidence.complete = True
                     return
         drawing = until.within(_FOR_DRAWN * settings.seconds)
+    unproved = settings.proof_steps and not covered
+    wanted = _UNPROVED * settings.wanted if unproved else settings.wanted
     most = _MOST_ATTEMPTS * settings.wanted
-    attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
+    attempts = min(search.seeds + _FOR_POOL * wanted, most)
     drawn = instances(rule, search, settings.seed, drawing.left, attempts)
     choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
     chosen = waiting
     if covered != "part":
-        chosen = varied(chain(waiting, drawn), settings.wanted, rule.dialect, choosing)
-    _look_at_all(rule, chosen, settings, evidence, settings.wanted, drawing)
+        chosen = varied(chain(waiting, drawn), wanted, rule.dialect, choosing)
+    _look_at_all(rule, chosen, settings, evidence, wanted, drawing)
     _look_near(rule, settings, evidence, resized, settings.wanted, drawing)
     if len(evidence.good) < settings.wanted // _FIRST:
         more = instances(rule, search, settings.seed, drawing.left, most)

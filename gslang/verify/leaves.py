@@ -31,6 +31,7 @@ Wishes = Mapping[tuple[int, str], Any]
 
 MOST_DIMENSIONS = 10  # of an input
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
+_WIDE = (1, 2, 3, 5, 7)  # dimensions of literal numbers that are to have more than inputs
 # of which constants are made: both signs, nothing, halves, ties, large ones
 _WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
@@ -243,7 +244,7 @@ class Leaves:
             self.has_literals |= not stated
             alone = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
             array = np.full(
-                shape if stated else (1,) * rng.choice((1, 2, 3)) if self.wide_literals else alone, value
+                shape if stated else (1,) * rng.choice(_WIDE) if self.wide_literals else alone, value
             )
         with np.errstate(over="ignore", invalid="ignore"):  # any value of this type will do
             array = array.astype(numpy_dtype(dtype))

@@ -1,4 +1,4 @@
-"""What calls of an instance demand of the shapes of inputs below other calls: known before these are made.
+"""Demands of calls on the shapes of inputs below other calls of an instance: known before these are made.
 
 Operands are made before the calls that take them. Drawn without a look at those, ranks and sizes of inputs
 below two reshapes, paddings or conversions hardly ever fit together.

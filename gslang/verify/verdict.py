@@ -305,7 +305,7 @@ class _Attempt:
         if proof is None:
             return ""
         if proof.limits or proof.ranks is not None and proof.ranks < _MANY_AXES:
-            return "" if proof.floats else "part"  # what it says nothing of in whole numbers is looked for
+            return "limited" if proof.floats else "part"  # what it says nothing of in whole numbers is looked for
         return "floats" if proof.floats else "all"
 
 

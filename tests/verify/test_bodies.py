@@ -89,7 +89,7 @@ def test_a_counterexample_with_bodies_is_a_graph_to_paste(
 ) -> None:
     rules, pasted, values = tmp_path / "r.gsl", tmp_path / "pasted.onnxtxt", tmp_path / "inputs.npz"
     rules.write_text(f"dialect onnx;\n{rule}\n")
-    assert main(["verify", str(rules), "--instances", "6", "--format", "json"]) == 1
+    assert main(["verify", str(rules), "--instances", "12", "--format", "json"]) == 1
     (entry,) = json.loads(capsys.readouterr().out)["rules"]
     found = entry["counterexample"]
     pasted.write_text("  " + found["test"].replace("\n", "\n  "))  # as it stands below the verdict

@@ -32,7 +32,10 @@ def verdict(rule: str) -> Verdict:
         "rule r(x, w: var): nn.relu(nn.dense(x, w, out_dtype = \"\")) => my.dense_relu(x, w);",
         "rule r(x): my.swap(my.swap(x)) => x;",
         "rule r(x, y: any(shape = x.shape)): my.swap(x) + my.swap(y) => my.swap(x + y);",
-        'rule r(x: any(dtype = "float32")): my.mean_of(x * 2.0) => my.mean_of(x) * 2.0;',
+        (
+            'rule r(x: any(dtype = "float32")) { y = x * 2.0; my.mean_of(y) where y.ndim == x.ndim '
+            "=> my.mean_of(x) * 2.0 }"
+        ),
     ],
 )  # fmt: skip
 def test_declared_values_are_used(rule: str) -> None:

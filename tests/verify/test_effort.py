@@ -168,7 +168,7 @@ def test_attributes_of_a_convolution_may_repeat_what_is_known() -> None:
     (rule,) = api.parse_rules("rule t(x, w): negative(nn.conv2d(x, w)) => x;").own.values()
     shown = {
         (name, value != "None" and value != "''")
-        for i in instances(rule, Search(), 0, 9, 60) for _, name, value in i.attributes
+        for i in instances(rule, Search(), 0, 9, 120) for _, name, value in i.attributes
     }
     for name in ("channels", "kernel_size", "out_layout"):
         assert {(name, True), (name, False)} <= shown

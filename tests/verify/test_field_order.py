@@ -19,7 +19,10 @@ ONLY_INSTANCES = Settings(seconds=3, wanted=8, proof_steps=0)
     "text",
     [
         "rule t(x): nn.relu(nn.relu(x)) => nn.relu(x);",
-        'rule t(x: any(dtype = "float32")): nn.relu(x) * 2.0 => nn.relu(x * 2.0);',
+        (
+            'rule t(x: any(dtype = "float32")) { y = nn.relu(x) * 2.0; y where y.ndim == x.ndim '
+            "=> nn.relu(x * 2.0) }"
+        ),
         'rule t(x: any(dtype = "float32")): nn.relu(x) - nn.relu(-x) => x;',
         (
             "rule t(x) { y = clip(clip(x, a_min = 0.0, a_max = 6.0), a_min = 0.0, a_max = 4.0); y => clip(x, "
