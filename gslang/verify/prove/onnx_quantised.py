@@ -321,7 +321,7 @@ def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _rounding(attrs: Attrs, name: str) -> str:
-    """How numbers are rounded to a type, by attributes that only conversions to floats of 8 bits read."""
+    """The way numbers are rounded to a type, by attributes that only conversions to floats of 8 bits read."""
     return f" {of_attribute(attrs['saturate'])} {attrs[name]}"
 
 
