@@ -16,6 +16,7 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
+from gslang.verify.elements import with_elements
 from gslang.verify.make import Making
 from gslang.verify.surround import FIELD
 
@@ -53,7 +54,7 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
                 return wish
         return {}
     if wanted and (each := condition.each) is not None:
-        return _every(each, making)
+        return _every(each, making) or with_elements(condition, making)
     if (compared := condition.compares) is not None:
         sign, left, right = compared
         asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)

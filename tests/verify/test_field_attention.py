@@ -90,6 +90,21 @@ def test_attention_of_onnxruntime(shapes: tuple[Any, ...], attrs: dict[str, Any]
     assert np.allclose(exact.real, plain, atol=1e-4)
 
 
+@pytest.mark.parametrize("low", [-1e4, -3e38])
+def test_keys_that_a_low_number_is_added_to_weigh_nothing(low: float) -> None:
+    """The same as keys that are not seen, in the field too: such a mask says that scores are small."""
+    operator, rows = "com.microsoft.MultiHeadAttention", ((2, 3, 4),) * 3
+    causal = graph_of(operator, rows, {"num_heads": 2, "unidirectional": 1})
+    mask = np.where(np.tri(3, dtype=bool), 0, low).astype(np.float32)
+    masked = graph_of(operator, rows, {"num_heads": 2})
+    call = masked.operands[masked.outputs[0]][0]
+    added = masked.add_const(mask[None, None], TensorType((1, 1, 3, 3), "float32"))
+    masked.operands[call] = (*masked.operands[call], ABSENT, ABSENT, added)
+    point = random_point(causal, np.random.default_rng(3), False, 1 << 28)
+    a, b = (evaluate_onnx_in_field(graph, point, set(), ONNX.get)[0] for graph in (causal, masked))
+    assert np.array_equal(a.residue, b.residue)
+
+
 @pytest.mark.parametrize(
     "shapes, attrs",
     [

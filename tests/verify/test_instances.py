@@ -54,6 +54,20 @@ def found(text: str, attempts: int = 60) -> Search:
             'dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != "const", y.shape[0] == '
             'x.shape[0] => Reshape(x, s, y.*) }'
         ),
+        # elements of a constant, each of which another one or the place decides
+        (
+            "rule r(x, c: const(shape = (3, 4))) { y = x + c; y where all(all(row[2 * k] == row[2 * k + 1] "
+            "for k in range(2)) for row in c.value) => x + c }"
+        ),
+        (
+            "rule r(x, c: const(shape = (3, 3))) { y = x + c; y where all(all((e == 0) == (j <= i) and "
+            "(e == 0 or e <= -1e4) for j, e in zip(range(3), row)) for i, row in zip(range(3), c.value)) => "
+            "x + c }"
+        ),
+        (
+            "rule r(x, c: const(shape = (6,), dtype = \"float32\")) { y = x + c; y where all(e > 5 for k, e "
+            "in zip(range(6), c.value) if k % 2 == 0) => x + c }"
+        ),
         # the end of a range, the shape of an expansion, and of what could not be joined without it
         (
             "dialect onnx;\nrule r(x, n) { z = Unsqueeze(Range(0, n, 1), const(value = (1, 2))); y = x + z; "
@@ -144,6 +158,17 @@ def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
             continue
         computed += 1
     assert computed >= 6
+
+
+def test_keys_of_attention_have_their_heads_in_an_axis_or_side_by_side() -> None:
+    traits = load_dialect("onnx").operators["com.microsoft.MultiHeadAttention"].traits
+    drawn = [
+        sample(Random(seed), "com.microsoft.MultiHeadAttention", traits, [None] * 3, {}, ONNX_SAMPLERS)
+        for seed in range(60)
+    ]
+    assert {len(keys) for (_, keys, _), _ in drawn} == {3, 4}
+    assert len({attrs["num_heads"] for _, attrs in drawn}) > 2
+    assert all(len(keys) == 3 or keys[1] == attrs["num_heads"] for (_, keys, _), attrs in drawn)
 
 
 def test_the_graphs_of_own_tests_are_instances() -> None:
