@@ -306,6 +306,8 @@ class Making(CallAttributes):
             shape = self.field_shape if fits_field else answer[k]
             slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
             self.hint, self.settled = None, False
+            if self.is_fixed_constant(pattern):  # what was proposed for the other operands may not fit it
+                proposed = {name: value for name, value in proposed.items() if not name[1:].isdigit()}
         shapes = self.shapes(call, slots)
         if all(
             shape is not None or pattern is None or isinstance(pattern, ir.Splice)
@@ -379,8 +381,10 @@ class Making(CallAttributes):
                 raise Misfit(f"a factor of `{operator}` is larger than the data")
 
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
-        """True if an operand is a leaf whose value the rule constrains."""
+        """True if an operand is a leaf whose value the rule constrains, or one of several such leaves."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
+        if isinstance(node, ir.AltNode):
+            return all(self.is_fixed_constant(branch) for branch in node.branches)
         return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
 
     def state_shape(self, slot: int) -> None:

@@ -13,9 +13,10 @@ from gslang.dialect.domain import Interval, ListOf, contains
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
-from gslang.graph.graph import CONST
+from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 
+_CASTS_BACK = 0.4
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -43,6 +44,8 @@ class CallAttributes(Leaves):
             and signature.attributes["dtype"].default != ""
         ):
             proposed["dtype"] = self.dtype
+        if operator == "Cast" and rng.random() < _CASTS_BACK:
+            proposed["to"] = self.dtype  # what stands beside it has this type
         proposed.update(self.varied(rng, signature, slots, len(call.operands), {**proposed, **given}, given))
         for name, spec in signature.attributes.items():
             if name not in proposed and isinstance(spec.default, bool) and rng.random() < 0.2:
@@ -76,6 +79,8 @@ class CallAttributes(Leaves):
         """
         # `units` repeats the size of a weight: samplers state it, any other value would not fit
         names = [name for name in signature.attributes if name not in given and name != "units"]
+        if signature.name == "Split" and slots.get(1, ABSENT) >= 0:  # lengths of parts say their number
+            names = [name for name in names if name != "num_outputs"]
         told = signature.call(
             tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
             known,

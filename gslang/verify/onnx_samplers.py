@@ -116,8 +116,10 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = tuple(size if k == at else d for k, d in enumerate(data))
     size = data[at] if data else 1
     if len(known) > 1:  # lengths as an operand
-        count = rng.choice((2, 2, 3)) if size > 2 else min(size, 2)
+        count = min(size, known[1][0] if known[1] else rng.choice((2, 2, 3)) if size > 2 else 2)
         cuts = (0, *sorted(rng.sample(range(1, size), count - 1)), size) if size else (0, 0)
+        if count and size % count == 0 and rng.random() < 0.3:
+            cuts = tuple(range(0, size + 1, size // count))
         return fill(known, data, (count,)), {
             "axis": axis,
             "%1": tuple(behind - before for before, behind in zip(cuts, cuts[1:])),

@@ -230,6 +230,8 @@ def _with_item(
         found, k = evaluate(attribute, making.scope), evaluate(index, making.scope)
     except FAILURES:
         return {}
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        found = tuple(found.tolist())
     if not (isinstance(found, tuple) and isinstance(k, int) and -len(found) <= k < len(found)):
         return {}
     k %= len(found)
@@ -253,7 +255,7 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
         elif sign == "*" and known and value % known == 0:
             needed = value // known
         elif sign == "%" and is_left and 0 <= value < known:
-            needed = value + known * making.rng.choice((0, 1, 2))
+            needed = value + known * making.rng.choice((0, 1, 2) if value else (1, 2))  # a size is hardly 0
         elif sign == "//" and is_left and known > 0:
             needed = value * known
         if needed is not None and (wish := _assign(side, needed, making, levels)):

@@ -128,6 +128,7 @@ def test_rotary_positions(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> Non
         (((2, 3, 5, 8), ("int64", 1), (40, 4), (40, 4)), {"interleaved": 1}),
         (((2, 5, 24), ("int64", 2, 5), (7, 4), (7, 4)), {}),
         (((2, 5, 24), ("int64", 2, 5), (7, 2), (7, 2)), {"num_heads": 3, "rotary_embedding_dim": 4}),
+        (((2, 3, 0, 8), ("int64", 1), (0, 4), (0, 4)), {}),  # a sequence of nothing
     ],
 )
 def test_rotary_positions_of_onnxruntime(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> None:

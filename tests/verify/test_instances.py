@@ -100,6 +100,31 @@ def test_conditions_are_solved(rule: str) -> None:
     assert found(rule).found >= 5
 
 
+@pytest.mark.parametrize(
+    "least, rule",
+    [
+        (  # ends of slices
+            30, "fn s(x: tensor, at) = Slice(x, const(value = [at]), any(), const(value = [-1]) | "
+            "const(value = [3]), const(value = [2]));\nrule r(x) { y = Concat(s(x, 0), s(x, 1), axis = 3); y "
+            "where x.ndim == 4, x.shape[3] % 2 == 0, y.shape == x.shape => Neg(Neg(x)) }",
+        ),
+        (  # lengths of parts
+            40, "rule r(x, s: const(shape = (2,))) { p = Split(x, s, axis = 3); "
+            "y = Concat(p.1, p.0, axis = 3); y where x.ndim == 4, s.value[0] == s.value[1], x.shape[3] == 2 * s.value[0] => "
+            "Concat(p.1, p.0, axis = 3) }",
+        ),
+        (  # constants of a stated rank
+            30, "rule r(x, c: const(shape = (_, _, _)), d: const(shape = (_, _, _))) { "
+            "y = Relu(x) * c + d; y where x.ndim == 3 => d + c * Relu(x) }",
+        ),
+        # the type of what is converted
+        (10, "rule r(x, y) { z = x * Neg((c := Cast(y))); z => Neg(x * Cast(y, c.*)) }"),
+    ],
+)
+def test_operands_fit_those_beside_them(least: int, rule: str) -> None:
+    assert found("dialect onnx;\n" + rule).found >= least
+
+
 def test_a_slice_that_cannot_be_is_no_error() -> None:
     assert found("rule r(a): nn.relu(a) where a.shape[::0] == (1,) => a;", 20).found == 0
 

@@ -207,7 +207,7 @@ def _rotary_of_onnxruntime(call: Call) -> Dual:
     heads = x.moved(_cut(int(call.attrs["num_heads"]) or x.shape[2] // turned)) if flat else x
     places, length = call.places(1), heads.shape[2]
     assert places is not None  # it is no optional operand
-    places = (places + np.arange(length) if places.size == 1 else places).reshape(-1, length)
+    places = np.atleast_2d(places + np.arange(length) if places.size == 1 else places)
     cosines, sines = cosines.moved(lambda t: t[places]), sines.moved(lambda t: t[places])
     y = _turned(heads, cosines, sines, turned, bool(call.attrs.get("interleaved")))
     return y.moved(_merged) if flat else y
