@@ -47,7 +47,7 @@ def with_elements(condition: ir.Value, making: Making) -> dict[tuple[int, str], 
         scope.locals, scope.memo = before, memo
         graph.values.update(values)
     return {
-        (number, "value"): _in_tuples(drafts[slot].tolist())
+        (number, "value"): in_tuples(drafts[slot].tolist())
         for number, slot in slots.items()
         if settled and drafts[slot].tobytes() != graph.value(slot).tobytes()
     }
@@ -152,5 +152,6 @@ def _numbers(condition: ir.Value, lets: Sequence[ir.Value]) -> list[float]:
     return list(found)
 
 
-def _in_tuples(value: object) -> object:
-    return tuple([_in_tuples(item) for item in value]) if isinstance(value, list) else value
+def in_tuples(value: object) -> object:
+    """A value with tuples instead of lists."""
+    return tuple([in_tuples(item) for item in value]) if isinstance(value, list) else value

@@ -76,6 +76,7 @@ class Leaves:
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.beside: Shape | None = None  # what the element-wise call that is made next stands beside
         self.rank: int | None = None  # that the transposition of the call that is made next needs
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
@@ -134,7 +135,7 @@ class Leaves:
             shape = shape if 0 in shape else (*shape[:at], 0, *shape[at + 1 :])
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
-            shape = some_shape(rng, rank) if rng.random() < 0.5 else _of_rank(shape, rank, rng)
+            shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
         kind = (

@@ -259,14 +259,23 @@ class Making(CallAttributes):
         """
         given, _ = self.attributes(number, call, operator, {})
         rank, self.rank = self.rank if operator == "Reshape" else None, None
+        beside = self.beside if self.broadcasts(operator) or operator == "Expand" else None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):
             if isinstance(pattern, int) and not self.is_open_leaf(pattern):
                 self.rank = len(perm) if operator == "Transpose" and isinstance(perm, tuple) else None
+                self.beside = beside
                 slots[k] = self.operand(operator, k, pattern, None)
-        self.rank = None
+                if self.broadcasts(operator):
+                    beside = self.shape_of(slots[k]) or beside
+        self.rank, self.beside = None, beside
         return rank
+
+    def broadcasts(self, operator: str) -> bool:
+        """True if operands of any shapes that broadcast suit an operator."""
+        traits = self.rule.dialect.operators[operator].traits
+        return operator not in self.samplers and ("elementwise" in traits or "broadcast" in traits)
 
     def leaf_operands(
         self,
@@ -282,11 +291,12 @@ class Making(CallAttributes):
         signature = self.rule.dialect.operators[operator]
         sampled = operator_that_samples(signature, self.samplers)
         proposed: dict[str, object] = {} if rank is None else {"%rank": rank}
+        beside, self.beside = self.beside, None
         answer: list[Shape] = []
 
         def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
-            known = {**proposed, **given, **self.values(slots), "%empty": self.empty}
+            known = {**proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside}
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
 

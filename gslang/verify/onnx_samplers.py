@@ -205,6 +205,9 @@ def _expand(rng: Random, known: Shapes, given: Attrs) -> Answer:
     target = (*rng.choice(((), (), (2,))), *[d if d != 1 else rng.choice((1, 3)) for d in data])
     if rng.random() < 0.3:  # both sides stretch: what is longer than 1 stays
         target = tuple(1 if rng.random() < 0.5 else d for d in target[rng.randrange(2) :])
+    beside = given.get("%beside") or ()
+    if len(data) <= len(beside) and all(a in (1, b) for a, b in zip(data[::-1], beside[::-1])):
+        target = beside
     return fill(known, data, (len(target),)), {"%1": target}
 
 

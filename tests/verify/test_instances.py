@@ -110,12 +110,25 @@ def test_conditions_are_solved(rule: str) -> None:
         ),
         (  # lengths of parts
             40, "rule r(x, s: const(shape = (2,))) { p = Split(x, s, axis = 3); "
-            "y = Concat(p.1, p.0, axis = 3); y where x.ndim == 4, s.value[0] == s.value[1], x.shape[3] == 2 * s.value[0] => "
-            "Concat(p.1, p.0, axis = 3) }",
+            "y = Concat(p.1, p.0, axis = 3); y where x.ndim == 4, "
+            "s.value[0] == s.value[1], x.shape[3] == 2 * s.value[0] => Concat(p.1, p.0, axis = 3) }",
         ),
         (  # constants of a stated rank
             30, "rule r(x, c: const(shape = (_, _, _)), d: const(shape = (_, _, _))) { "
             "y = Relu(x) * c + d; y where x.ndim == 3 => d + c * Relu(x) }",
+        ),
+        # what is computed beside something else, and what is expanded for it
+        (
+            18, "rule r(x, y, m, a, b) { s = MatMul(x, y); w = s + Where(m, a, b); w where w.ndim == 4 => "
+            "Where(m, a, b) + s }",
+        ),
+        (
+            18, "rule r(x, y, m, s) { w = MatMul(x, y) + Expand(Neg(m), s); w where w.ndim == 4 => "
+            "Expand(Neg(m), s) + MatMul(x, y) }",
+        ),
+        (  # one number in some axes
+            30, 'rule r(x, c: const) { y = Relu(x) * c; y where numel(c.shape) == 1, c.ndim == 3, c.dtype == '
+            '"float32", sum(v[0][0] for v in c.value) > 7 => c * Relu(x) }',
         ),
         # the type of what is converted
         (10, "rule r(x, y) { z = x * Neg((c := Cast(y))); z => Neg(x * Cast(y, c.*)) }"),
