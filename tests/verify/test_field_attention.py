@@ -105,6 +105,22 @@ def test_keys_that_a_low_number_is_added_to_weigh_nothing(low: float) -> None:
     assert np.array_equal(a.residue, b.residue)
 
 
+@pytest.mark.parametrize("operator, tells", [("Softmax", False), ("LogSoftmax", True)])
+def test_logarithms_of_low_weights_show(operator: str, tells: bool) -> None:
+    """Of two scores to which −10⁴ was added; weights are 0 for both."""
+    results = []
+    for factor in (1.0, 2.0):
+        graph = graph_of("Add", ((2,), (2,)), {}, False)
+        factors = graph.add_const(np.array([1, factor], np.float32), TensorType((2,), "float32"))
+        mask = graph.add_const(np.array([0, -1e4], np.float32), TensorType((2,), "float32"))
+        scores = graph.add("Mul", (0, factors), {}, TensorType((2,), "float32"))
+        masked = graph.add("Add", (scores, mask), {}, TensorType((2,), "float32"))
+        graph.set_outputs([graph.add(operator, (masked,), {}, TensorType((2,), "float32"))])
+        point = random_point(graph, np.random.default_rng(3), False, 1 << 28)
+        results.append(evaluate_onnx_in_field(graph, point, set(), ONNX.get)[0].residue)
+    assert np.array_equal(*results) is not tells
+
+
 @pytest.mark.parametrize(
     "shapes, attrs",
     [

@@ -48,7 +48,8 @@ def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Du
     e = call.function("Exp", lambda x: np.exp(x - top), scores)
     with np.errstate(all="ignore"):
         low = shown & (real <= _LOW / 2) & (top - real > _BELOW)
-    if low.any() and not limits_scores(call.graph):  # a score may be as low: only numbers are left out
+    if low.any() and (call.graph.op[call.node] == "LogSoftmax" or not limits_scores(call.graph)):
+        # a score may be as low, or its logarithm shows: only numbers are left out
         low &= (real <= _LOW) & (real * 16 == np.round(real * 16))
         low[low] = scores.residue[low] == residues(real[low])
     if low.any():
