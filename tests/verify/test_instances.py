@@ -255,6 +255,12 @@ def test_conditions_on_all_elements_of_one_number() -> None:
     assert found("rule r(x, z: const): x + z where all(v == 0 for v in z.value) => x;").found > 0
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_those_of_a_narrow_type() -> None:
+    bound = "sum(v[0][0] for v in c.value) < 3e38"
+    assert found(f"rule r(x, c: const) {{ y = x + c; y where c.ndim == 5, {bound} => c + x }}").found > 0
+
+
 def test_a_chain_without_end_in_sight() -> None:
     """The number of its links is a limit: no instance of this rule fits into memory or time."""
     chain = "chain c in 1000000000000000000.. from p { y = nn.relu(prev.y); }"
