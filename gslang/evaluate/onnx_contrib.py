@@ -206,7 +206,9 @@ def attention(operands: Operands, attrs: Attrs) -> object:
         _heads(part, attrs["num_heads"])
         for part in np.split(joined, [sizes[0], sizes[0] + sizes[1]], axis=-1)
     )
-    return _attend(q, k, v, attrs, extra, mask), np.stack([k, v])
+    # of keys and values of different sizes there is no second result
+    present = np.stack([k, v]) if k.shape == v.shape else None
+    return _attend(q, k, v, attrs, extra, mask), present
 
 
 def multi_head_attention(operands: Operands, attrs: Attrs) -> object:
@@ -416,6 +418,6 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], object] | Non
 
 
 def _narrow(value: Any, dtype: object) -> Any:
-    if dtype is None or value.dtype.kind != "f" or value.dtype == dtype:
+    if value is None or dtype is None or value.dtype.kind != "f" or value.dtype == dtype:
         return value
     return value.astype(dtype)
