@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 
 from gslang.base.open_types import Attrs
-from gslang.verify.onnx_layer_samplers import convolution, gemm
+from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape
 
 
@@ -26,6 +26,14 @@ def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _fused_gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
     shapes, extra = gemm(rng, known, given)
     return shapes, {**extra, "activation": rng.choice(_ACTIVATIONS)}
+
+
+def _coded_product(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Codes of rows and columns; scales and zero points of the second operand are one or one for each column.
+    """
+    (a, b), _ = matmul(rng, known[:2], given)
+    by_column = rng.choice(((), (), b[-1:]))
+    return fill(known, a, b, (), by_column, (), by_column, b[-1:]), {}
 
 
 def _fused_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -142,6 +150,7 @@ _OWN: dict[str, Sampler] = {
     "FusedMatMul": _fused_matmul,
     "TransposeMatMul": _fused_matmul,
     "FusedGemm": _fused_gemm,
+    "MatMulIntegerToFloat": _coded_product,
     "FusedConv": _fused_convolution,
     "BiasGelu": _biased,
     "FastGelu": _biased,

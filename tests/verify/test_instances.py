@@ -130,6 +130,11 @@ def test_conditions_are_solved(rule: str) -> None:
             30, 'rule r(x, c: const) { y = Relu(x) * c; y where numel(c.shape) == 1, c.ndim == 3, c.dtype == '
             '"float32", sum(v[0][0] for v in c.value) > 7 => c * Relu(x) }',
         ),
+        # codes with their scales
+        (
+            10, "rule r(a, b, s) { y = com.microsoft.MatMulIntegerToFloat(a, b, 0.5, s); y where "
+            "a.ndim == 2, b.ndim == 2 => com.microsoft.MatMulIntegerToFloat(a, b, s, 0.5) }",
+        ),
         # the type of what is converted
         (10, "rule r(x, y) { z = x * Neg((c := Cast(y))); z => Neg(x * Cast(y, c.*)) }"),
     ],
