@@ -29,6 +29,7 @@ from gslang.verify.operand_types import (
     type_of_its_own,
     typed_like,
 )
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -367,12 +368,16 @@ class Making(CallAttributes):
         return slot
 
     def check_types(self, operator: str, operands: list[int], attrs: Attrs) -> None:
-        """ONNX's inference does not look whether an operator is declared for a type."""
+        """ONNX's inference does not look whether an operator is declared for a type, nor at all ranks."""
         for k, slot in enumerate(operands):
             dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
             allowed = operand_types(operator, k)
             if dtype is not None and allowed and dtype not in allowed:
                 raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+        for k, (slot, rank) in enumerate(zip(operands, RANKS_OF_OPERANDS.get(operator, ()))):
+            shape = self.shape_of(slot)
+            if rank is not None and shape is not None and len(shape) != rank:
+                raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
         if operator in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] >= 0:
             kernel, added = self.shape_of(operands[1]), self.shape_of(operands[2])
             channels = (
