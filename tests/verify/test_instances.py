@@ -143,6 +143,17 @@ def test_operands_fit_those_beside_them(least: int, rule: str) -> None:
     assert found("dialect onnx;\n" + rule).found >= least
 
 
+def test_bounds_of_clip_are_scalars() -> None:
+    """A vector, whose first number a condition reads, is no bound."""
+    rule = api.parse_rules(
+        "dialect onnx;\nrule r(x, low: const) { y = Clip(x, low); y where (low.value if low.ndim == 0 else "
+        "low.value[0]) < 0 => Clip(Relu(x), low) }"
+    ).own["r"]
+    drawn = [i.before for i in instances(rule, Search(), 0, 60.0, 60)]
+    shapes = {g.value(n).shape for g in drawn for n in g.nodes() if g.op[n] is CONST}
+    assert shapes == {()} and len(drawn) > 10
+
+
 def test_a_slice_that_cannot_be_is_no_error() -> None:
     assert found("rule r(a): nn.relu(a) where a.shape[::0] == (1,) => a;", 20).found == 0
 
