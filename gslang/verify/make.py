@@ -362,7 +362,8 @@ class Making(CallAttributes):
         self.dtype = dtype or type_of_its_own(operator, k, self.dice(pattern)) or before
         if self.rule.dialect.name == "onnx":
             self.dtype = operand_type(operator, k, self.dtype)
-        self.dtype = declared_type(self.rule.dialect.operators[operator], k, self.dtype)
+        else:
+            self.dtype = declared_type(self.rule.dialect.operators[operator], k, self.dtype)
         slot = self.node(pattern, shape)
         self.dtype = before
         return slot

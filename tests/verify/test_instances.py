@@ -132,8 +132,9 @@ def test_conditions_are_solved(rule: str) -> None:
         ),
         # codes with their scales
         (
-            10, "rule r(a, b, s) { y = com.microsoft.MatMulIntegerToFloat(a, b, 0.5, s); y where "
-            "a.ndim == 2, b.ndim == 2 => com.microsoft.MatMulIntegerToFloat(a, b, s, 0.5) }",
+            30, 'rule r(a: any(dtype = "uint8"), b: any(dtype = "int8"), t: any(dtype = "float32"), s) { '
+            "y = com.microsoft.MatMulIntegerToFloat(a, b, t, s); y where a.ndim == 2, b.ndim == 2 => "
+            "com.microsoft.MatMulIntegerToFloat(a, b, s, t) }",
         ),
         # the type of what is converted
         (10, "rule r(x, y) { z = x * Neg((c := Cast(y))); z => Neg(x * Cast(y, c.*)) }"),
