@@ -176,7 +176,7 @@ def embed_layer_normalization(operands: Operands, attrs: Attrs) -> object:
 
 def _heads(x: Array, count: int) -> Any:
     """[batch, sequence, hidden] → [batch, heads, sequence, size]."""
-    return x.reshape(*x.shape[:2], count, -1).swapaxes(1, 2)
+    return x.reshape(*x.shape[:2], count, x.shape[2] // count).swapaxes(1, 2)
 
 
 def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mask: Array | None) -> Any:
@@ -206,7 +206,9 @@ def attention(operands: Operands, attrs: Attrs) -> object:
         _heads(part, attrs["num_heads"])
         for part in np.split(joined, [sizes[0], sizes[0] + sizes[1]], axis=-1)
     )
-    return _attend(q, k, v, attrs, extra, mask), np.stack([k, v])
+    # of keys and values of different sizes there is no second result
+    present = np.stack([k, v]) if k.shape == v.shape else None
+    return _attend(q, k, v, attrs, extra, mask), present
 
 
 def multi_head_attention(operands: Operands, attrs: Attrs) -> object:
@@ -230,11 +232,9 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> object:
     x, positions, cosines, sines = operands[:4]
     turned = attrs["rotary_embedding_dim"] or cosines.shape[-1] * 2
     flat = x.ndim == 3
-    heads = (
-        x.reshape(*x.shape[:2], attrs["num_heads"] or x.shape[-1] // turned, -1).swapaxes(1, 2) if flat else x
-    )
+    heads = _heads(x, attrs["num_heads"] or x.shape[-1] // turned) if flat else x
     steps = positions + np.arange(heads.shape[2]) if positions.size == 1 else positions
-    cosine, sine = (table[steps.reshape(-1, heads.shape[2])][:, None] for table in (cosines, sines))
+    cosine, sine = (table[np.atleast_2d(steps)][:, None] for table in (cosines, sines))
     part, rest = heads[..., :turned], heads[..., turned:]
     if attrs["interleaved"]:
         a, b = part[..., 0::2], part[..., 1::2]
@@ -418,6 +418,6 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], object] | Non
 
 
 def _narrow(value: Any, dtype: object) -> Any:
-    if dtype is None or value.dtype.kind != "f" or value.dtype == dtype:
+    if value is None or dtype is None or value.dtype.kind != "f" or value.dtype == dtype:
         return value
     return value.astype(dtype)

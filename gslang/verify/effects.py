@@ -4,6 +4,7 @@ that drops it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.compare import flat
 from gslang.verify.inputs import inputs_for
+from gslang.verify.prove.dtypes import saturates
 
 Attribute = tuple[str, str]
 """An operator and the name of an attribute."""
@@ -83,10 +85,27 @@ def unread(rule: ir.CheckedRule) -> set[Attribute]:
     for number, call in rule.calls.items():
         looked_at = _read(rule, number, call)
         looked_at |= {c.field for c in call.tests if not isinstance(c.test, ir.Anything)}
+        if call.operators == ("Cast",) and not _may_saturate(call.asked("to")):
+            looked_at |= _OF_EIGHT_BITS
         for operator in call.operators:
             names = rule.dialect.operators[operator].attributes
             found |= {(operator, name) for name in names if name not in looked_at}
     return found
+
+
+_OF_EIGHT_BITS = frozenset({"saturate", "round_mode"})
+"""Attributes of `Cast` that say something of conversions to floats of 8 bits only."""
+
+
+def _may_saturate(tests: Sequence[ir.Test]) -> bool:
+    """False if one of the tests of the type that a conversion leads to lets no float of 8 bits pass."""
+    for test in tests:
+        single = test.equal_to
+        if test.either and all(not _may_saturate([part]) for part in test.either):
+            return False
+        if isinstance(single, ir.Const) and saturates(single.value) is False:
+            return False
+    return True
 
 
 def _read(rule: ir.CheckedRule, number: int, call: ir.CallNode) -> set[str]:

@@ -136,7 +136,10 @@ def _is_masked(graph: Graph) -> bool:
     return any(graph.op[n] in _MASKED for n in graph.nodes())
 
 
-_MASKED = frozenset({"Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax"})
+_MASKED = frozenset({
+    "Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
+    "Attention", "com.microsoft.Attention", "com.microsoft.MultiHeadAttention",  # with a softmax inside
+})
 _AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
 _OUT_OF_REACH = 1e6  # no score is as large
 

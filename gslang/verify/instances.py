@@ -10,6 +10,8 @@ from itertools import islice
 from time import thread_time
 from typing import Any
 
+import numpy as np
+
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
@@ -203,6 +205,7 @@ def instances_on(rule: ir.CheckedRule, graphs: Iterable[Graph], search: Search) 
                 break
 
 
+@np.errstate(over="ignore")  # a rule's numbers may be none of a constant's narrow type
 def _attempt(
     rule: ir.CheckedRule,
     search: Search,

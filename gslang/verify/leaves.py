@@ -13,6 +13,7 @@ from random import Random
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import within_captures
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.tensor_type import TensorType, TupleType, Type, is_static
 from gslang.engine.lower import mentions_another
@@ -30,6 +31,7 @@ Wishes = Mapping[tuple[int, str], Any]
 
 
 MOST_DIMENSIONS = 10  # of an input
+_BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _WIDE = (1, 2, 3, 5, 7)  # dimensions of literal numbers that are to have more than inputs
 # of which constants are made: both signs, nothing, halves, ties, large ones
@@ -75,6 +77,7 @@ class Leaves:
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.beside: Shape | None = None  # what the element-wise call that is made next stands beside
         self.rank: int | None = None  # that the call above needs of the one that is made next
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
@@ -133,7 +136,7 @@ class Leaves:
             shape = shape if 0 in shape else (*shape[:at], 0, *shape[at + 1 :])
         rank = self.wanted(number, "ndim", None)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
-            shape = some_shape(rng, rank)
+            shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
         kind = (
@@ -256,6 +259,8 @@ class Leaves:
             default = self.wishes[number, field]
         for constraint in self.rule.nodes[number].tests:
             if constraint.field == field:
+                if field == "shape" and self.dice(-1 - number).random() < _BROADCAST:
+                    default = _with_axes(default, within_captures(constraint.test))
                 if not reads_itself(self.rule, constraint, self.scope):
                     default = self.concrete(constraint.test, default)
                 elif isinstance(constraint.test, ir.TupleTest) and isinstance(default, tuple):
@@ -270,6 +275,19 @@ class Leaves:
         """
         found = self.proposals(test, UNSAID if default is None else default)
         return None if found is UNSAID else found
+
+
+def _with_axes(shape: object, test: ir.Test) -> object:
+    """The last axes of a shape, or it with axes of 1 in front, where a test states another number of axes."""
+    if not isinstance(test, ir.TupleTest) or test.back is not None or not isinstance(shape, tuple):
+        return shape
+    return _of_rank(shape, len(test.items), None)
+
+
+def _of_rank(shape: Shape, rank: int, rng: Random | None) -> Shape:
+    """The last axes of a shape, or it with other axes in front, of any size with `rng`, else of 1."""
+    more = range(rank - len(shape))
+    return (*[1 if rng is None else rng.choice((1, 2, 3)) for _ in more], *shape[max(0, len(shape) - rank) :])
 
 
 @lru_cache(maxsize=4096)

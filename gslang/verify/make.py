@@ -29,6 +29,7 @@ from gslang.verify.operand_types import (
     type_of_its_own,
     typed_like,
 )
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -258,6 +259,7 @@ class Making(Demands):
         given, _ = self.attributes(number, call, operator, {})
         proposed = self.propose_below(call, operator, given, rng)
         rank, self.rank = self.rank if operator == "Reshape" else None, None
+        beside = self.beside if self.broadcasts(operator) or operator == "Expand" else None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):
@@ -266,9 +268,17 @@ class Making(Demands):
                     len(perm) if operator == "Transpose" and isinstance(perm, tuple)
                     else self.ranks.get(pattern)
                 )
+                self.beside = beside
                 slots[k] = self.operand(operator, k, pattern, None)
-        self.rank = None
+                if self.broadcasts(operator):
+                    beside = self.shape_of(slots[k]) or beside
+        self.rank, self.beside = None, beside
         return proposed if rank is None else {**proposed, "%rank": rank}
+
+    def broadcasts(self, operator: str) -> bool:
+        """True if operands of any shapes that broadcast suit an operator."""
+        traits = self.rule.dialect.operators[operator].traits
+        return operator not in self.samplers and ("elementwise" in traits or "broadcast" in traits)
 
     def leaf_operands(
         self,
@@ -284,11 +294,12 @@ class Making(Demands):
         """
         signature = self.rule.dialect.operators[operator]
         sampled = operator_that_samples(signature, self.samplers)
+        beside, self.beside = self.beside, None
         answer: list[Shape] = []
 
         def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
-            known = {**proposed, **given, **self.values(slots), "%empty": self.empty}
+            known = {**proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside}
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
 
@@ -310,6 +321,8 @@ class Making(Demands):
             shape = self.field_shape if fits_field else answer[k]
             slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
             self.hint, self.settled = None, False
+            if self.is_fixed_constant(pattern):  # what was proposed for the other operands may not fit it
+                proposed = {name: value for name, value in proposed.items() if not name[1:].isdigit()}
         shapes = self.shapes(call, slots)
         if all(
             shape is not None or pattern is None or isinstance(pattern, ir.Splice)
@@ -362,12 +375,16 @@ class Making(Demands):
         return slot
 
     def check_types(self, operator: str, operands: list[int], attrs: Attrs) -> None:
-        """ONNX's inference does not look whether an operator is declared for a type."""
+        """ONNX's inference does not look whether an operator is declared for a type, nor at all ranks."""
         for k, slot in enumerate(operands):
             dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
             allowed = operand_types(operator, k)
             if dtype is not None and allowed and dtype not in allowed:
                 raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+        for k, (slot, rank) in enumerate(zip(operands, RANKS_OF_OPERANDS.get(operator, ()))):
+            shape = self.shape_of(slot)
+            if rank is not None and shape is not None and len(shape) != rank:
+                raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
         if operator in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] >= 0:
             kernel, added = self.shape_of(operands[1]), self.shape_of(operands[2])
             channels = (
@@ -385,8 +402,10 @@ class Making(Demands):
                 raise Misfit(f"a factor of `{operator}` is larger than the data")
 
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
-        """True if an operand is a leaf whose value the rule constrains."""
+        """True if an operand is a leaf whose value the rule constrains, or one of several such leaves."""
         node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
+        if isinstance(node, ir.AltNode):
+            return all(self.is_fixed_constant(branch) for branch in node.branches)
         return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
 
     def state_shape(self, slot: int) -> None:

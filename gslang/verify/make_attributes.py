@@ -13,10 +13,11 @@ from gslang.dialect.domain import Interval, ListOf, contains
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
-from gslang.graph.graph import CONST
+from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 
 _OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
+_CASTS_BACK = 0.4
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -46,6 +47,8 @@ class CallAttributes(Leaves):
             and signature.attributes["dtype"].default != ""
         ):
             proposed["dtype"] = self.dtype
+        if operator == "Cast" and rng.random() < _CASTS_BACK:
+            proposed["to"] = self.dtype  # what stands beside it has this type
         count = len(call.operands)
         proposed.update(self.varied(rng, signature, slots, count, {**proposed, **given}, given, names))
         for name, spec in signature.attributes.items():
@@ -77,6 +80,8 @@ class CallAttributes(Leaves):
         names: Sequence[str],
     ) -> dict[str, object]:
         """Values from their domains for these attributes, whatever samplers think of them."""
+        if signature.name == "Split" and slots.get(1, ABSENT) >= 0:  # lengths of parts say their number
+            names = [name for name in names if name != "num_outputs"]
         told = signature.call(
             tuple([self.graph.types[slots[k]] if slots.get(k, -1) >= 0 else None for k in range(count)]),
             known,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from random import Random
 
 from gslang.base.open_types import Attrs
-from gslang.verify.onnx_layer_samplers import convolution, gemm
-from gslang.verify.samplers import Answer, Sampler, Shapes, data_shape, fill, some_shape
+from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
+from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape
 
 
 def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -26,6 +26,14 @@ def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _fused_gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
     shapes, extra = gemm(rng, known, given)
     return shapes, {**extra, "activation": rng.choice(_ACTIVATIONS)}
+
+
+def _coded_product(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Codes of rows and columns; scales and zero points of the second operand are one or one for each column.
+    """
+    (a, b), _ = matmul(rng, known[:2], given)
+    by_column = rng.choice(((), (), b[-1:]))
+    return fill(known, a, b, (), by_column, (), by_column, b[-1:]), {}
 
 
 def _fused_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -68,21 +76,32 @@ def _group_norm(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def _multi_head(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Rows with the heads side by side; keys and values of another length than queries."""
-    heads = given.get("num_heads", 2)
-    queries = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)), heads * rng.choice((2, 3)))
+    """Rows with the heads side by side; keys and values of another length than queries, also with the heads
+    in an axis of their own."""
+    cut = next((s for s in known[1:3] if s and len(s) == 4), None)
+    heads = given.get("num_heads") or (cut[1] if cut else _heads_in(rng, known[:3]))
+    size = cut[3] if cut else rng.choice((2, 3))
+    added = known[3][0] // 3 if len(known) > 3 and known[3] else heads * size
+    queries = known[0] or (rng.choice((1, 2)), rng.choice((2, 3)), added)
     batch, length, width = queries if len(queries) == 3 else (1, 2, heads * 2)
-    keys = known[1] or (batch, rng.choice((3, 4)), width)
-    values = (batch, keys[1] if len(keys) == 3 else 3, width)
-    count = keys[1] if len(keys) == 3 else 3
+    count = next((s[-2] for s in known[1:3] if s and len(s) > 2), rng.choice((length, 3, 4)))
+    keys: Shape = (batch, count, width)
+    if cut or not any(known[1:3]) and rng.random() < 0.25:
+        keys = (batch, heads, count, width // heads)
     return fill(
-        known, queries, keys, values, (2 * width + values[2],),
+        known, queries, keys, keys, (3 * width,),
         rng.choice(((batch, count), (batch, length, count))),
         rng.choice(((batch, heads, length, count), (1, heads, length, count), (1, 1, length, count))),
     ), {
         "num_heads": heads, "scale": rng.choice((None, None, 0.5, 0.0, 2.0)),
         "unidirectional": rng.choice((0, 0, 1)), "mask_filter_value": rng.choice((None, -2.0)),
     }  # fmt: skip
+
+
+def _heads_in(rng: Random, known: Shapes) -> int:
+    """A number of heads that rows of these widths consist of."""
+    width = next((s[-1] for s in known if s and len(s) == 3), 0)
+    return rng.choice([n for n in (2, 2, 3, 1) if width % n == 0])
 
 
 def _packed_attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -131,6 +150,7 @@ _OWN: dict[str, Sampler] = {
     "FusedMatMul": _fused_matmul,
     "TransposeMatMul": _fused_matmul,
     "FusedGemm": _fused_gemm,
+    "MatMulIntegerToFloat": _coded_product,
     "FusedConv": _fused_convolution,
     "BiasGelu": _biased,
     "FastGelu": _biased,

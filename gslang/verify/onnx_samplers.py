@@ -116,8 +116,10 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = tuple(size if k == at else d for k, d in enumerate(data))
     size = data[at] if data else 1
     if len(known) > 1:  # lengths as an operand
-        count = rng.choice((2, 2, 3)) if size > 2 else min(size, 2)
+        count = min(size, known[1][0] if known[1] else rng.choice((2, 2, 3)) if size > 2 else 2)
         cuts = (0, *sorted(rng.sample(range(1, size), count - 1)), size) if size else (0, 0)
+        if count and size % count == 0 and rng.random() < 0.3:  # equal ones
+            cuts = tuple(range(0, size + 1, size // count))
         return fill(known, data, (count,)), {
             "axis": axis,
             "%1": tuple(behind - before for before, behind in zip(cuts, cuts[1:])),
@@ -209,6 +211,10 @@ def _expand(rng: Random, known: Shapes, given: Attrs) -> Answer:
     target = (*rng.choice(((), (), (2,))), *[d if d != 1 else rng.choice((1, 3)) for d in data])
     if rng.random() < 0.3:  # both sides stretch: what is longer than 1 stays
         target = tuple(1 if rng.random() < 0.5 else d for d in target[rng.randrange(2) :])
+    beside = given.get("%beside") or ()
+    fits = len(data) <= len(beside) and all(a in (1, b) for a, b in zip(data[::-1], beside[::-1]))
+    if fits and rng.random() < 0.7:
+        target = beside
     return fill(known, data, (len(target),)), {"%1": target}
 
 

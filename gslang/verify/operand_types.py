@@ -14,11 +14,13 @@ _OF_THEIR_OWN = frozenset({
     ("cast_like", 1), ("reshape_like", 1), ("slice_like", 1), ("broadcast_to_like", 1),
     ("collapse_sum_like", 1), ("CastLike", 1), ("Pow", 1), ("MatMulInteger", 1), ("ConvInteger", 1),
 })  # fmt: skip
-# zero points of coded numbers → the operand whose type they have
+# zero points (also scales and what is added) of coded numbers → the operand whose type they have
 _CODED_LIKE = {
     ("DequantizeLinear", 2): 0, ("MatMulInteger", 2): 0, ("MatMulInteger", 3): 1, ("ConvInteger", 2): 0,
     ("ConvInteger", 3): 1, ("QLinearMatMul", 2): 0, ("QLinearMatMul", 5): 3, ("QLinearConv", 2): 0,
-    ("QLinearConv", 5): 3,
+    ("QLinearConv", 5): 3, ("com.microsoft.MatMulIntegerToFloat", 3): 2,
+    ("com.microsoft.MatMulIntegerToFloat", 4): 0, ("com.microsoft.MatMulIntegerToFloat", 5): 1,
+    ("com.microsoft.MatMulIntegerToFloat", 6): 2,
 }  # fmt: skip
 _POINT_OF = {(operator, coded): point for (operator, point), coded in _CODED_LIKE.items()}
 _DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")

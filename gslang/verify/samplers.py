@@ -84,6 +84,8 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
 def _elementwise(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     shapes: list[Shape] = []
     base = next((s for s in known if s), None)  # a scalar says nothing about the others
+    if base is None and attrs.get("%beside") and rng.random() < 0.8:
+        base = _broadcast_with(rng, attrs["%beside"])
     if rng.random() < 0.1 and base is None:
         base = some_shape(rng, rng.choice((1, 2, 3)))
     for s in known:

@@ -27,11 +27,14 @@ def slices(rng: Random, known: Shapes, given: Attrs) -> Answer:
             tuple(range(len(data)))[:number] if len(known) < 4
             else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
         )
-    whole = rng.random() < 0.25
+    # from a start that is stated mostly to the end
+    whole = rng.random() < (0.25 if starts is None else 0.5)
     sizes = [data[a % len(data)] for a in axes] if data else []
     plain = rng.random() < 0.6
     steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
-    bounds = [_bounds(rng, size, steps[k] if k < len(steps) else 1, whole) for k, size in enumerate(sizes)]
+    bounds = [
+        _bounds(rng, size, _item(steps, k) or 1, whole, _item(starts, k)) for k, size in enumerate(sizes)
+    ]
     shape = (len(axes),)
     return fill(known, data, shape, shape, shape, shape), {
         "%1": tuple(b for b, _ in bounds),
@@ -41,11 +44,17 @@ def slices(rng: Random, known: Shapes, given: Attrs) -> Answer:
     }
 
 
-def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
-    """(start, end) of a slice with some elements: all if `whole`, sometimes counted from the end, or beyond
-    it.
+def _item(values: tuple[int, ...] | None, k: int) -> int | None:
+    return values[k] if values is not None and k < len(values) else None
+
+
+def _bounds(rng: Random, size: int, step: int, whole: bool, start: int | None) -> tuple[int, int]:
+    """(start, end) of a slice with some elements: all (behind the start, if one is stated) if `whole`,
+    sometimes counted from the end, or beyond it.
     """
     first = 0 if whole else rng.randrange(max(1, size // 2))
+    if start is not None and -size <= start < size:
+        first = start % size if step > 0 else size - 1 - start % size
     behind = size if whole or rng.random() < 0.3 else rng.randint(first + 1, max(first + 1, size))
     if step < 0:
         first, behind = size - 1 - first, size - 1 - behind  # -1 here is what is before the first element
@@ -54,5 +63,5 @@ def _bounds(rng: Random, size: int, step: int, whole: bool) -> tuple[int, int]:
         case 0:
             return first - size, behind if behind == size else behind - size
         case 1 if behind == size:
-            return first, 2**31 - 1
+            return first, rng.choice((2**31 - 1, 2**63 - 1))
     return first, behind

@@ -16,7 +16,9 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
+from gslang.verify.elements import in_tuples, with_elements
 from gslang.verify.make import Making
+from gslang.verify.samplers import Shape
 from gslang.verify.surround import FIELD
 
 Wish = dict[tuple[int, str], object]
@@ -53,7 +55,7 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
                 return wish
         return {}
     if wanted and (each := condition.each) is not None:
-        return _every(each, making)
+        return _every(each, making) or with_elements(condition, making)
     if (compared := condition.compares) is not None:
         sign, left, right = compared
         asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)
@@ -204,7 +206,33 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
             return {(block, "%count"): value}
         case ir.IfValue(condition, then, otherwise):
             return _assign(then if holds(condition, making.scope) else otherwise, value, making, levels)
+        case ir.Builtin("sum", (ir.Comprehension(source=ir.NodeAttr(ir.Own(), node, "value")),)):
+            return _only_element(side, node, value, making)
     return {}
+
+
+def _only_element(side: ir.Value, node: int, value: object, making: Making) -> Wish:
+    """The wish under which what reads the one element of a constant is another number, in as many axes."""
+    try:
+        number = _one_number(node, making)
+        if number is None or evaluate(side, making.scope) != number:
+            return {}
+    except FAILURES:
+        return {}
+    shape = making.shape_of(making.bound(node)) or ()
+    return {(node, "value"): _splat(value, shape)}
+
+
+def _one_number(node: int, making: Making) -> object:
+    """The number in a constant of one element; None for anything else."""
+    slot = making.bound(node)
+    array = making.graph.value(slot) if slot >= 0 else None
+    return array.item() if array is not None and array.size == 1 else None
+
+
+def _splat(value: object, shape: Shape) -> object:
+    """A constant of this shape, as a wish."""
+    return in_tuples(np.full(shape, value).tolist())
 
 
 def _captured(rule: ir.CheckedRule, capture: int) -> Iterator[ir.Value]:
@@ -229,6 +257,8 @@ def _with_item(
         found, k = evaluate(attribute, making.scope), evaluate(index, making.scope)
     except FAILURES:
         return {}
+    if isinstance(found, np.ndarray) and found.ndim == 1:
+        found = tuple(found.tolist())
     if not (isinstance(found, tuple) and isinstance(k, int) and -len(found) <= k < len(found)):
         return {}
     k %= len(found)
@@ -252,7 +282,7 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
         elif sign == "*" and known and value % known == 0:
             needed = value // known
         elif sign == "%" and is_left and 0 <= value < known:
-            needed = value + known * making.rng.choice((0, 1, 2))
+            needed = value + known * making.rng.choice((0, 1, 2) if value else (1, 2))  # a size is hardly 0
         elif sign == "//" and is_left and known > 0:
             needed = value * known
         if needed is not None and (wish := _assign(side, needed, making, levels)):
@@ -309,11 +339,18 @@ def _some_size(value: int, making: Making) -> Wish:
 
 
 def _of_elements(shape: ir.Value, count: int, making: Making) -> tuple[int, ...]:
-    """A shape of so many elements, of the rank that is wished for if one is."""
+    """A shape of so many elements, of the rank that is wished for if one is; else sometimes of the rank that
+    it has."""
     rank = making.wishes.get((shape.node, "ndim")) if isinstance(shape, ir.NodeAttr) else None
     if isinstance(rank, int) and (rank or count == 1):
         return (*(1,) * (rank - 1), count) if rank else ()
-    return making.rng.choice(((), (1,))) if count == 1 else (count,)
+    if count != 1:
+        return (count,)
+    try:
+        axes = len(evaluate(shape, making.scope))
+    except FAILURES:
+        axes = 1
+    return making.rng.choice(((), (1,), (1,) * axes))
 
 
 def _field(node: int, name: str, value: object, making: Making) -> Wish:
@@ -323,6 +360,9 @@ def _field(node: int, name: str, value: object, making: Making) -> Wish:
     if name == "shape" and (wish := _of_stated_shape(node, value, making)):
         return wish
     if not isinstance(pattern, ir.CallNode):
+        if name == "ndim" and isinstance(value, int) and (number := _one_number(node, making)) is not None:
+            # it stays one
+            return {(node, "shape"): (1,) * value, (node, "value"): _splat(number, (1,) * value)}
         if name != "shape" or (slot := making.bound(node)) < 0:
             return {(node, name): value}
         alike = [
@@ -339,6 +379,7 @@ def _field(node: int, name: str, value: object, making: Making) -> Wish:
             for k, other in enumerate(making.rule.nodes)
             if isinstance(other, ir.LeafNode) and making.bound(k) >= 0
         ]
+        leaves = [k for k in leaves if making.graph.value(making.bound(k)) is None] or leaves  # inputs
         return {(making.rng.choice(leaves), "ndim"): value} if leaves else {}
     if name == "dtype" and pattern.operators == ("Cast",):
         return {(node, "to"): value}

@@ -305,7 +305,8 @@ class _Attempt:
         if proof is None:
             return ""
         if proof.limits or proof.ranks is not None and proof.ranks < _MANY_AXES:
-            return "limited" if proof.floats else "part"  # what it says nothing of in whole numbers is looked for
+            # "part": what it says nothing of in whole numbers is looked for
+            return "limited" if proof.floats else "part"
         return "floats" if proof.floats else "all"
 
 

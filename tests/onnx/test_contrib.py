@@ -135,6 +135,12 @@ CASES: list[tuple[str, list[Any], dict[str, Any], int]] = [
     ),
     ("DynamicQuantizeMatMul", [normal(2, 3, 4), codes(4, 5), *Q, normal(5)], {}, 1),
     ("DynamicQuantizeMatMul", [normal(3, 4), codes(4, 5), Q[0]], {}, 1),
+    # values of another size than keys; a sequence of nothing
+    (
+        "Attention", [normal(2, 3, 4), normal(4, 8), normal(8)],
+        {"num_heads": 2, "qkv_hidden_sizes": [2, 2, 4]}, 1,
+    ),
+    ("RotaryEmbedding", [normal(1, 2, 0, 8), np.array([0]), ANGLES, ANGLES], {}, 1),
     ("QuantizeLinear", [normal(2, 3), *Q], {"axis": 0}, 1),
     ("DequantizeLinear", [codes(2, 3), *Q], {"axis": 0}, 1), ("Inverse", [normal(3, 3)], {}, 1),
     ("Trilu", [normal(3, 3), np.array(1)], {"upper": 0}, 1),

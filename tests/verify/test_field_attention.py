@@ -90,6 +90,37 @@ def test_attention_of_onnxruntime(shapes: tuple[Any, ...], attrs: dict[str, Any]
     assert np.allclose(exact.real, plain, atol=1e-4)
 
 
+@pytest.mark.parametrize("low", [-1e4, -3e38])
+def test_keys_that_a_low_number_is_added_to_weigh_nothing(low: float) -> None:
+    """The same as keys that are not seen, in the field too: such a mask says that scores are small."""
+    operator, rows = "com.microsoft.MultiHeadAttention", ((2, 3, 4),) * 3
+    causal = graph_of(operator, rows, {"num_heads": 2, "unidirectional": 1})
+    mask = np.where(np.tri(3, dtype=bool), 0, low).astype(np.float32)
+    masked = graph_of(operator, rows, {"num_heads": 2})
+    call = masked.operands[masked.outputs[0]][0]
+    added = masked.add_const(mask[None, None], TensorType((1, 1, 3, 3), "float32"))
+    masked.operands[call] = (*masked.operands[call], ABSENT, ABSENT, added)
+    point = random_point(causal, np.random.default_rng(3), False, 1 << 28)
+    a, b = (evaluate_onnx_in_field(graph, point, set(), ONNX.get)[0] for graph in (causal, masked))
+    assert np.array_equal(a.residue, b.residue)
+
+
+@pytest.mark.parametrize("operator, tells", [("Softmax", False), ("LogSoftmax", True)])
+def test_logarithms_of_low_weights_show(operator: str, tells: bool) -> None:
+    """Of two scores to which −10⁴ was added; weights are 0 for both."""
+    results = []
+    for factor in (1.0, 2.0):
+        graph = graph_of("Add", ((2,), (2,)), {}, False)
+        factors = graph.add_const(np.array([1, factor], np.float32), TensorType((2,), "float32"))
+        mask = graph.add_const(np.array([0, -1e4], np.float32), TensorType((2,), "float32"))
+        scores = graph.add("Mul", (0, factors), {}, TensorType((2,), "float32"))
+        masked = graph.add("Add", (scores, mask), {}, TensorType((2,), "float32"))
+        graph.set_outputs([graph.add(operator, (masked,), {}, TensorType((2,), "float32"))])
+        point = random_point(graph, np.random.default_rng(3), False, 1 << 28)
+        results.append(evaluate_onnx_in_field(graph, point, set(), ONNX.get)[0].residue)
+    assert np.array_equal(*results) is not tells
+
+
 @pytest.mark.parametrize(
     "shapes, attrs",
     [
@@ -113,6 +144,7 @@ def test_rotary_positions(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> Non
         (((2, 3, 5, 8), ("int64", 1), (40, 4), (40, 4)), {"interleaved": 1}),
         (((2, 5, 24), ("int64", 2, 5), (7, 4), (7, 4)), {}),
         (((2, 5, 24), ("int64", 2, 5), (7, 2), (7, 2)), {"num_heads": 3, "rotary_embedding_dim": 4}),
+        (((2, 3, 0, 8), ("int64", 1), (0, 4), (0, 4)), {}),  # a sequence of nothing
     ],
 )
 def test_rotary_positions_of_onnxruntime(shapes: tuple[Any, ...], attrs: dict[str, Any]) -> None:

@@ -54,6 +54,20 @@ def found(text: str, attempts: int = 60) -> Search:
             'dialect onnx;\nrule r(x, s) { y = Reshape(x, s); y where s.kind != "const", y.shape[0] == '
             'x.shape[0] => Reshape(x, s, y.*) }'
         ),
+        # elements of a constant, each of which another one or the place decides
+        (
+            "rule r(x, c: const(shape = (3, 4))) { y = x + c; y where all(all(row[2 * k] == row[2 * k + 1] "
+            "for k in range(2)) for row in c.value) => x + c }"
+        ),
+        (
+            "rule r(x, c: const(shape = (3, 3))) { y = x + c; y where all(all((e == 0) == (j <= i) and "
+            "(e == 0 or e <= -1e4) for j, e in zip(range(3), row)) for i, row in zip(range(3), c.value)) => "
+            "x + c }"
+        ),
+        (
+            "rule r(x, c: const(shape = (6,), dtype = \"float32\")) { y = x + c; y where all(e > 5 for k, e "
+            "in zip(range(6), c.value) if k % 2 == 0) => x + c }"
+        ),
         # the end of a range, the shape of an expansion, and of what could not be joined without it
         (
             "dialect onnx;\nrule r(x, n) { z = Unsqueeze(Range(0, n, 1), const(value = (1, 2))); y = x + z; "
@@ -84,6 +98,61 @@ def found(text: str, attempts: int = 60) -> Search:
 )
 def test_conditions_are_solved(rule: str) -> None:
     assert found(rule).found >= 5
+
+
+@pytest.mark.parametrize(
+    "least, rule",
+    [
+        (  # ends of slices
+            30, "fn s(x: tensor, at) = Slice(x, const(value = [at]), any(), const(value = [-1]) | "
+            "const(value = [3]), const(value = [2]));\nrule r(x) { y = Concat(s(x, 0), s(x, 1), axis = 3); y "
+            "where x.ndim == 4, x.shape[3] % 2 == 0, y.shape == x.shape => Neg(Neg(x)) }",
+        ),
+        (  # lengths of parts
+            40, "rule r(x, s: const(shape = (2,))) { p = Split(x, s, axis = 3); "
+            "y = Concat(p.1, p.0, axis = 3); y where x.ndim == 4, "
+            "s.value[0] == s.value[1], x.shape[3] == 2 * s.value[0] => Concat(p.1, p.0, axis = 3) }",
+        ),
+        (  # constants of a stated rank
+            30, "rule r(x, c: const(shape = (_, _, _)), d: const(shape = (_, _, _))) { "
+            "y = Relu(x) * c + d; y where x.ndim == 3 => d + c * Relu(x) }",
+        ),
+        # what is computed beside something else, and what is expanded for it
+        (
+            18, "rule r(x, y, m, a, b) { s = MatMul(x, y); w = s + Where(m, a, b); w where w.ndim == 4 => "
+            "Where(m, a, b) + s }",
+        ),
+        (
+            18, "rule r(x, y, m, s) { w = MatMul(x, y) + Expand(Neg(m), s); w where w.ndim == 4 => "
+            "Expand(Neg(m), s) + MatMul(x, y) }",
+        ),
+        (  # one number in some axes
+            30, 'rule r(x, c: const) { y = Relu(x) * c; y where numel(c.shape) == 1, c.ndim == 3, c.dtype == '
+            '"float32", sum(v[0][0] for v in c.value) > 7 => c * Relu(x) }',
+        ),
+        # codes with their scales
+        (
+            30, 'rule r(a: any(dtype = "uint8"), b: any(dtype = "int8"), t: any(dtype = "float32"), s) { '
+            "y = com.microsoft.MatMulIntegerToFloat(a, b, t, s); y where a.ndim == 2, b.ndim == 2 => "
+            "com.microsoft.MatMulIntegerToFloat(a, b, s, t) }",
+        ),
+        # the type of what is converted
+        (10, "rule r(x, y) { z = x * Neg((c := Cast(y))); z => Neg(x * Cast(y, c.*)) }"),
+    ],
+)
+def test_operands_fit_those_beside_them(least: int, rule: str) -> None:
+    assert found("dialect onnx;\n" + rule).found >= least
+
+
+def test_bounds_of_clip_are_scalars() -> None:
+    """A vector, whose first number a condition reads, is no bound."""
+    rule = api.parse_rules(
+        "dialect onnx;\nrule r(x, low: const) { y = Clip(x, low); y where (low.value if low.ndim == 0 else "
+        "low.value[0]) < 0 => Clip(Relu(x), low) }"
+    ).own["r"]
+    drawn = [i.before for i in instances(rule, Search(), 0, 60.0, 60)]
+    shapes = {g.value(n).shape for g in drawn for n in g.nodes() if g.op[n] is CONST}
+    assert shapes == {()} and len(drawn) > 10
 
 
 def test_a_slice_that_cannot_be_is_no_error() -> None:
@@ -146,6 +215,17 @@ def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
     assert computed >= 6
 
 
+def test_keys_of_attention_have_their_heads_in_an_axis_or_side_by_side() -> None:
+    traits = load_dialect("onnx").operators["com.microsoft.MultiHeadAttention"].traits
+    drawn = [
+        sample(Random(seed), "com.microsoft.MultiHeadAttention", traits, [None] * 3, {}, ONNX_SAMPLERS)
+        for seed in range(60)
+    ]
+    assert {len(keys) for (_, keys, _), _ in drawn} == {3, 4}
+    assert len({attrs["num_heads"] for _, attrs in drawn}) > 2
+    assert all(len(keys) == 3 or keys[1] == attrs["num_heads"] for (_, keys, _), attrs in drawn)
+
+
 def test_the_graphs_of_own_tests_are_instances() -> None:
     rule = (
         "rule r(x, p: any(shape = (13, 11))) { y = x + p; nn.relu(y) where x.shape[0] * 7 == p.shape[0] * "
@@ -190,6 +270,12 @@ def test_a_target_that_cannot_be_computed_refutes() -> None:
 
 def test_conditions_on_all_elements_of_one_number() -> None:
     assert found("rule r(x, z: const): x + z where all(v == 0 for v in z.value) => x;").found > 0
+
+
+@pytest.mark.filterwarnings("error")
+def test_numbers_beyond_those_of_a_narrow_type() -> None:
+    bound = "sum(v[0][0] for v in c.value) < 3e38"
+    assert found(f"rule r(x, c: const) {{ y = x + c; y where c.ndim == 5, {bound} => c + x }}").found > 0
 
 
 def test_a_chain_without_end_in_sight() -> None:

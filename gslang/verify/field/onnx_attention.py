@@ -2,7 +2,8 @@
 function.
 
 A weight is `exp` of a score; keys that a mask hides weigh nothing, and so do numbers that stand for a score,
-if they are so far below the largest that no float tells their weight from 0. Not here: lengths of padding
+if they are so far below the largest that no float tells their weight from 0; and scores to which such numbers
+are added, where scores are taken to be small (`limits_scores`). Not here: lengths of padding
 (`nonpad_kv_seqlen`, `key_padding_mask`), caches of com.microsoft.
 """
 
@@ -18,11 +19,13 @@ from gslang.base.arrays import Array
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
+from gslang.verify.inputs import limits_scores
 
 LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
 SWALLOWED = "exp (of −10²⁹ and below the same whatever is added)"
 AS_FLOATS = frozenset({LEFT_OUT, SWALLOWED})  # what holds for floats only
-# a score is left out below this number, and so far below the largest: float32 has exp(−104) = 0
+# a number is left out below this one (with a small score added below half of it), and so far below the
+# largest: float32 has exp(−104) = 0
 _LOW, _BELOW = -1e4, 104.0
 _SWALLOWS = -1e29  # a number as low as this is the same whatever is added to it, in float32 and float64
 
@@ -44,8 +47,11 @@ def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Du
     top = real.max(axis=axis, keepdims=True, initial=-np.inf)
     e = call.function("Exp", lambda x: np.exp(x - top), scores)
     with np.errstate(all="ignore"):
-        low = shown & (real <= _LOW) & (top - real > _BELOW) & (real * 16 == np.round(real * 16))
-    low[low] = scores.residue[low] == residues(real[low])
+        low = shown & (real <= _LOW / 2) & (top - real > _BELOW)
+    if low.any() and (call.graph.op[call.node] == "LogSoftmax" or not limits_scores(call.graph)):
+        # a score may be as low, or its logarithm shows: only numbers are left out
+        low &= (real <= _LOW) & (real * 16 == np.round(real * 16))
+        low[low] = scores.residue[low] == residues(real[low])
     if low.any():
         call.unknown.add(LEFT_OUT)
     kept = shown & ~low
@@ -202,7 +208,7 @@ def _rotary_of_onnxruntime(call: Call) -> Dual:
     heads = x.moved(_cut(int(call.attrs["num_heads"]) or x.shape[2] // turned)) if flat else x
     places, length = call.places(1), heads.shape[2]
     assert places is not None  # it is no optional operand
-    places = (places + np.arange(length) if places.size == 1 else places).reshape(-1, length)
+    places = np.atleast_2d(places + np.arange(length) if places.size == 1 else places)
     cosines, sines = cosines.moved(lambda t: t[places]), sines.moved(lambda t: t[places])
     y = _turned(heads, cosines, sines, turned, bool(call.attrs.get("interleaved")))
     return y.moved(_merged) if flat else y

@@ -1,0 +1,157 @@
+"""Constants that satisfy conditions on all of their elements, such as `all(row[0] == 0 for row in c.value)`.
+
+A condition is run through as in a match, over a draft of each constant; an element for which it does not hold
+gets another value there and then. Loops over `zip` count as loops over its parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from gslang.check import checked as ir
+from gslang.check.walks import walk
+from gslang.engine.scope import evaluate, holds, iterate
+from gslang.engine.values import FAILURES, plain
+from gslang.graph.graph import CONST
+from gslang.verify.make import Making
+
+_MOST_ELEMENTS = 1024  # of constants that are looked at one by one
+
+
+def with_elements(condition: ir.Value, making: Making) -> dict[tuple[int, str], object]:
+    """The values of constants under which a condition on all elements of an array holds; none where no way is
+    known.
+    """
+    graph, scope = making.graph, making.scope
+    slots = {
+        number: slot
+        for number, node in enumerate(making.rule.nodes)
+        if isinstance(node, ir.LeafNode) and node.block is None and (slot := making.bound(number)) >= 0
+        and graph.op[slot] is CONST and 0 < graph.value(slot).size <= _MOST_ELEMENTS
+    }
+    drafts = {slot: graph.value(slot).copy() for slot in slots.values()}
+    before, memo, values = scope.locals, scope.memo, {slot: graph.values[slot] for slot in drafts}
+    # what a let has been computed to be need not be so of the next element
+    scope.locals, scope.memo = dict(before), None
+    graph.values.update(drafts)
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            settled = _Elements(making).settle(condition)
+    except FAILURES:
+        settled = False
+    finally:
+        scope.locals, scope.memo = before, memo
+        graph.values.update(values)
+    return {
+        (number, "value"): in_tuples(drafts[slot].tolist())
+        for number, slot in slots.items()
+        if settled and drafts[slot].tobytes() != graph.value(slot).tobytes()
+    }
+
+
+class _Elements:
+    """The run through a condition. `places`: variables of loops that are elements, with the array that holds
+    them there.
+    """
+
+    def __init__(self, making: Making) -> None:
+        self.scope, self.rng, self.lets = making.scope, making.rng, making.rule.lets
+        self.places: dict[int, tuple[Any, int]] = {}
+
+    def settle(self, condition: ir.Value) -> bool:
+        """Make a condition hold for the variables as they are; False where no way is known."""
+        if (each := condition.each) is not None:
+            return self.all_rounds(each)
+        by = condition.decided_by(True, self.lets)
+        parts = by.items if by is not None and by.wanted and (by.every or len(by.items) == 1) else ()
+        return (
+            holds(condition, self.scope) or self.equalled(condition) or self.chosen(condition)
+            or bool(parts) and all([self.settle(part) for part in parts]) and holds(condition, self.scope)
+        )
+
+    def all_rounds(self, loop: ir.Comprehension) -> bool:
+        """Settle the element of a loop in each of its rounds."""
+        match loop.source:
+            case ir.Builtin("zip", parts):
+                arrays = [evaluate(part, self.scope) for part in parts]
+            case source:
+                arrays = [evaluate(source, self.scope)]
+        elements = {
+            local: array
+            for local, array in zip(loop.locals, arrays) if isinstance(array, np.ndarray) and array.ndim == 1
+        }
+        for k, _ in enumerate(iterate(replace(loop, condition=None), self.scope)):
+            self.places.update({local: (array, k) for local, array in elements.items()})
+            if loop.condition is not None and not holds(loop.condition, self.scope):
+                continue
+            if not self.settle(loop.element):
+                return False
+        for local in elements:
+            del self.places[local]
+        return True
+
+    def equalled(self, condition: ir.Value) -> bool:
+        """Make one side of an equation the other one, if it is an element; True if it holds then."""
+        sign, left, right = condition.compares or ("", condition, condition)
+        if sign not in ("==", "close"):
+            return False
+        for side, other in self.rng.sample([(left, right), (right, left)], 2):
+            match side:
+                case ir.ItemValue(base, index):
+                    array, k = evaluate(base, self.scope), evaluate(index, self.scope)
+                case ir.Local(local) if local in self.places:
+                    array, k = self.places[local]
+                case _:
+                    continue
+            if isinstance(array, np.ndarray) and array.ndim == 1 and self.put(
+                array, k, evaluate(other, self.scope), condition
+            ):
+                return True
+        return False
+
+    def chosen(self, condition: ir.Value) -> bool:
+        """Give an element that a condition reads a number near one of the condition's; True if it holds then.
+        """
+        read = {part.local for part in walk(condition, self.lets) if isinstance(part, ir.Local)}
+        for local in sorted(read & set(self.places)):
+            array, k = self.places[local]
+            numbers = _numbers(condition, self.lets)
+            if any(self.put(array, k, value, condition) for value in self.rng.sample(numbers, len(numbers))):
+                return True
+        return False
+
+    def put(self, array: Any, k: int, value: object, condition: ir.Value) -> bool:
+        """Put a value into an array; it is taken back, and the answer False, if a condition does not hold
+        then.
+        """
+        before = plain(array[k])
+        for attempt in (value, before):
+            try:
+                array[k] = attempt
+            except OverflowError:
+                continue
+            for local, (held, place) in self.places.items():
+                if held is array and place == k:
+                    self.scope.locals[local] = plain(array[k])
+            if attempt is value and holds(condition, self.scope):
+                return True
+        return False
+
+
+def _numbers(condition: ir.Value, lets: Sequence[ir.Value]) -> list[float]:
+    """Numbers that a condition may tell apart: its own, and those beside them."""
+    found: dict[float, None] = {0: None, 1: None}
+    for part in walk(condition, lets):
+        if isinstance(part, ir.Const) and isinstance(part.value, (int, float)):
+            number = part.value
+            found.update(dict.fromkeys((number, -number, number + 1, number - 1, 2 * number)))
+    return list(found)
+
+
+def in_tuples(value: object) -> object:
+    """A value with tuples instead of lists."""
+    return tuple([in_tuples(item) for item in value]) if isinstance(value, list) else value
