@@ -76,3 +76,17 @@ def test_a_selection_must_be_an_element() -> None:
     assert selected(np.array([2.0, 2.0, 1.0]), x).residue.tolist() == [4, 4, 3]
     with pytest.raises(NoField):
         selected(np.array([1.5]), x)
+
+
+def test_equal_numbers_at_other_places_are_not_mixed_up() -> None:
+    """tanh is ±1 for large numbers: two elements have one real number, and different residues."""
+    real = np.array([1.0, 1.0, -1.0])
+    a, b = Dual(np.array([5, 7, 9]), real), Dual(np.array([3, 3, 3]), np.array([-2.0, -2.0, -2.0]))
+    assert np.array_equal(maximum(a, b).residue, a.residue)
+    with pytest.raises(NoField, match="too close"):
+        selected(np.array([1.0]), a)
+    assert selected(np.array([-1.0]), a).residue.tolist() == [9]
+    text = """dialect onnx;
+    rule t(x: any(dtype = "float32")) { y = Max(Tanh(x), -2.0); y where y.ndim == x.ndim => Tanh(x) }"""
+    (rule,) = api.parse_rules(text).own.values()
+    assert verify_now(rule, ONLY_INSTANCES).verdict == "exact"

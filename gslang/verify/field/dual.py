@@ -153,7 +153,9 @@ def function(name: str, real: Callable[..., Any] | None, *arguments: Dual) -> Du
 
 
 def selected(real: Array, *candidates: Dual) -> Dual:
-    """The residues of real numbers each of which is an element of one of the candidates."""
+    """The residues of real numbers each of which is an element of one of the candidates. Raises `NoField`
+    where several are, and differ.
+    """
     reals = np.concatenate([np.asarray(c.real).reshape(-1) for c in candidates])
     values = np.concatenate([np.asarray(c.residue).reshape(-1) for c in candidates])
     order = np.argsort(reals, kind="stable")
@@ -164,6 +166,9 @@ def selected(real: Array, *candidates: Dual) -> Dual:
     places = np.minimum(np.searchsorted(reals, real), len(reals) - 1)
     if not np.array_equal(reals[places], real):
         raise NoField("a selection that is no element")
+    ambiguous = (reals[1:] == reals[:-1]) & (values[1:] != values[:-1])
+    if np.isin(real, reals[1:][ambiguous]).any():
+        raise NoField("a comparison is too close")
     return Dual(values[places], real)
 
 

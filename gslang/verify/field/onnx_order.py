@@ -7,12 +7,14 @@ operators.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
 
 from gslang.verify.field.call import Call, Meaning
-from gslang.verify.field.dual import Dual, larger, selected
+from gslang.verify.field.dual import Dual, larger, maximum, minimum, selected
 from gslang.verify.field.residues import NoField
 
 
@@ -26,6 +28,17 @@ def _selection(call: Call) -> Any:
     if isinstance(real, tuple):
         return selected(real[0], *candidates), *real[1:]
     return selected(real, *candidates)
+
+
+def _of_each(two: Callable[[Dual, Dual], Dual]) -> Meaning:
+    """One of the operands' elements at each place: numbers that are equal at other places do not matter."""
+
+    def meaning(call: Call) -> Any:
+        if not all(isinstance(o, Dual) for o in call.operands):
+            return _selection(call)
+        return reduce(two, [call.dual(k) for k in range(len(call.operands))])
+
+    return meaning
 
 
 def _comparison(name: str) -> Meaning:
@@ -63,7 +76,8 @@ def _is_nan(call: Call) -> Any:
 COMPUTED = "IsNaN (of what is computed from numbers, which is a number)"
 
 ORDER: dict[str, Meaning] = {
-    **dict.fromkeys(("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin", "Max", "Min"), _selection),
+    **dict.fromkeys(("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"), _selection),
+    "Max": _of_each(maximum), "Min": _of_each(minimum),
     **dict.fromkeys(("Shape", "Size", "ArgMax", "ArgMin"), _real),
     "IsNaN": _is_nan,
     **{name: _comparison(name) for name in ("Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal")},
