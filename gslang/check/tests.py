@@ -19,7 +19,7 @@ from gslang.syntax import nodes as n
 
 
 def _listed(name: str, rules: Mapping[str, ir.CheckedRule]) -> str:
-    """The help for a rule that there is not: the rules of the family that is named, if there is one."""
+    """The help for an unknown rule: the rules of the family that is named, if there is one."""
     family = ir.called(rules, name.partition("[")[0])
     rows = ", ".join(f"`{known}`" for known in family[:5])
     return f"rules of this family: {rows}" if rows else "name a rule of this file or of one that it uses"

@@ -163,8 +163,18 @@ def _is_same(rule: CheckedRule, other: CheckedRule) -> bool:
 
 def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
     drawn = instances(rule, Search(), settings.seed, _SECONDS, settings.attempts * settings.instances)
-    fitting = (instance for instance in drawn if instance.after is not None)
+    fitting = (
+        instance for instance in drawn if instance.after is not None and not _repeats(instance.before)
+    )
     return islice(varied(fitting, settings.instances, rule.dialect, float("inf")), settings.instances)
+
+
+def _repeats(graph: Graph) -> bool:
+    """True if two calls of one operator have the same operands: in an e-graph they may be one, which no
+    pattern of two matches.
+    """
+    calls = [(graph.op[n], graph.operands[n]) for n in graph.nodes() if graph.operands[n]]
+    return len(set(calls)) < len(calls)
 
 
 def derive(

@@ -33,7 +33,7 @@ Wishes = Mapping[tuple[int, str], Any]
 MOST_DIMENSIONS = 10  # of an input
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
-_WIDE = (1, 2, 3, 5, 7)  # dimensions of literal numbers that are to have more than inputs
+_WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
 # of which constants are made: both signs, nothing, halves, ties, large ones
 _WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
@@ -245,10 +245,11 @@ class Leaves:
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
             self.has_literals |= not stated
-            alone = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
-            array = np.full(
-                shape if stated else (1,) * rng.choice(_WIDE) if self.wide_literals else alone, value
-            )
+            if not stated and self.wide_literals:
+                shape = (1,) * _WIDE[self.seed % len(_WIDE)]
+            elif not stated:
+                shape = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
+            array = np.full(shape, value)
         with np.errstate(over="ignore", invalid="ignore"):  # any value of this type will do
             array = array.astype(numpy_dtype(dtype))
         return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
