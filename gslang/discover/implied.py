@@ -25,7 +25,7 @@ from gslang.discover.backwards import backwards
 from gslang.discover.idle_attributes import without_idle
 from gslang.engine.limits import RuleFailed, counted_work
 from gslang.engine.meaning import infer_by_meaning
-from gslang.graph.graph import INPUT, PARAM, Graph
+from gslang.graph.graph import INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
 from gslang.search.saturate import Limits, saturate
 from gslang.verify.instances import DEEPEST, Instance, Search, instances
@@ -107,6 +107,8 @@ def _implied(rule: CheckedRule, others: Sequence[CheckedRule], settings: Setting
         for instance in _instances(rule, settings):
             assert instance.after is not None
             found = derive(instance.before, instance.after, dialect, others, settings)
+            if isinstance(found, str) and _repeats(instance.before):
+                continue  # it says nothing
             if isinstance(found, str):
                 return Implied(rule.name, False, found, count)
             if not any(derivation.steps or derivation.untold for derivation in found):
@@ -163,9 +165,7 @@ def _is_same(rule: CheckedRule, other: CheckedRule) -> bool:
 
 def _instances(rule: CheckedRule, settings: Settings) -> Iterator[Instance]:
     drawn = instances(rule, Search(), settings.seed, _SECONDS, settings.attempts * settings.instances)
-    fitting = (
-        instance for instance in drawn if instance.after is not None and not _repeats(instance.before)
-    )
+    fitting = (instance for instance in drawn if instance.after is not None)
     return islice(varied(fitting, settings.instances, rule.dialect, float("inf")), settings.instances)
 
 
@@ -173,7 +173,8 @@ def _repeats(graph: Graph) -> bool:
     """True if two calls of one operator have the same operands: in an e-graph they may be one, which no
     pattern of two matches.
     """
-    calls = [(graph.op[n], graph.operands[n]) for n in graph.nodes() if graph.operands[n]]
+    calls = [(graph.op[n], graph.operands[n]) for n in graph.nodes() if graph.op[n] not in (PROJ, TUPLE)]
+    calls = [call for call in calls if call[1]]
     return len(set(calls)) < len(calls)
 
 
