@@ -12,7 +12,7 @@ from typing import Any, Final, Protocol
 from gslang.base.deadline import Deadline
 from gslang.verify.recheck.check import IMPOSSIBLE
 
-_UNWATCHED: Final = 20  # steps between two looks at the clock
+_UNWATCHED: Final = 100  # steps between two looks at the clock
 _BEFORE_JUDGED: Final = 0.25  # share of the steps after which the pace is looked at
 _LEAST_PACE: Final = 0.5  # share of the cases by that of the steps; in proofs it is about 1
 FACTS: Final = 160_000  # inequalities that are put in order: proofs of shipped rules take up to half as many
