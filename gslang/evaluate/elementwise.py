@@ -87,8 +87,8 @@ def sigmoid(x: Array) -> Array:
 def _divide(a: Array, b: Array) -> Array:
     """Integers divide towards zero, as in C."""
     if a.dtype.kind in "iu":
-        quotient = np.abs(a) // np.where(b == 0, 1, np.abs(b))
-        return np.where(b == 0, 0, np.where((a < 0) != (b < 0), -quotient, quotient))
+        divisor = np.where(b == 0, 1, b)
+        return np.where(b == 0, 0, (a - np.fmod(a, divisor)) // divisor)  # the least number has no absolute value
     return a / b
 
 
