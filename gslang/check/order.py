@@ -64,11 +64,7 @@ def check_order(
             else:
                 report(None, read, read.span)
         if block.previous is not None and not found.get(block.root, -1) >> block.previous & 1:
-            span, link = lowering.patterns[block.root].span, lowering.runs[number].link
-            lowering.error(
-                "E0404", f"not every alternative of `{link}` reads the previous instance", span,
-                f"let each one read `prev.{link}`",
-            )
+            _without_previous(lowering, number, block)
         known = always if block.previous is None else _known_to_bounds(lowering, number, before)
         for condition, span in zip(block.where, block.where_spans):
             for read in reads.by(condition, known | found.get(block.root, 0), span):
@@ -86,6 +82,14 @@ def check_order(
                 report(None, read, read.span)
     if output_block is None and not disconnected:
         _check_connected(lowering, rule, outputs)
+
+
+def _without_previous(lowering: Lowering, number: int, block: ir.Block) -> None:
+    link = lowering.runs[number].link
+    lowering.error(
+        "E0404", f"not every alternative of `{link}` reads the previous instance",
+        lowering.patterns[block.root].span, f"let each one read `prev.{link}`",
+    )
 
 
 def _known_to_bounds(lowering: Lowering, block: int, before: dict[int, int]) -> int:

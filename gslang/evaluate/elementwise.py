@@ -88,7 +88,7 @@ def _divide(a: Array, b: Array) -> Array:
     """Integers divide towards zero, as in C."""
     if a.dtype.kind in "iu":
         divisor = np.where(b == 0, 1, b)
-        return np.where(b == 0, 0, (a - np.fmod(a, divisor)) // divisor)  # the least number has no absolute value
+        return np.where(b == 0, 0, (a - np.fmod(a, divisor)) // divisor)  # the least has no absolute value
     return a / b
 
 
