@@ -115,7 +115,7 @@ class Leaves:
 
     def shape_of(self, slot: int) -> Shape | None:
         """The shape of a node (of the first field of a tuple), None where it is not known."""
-        return _shape_of(self.graph.types[slot]) if slot >= 0 else None
+        return shape_of_type(self.graph.types[slot]) if slot >= 0 else None
 
     def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
         rng = self.dice(number)
@@ -292,7 +292,8 @@ def _of_rank(shape: Shape, rank: int, rng: Random | None) -> Shape:
 
 
 @lru_cache(maxsize=4096)
-def _shape_of(type_: Type | None) -> Shape | None:
+def shape_of_type(type_: Type | None) -> Shape | None:
+    """The shape of a type (of the first field of a tuple), None where it is not known."""
     if isinstance(type_, TupleType):
         type_ = type_.fields[0] if type_.fields else None
     if isinstance(type_, TensorType) and is_static(type_.shape):

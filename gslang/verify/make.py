@@ -22,14 +22,8 @@ from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_demands import Demands
-from gslang.verify.operand_types import (
-    declared_type,
-    operand_type,
-    operand_types,
-    type_of_its_own,
-    typed_like,
-)
-from gslang.verify.prove.operators import RANKS_OF_OPERANDS
+from gslang.verify.operand_misfits import check_operands
+from gslang.verify.operand_types import declared_type, operand_type, type_of_its_own, typed_like
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -231,7 +225,7 @@ class Making(Demands):
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
         if self.rule.dialect.name == "onnx":
-            self.check_types(operator, operands, attrs)
+            check_operands(operator, [self.graph.types[o] if o >= 0 else None for o in operands], attrs)
         if any(spec.types[0].base == "graph" for spec in signature.attributes.values()):
             from gslang.verify.bodies import add_call
 
@@ -373,33 +367,6 @@ class Making(Demands):
         slot = self.node(pattern, shape)
         self.dtype = before
         return slot
-
-    def check_types(self, operator: str, operands: list[int], attrs: Attrs) -> None:
-        """ONNX's inference does not look whether an operator is declared for a type, nor at all ranks."""
-        for k, slot in enumerate(operands):
-            dtype = getattr(self.graph.types[slot], "dtype", None) if slot >= 0 else None
-            allowed = operand_types(operator, k)
-            if dtype is not None and allowed and dtype not in allowed:
-                raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
-        for k, (slot, rank) in enumerate(zip(operands, RANKS_OF_OPERANDS.get(operator, ()))):
-            shape = self.shape_of(slot)
-            if rank is not None and shape is not None and len(shape) != rank:
-                raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
-        if operator in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] >= 0:
-            kernel, added = self.shape_of(operands[1]), self.shape_of(operands[2])
-            channels = (
-                None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
-            )
-            if channels is not None and added != (channels,):
-                raise Misfit(f"what `{operator}` adds is not of {channels} channels")
-        if operator in ("LayerNormalization", "RMSNormalization"):
-            data, *factors = (self.shape_of(slot) for slot in operands)
-            if any(
-                f and data is not None
-                and (len(f) > len(data) or any(a not in (1, b) for a, b in zip(f[::-1], data[::-1])))
-                for f in factors
-            ):
-                raise Misfit(f"a factor of `{operator}` is larger than the data")
 
     def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
         """True if an operand is a leaf whose value the rule constrains, or one of several such leaves."""

@@ -17,7 +17,7 @@ from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 
 _OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
-_CASTS_BACK = 0.4
+_CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -48,7 +48,7 @@ class CallAttributes(Leaves):
         ):
             proposed["dtype"] = self.dtype
         if operator == "Cast" and rng.random() < _CASTS_BACK:
-            proposed["to"] = self.dtype  # what stands beside it has this type
+            proposed["to"] = self.dtype
         count = len(call.operands)
         proposed.update(self.varied(rng, signature, slots, count, {**proposed, **given}, given, names))
         for name, spec in signature.attributes.items():
@@ -114,14 +114,12 @@ class CallAttributes(Leaves):
         """
         # `units` repeats the size of a weight: samplers state it, any other value would not fit
         names = [name for name in signature.attributes if name not in given and name != "units"]
-        chosen = self.chosen_to_vary(rng, signature, names)
+        if self.stressed is None and rng.random() < 0.85:
+            chosen = rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
+        else:
+            chosen = [n for n in names if self.stressed == (signature.name, n) or rng.random() < 0.5]
         first = [name for name in chosen if name in _OF_SHAPES]
         return first, [name for name in chosen if name not in first]
-
-    def chosen_to_vary(self, rng: Random, signature: Signature, names: list[str]) -> list[str]:
-        if self.stressed is None and rng.random() < 0.85:
-            return rng.sample(names, min(len(names), rng.choice((0, 0, 1, 1, 2))))
-        return [name for name in names if self.stressed == (signature.name, name) or rng.random() < 0.5]
 
     def values(self, slots: Mapping[int, int]) -> dict[str, object]:
         """Settled constant operands of whole numbers, by place: samplers read axes and shapes in them."""

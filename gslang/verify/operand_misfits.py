@@ -1,0 +1,50 @@
+"""Operands that ONNX's inference lets pass, although their operator does not take them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gslang.base.open_types import Attrs
+from gslang.dialect.tensor_type import Type
+from gslang.verify.leaves import Misfit, shape_of_type
+from gslang.verify.operand_types import operand_types
+from gslang.verify.prove.operators import RANKS_OF_OPERANDS
+from gslang.verify.samplers import Shape
+
+
+def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) -> None:
+    """Raise `Misfit` for operands of types for which the operator is not declared, of other ranks than it
+    demands, or of shapes that do not belong together.
+    """
+    for k, type_ in enumerate(types):
+        dtype = getattr(type_, "dtype", None)
+        allowed = operand_types(operator, k)
+        if dtype is not None and allowed and dtype not in allowed:
+            raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+    shapes = [shape_of_type(type_) for type_ in types]
+    for k, (shape, rank) in enumerate(zip(shapes, RANKS_OF_OPERANDS.get(operator, ()))):
+        if rank is not None and shape is not None and len(shape) != rank:
+            raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
+    if operator in ("Conv", "ConvTranspose") and len(types) > 2 and types[2] is not None:
+        _check_bias(operator, shapes, attrs)
+    if operator in ("LayerNormalization", "RMSNormalization"):
+        _check_factors(operator, shapes)
+
+
+def _check_bias(operator: str, shapes: Sequence[Shape | None], attrs: Attrs) -> None:
+    kernel, added = shapes[1:3]
+    channels = (
+        None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
+    )
+    if channels is not None and added != (channels,):
+        raise Misfit(f"what `{operator}` adds is not of {channels} channels")
+
+
+def _check_factors(operator: str, shapes: Sequence[Shape | None]) -> None:
+    data, *factors = shapes
+    if any(
+        f and data is not None
+        and (len(f) > len(data) or any(a not in (1, b) for a, b in zip(f[::-1], data[::-1])))
+        for f in factors
+    ):
+        raise Misfit(f"a factor of `{operator}` is larger than the data")
