@@ -11,6 +11,7 @@ from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.check import patterns, templates, variables
 from gslang.check.context import Denotation, Lost, Lowering, NodeOf, OperatorOf, Run
+from gslang.graph.graph import TUPLE
 from gslang.syntax import nodes as n
 
 
@@ -32,7 +33,8 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
         )
     root = lowering.templates[block].names.get(link.field)  # None where its statement is wrong
     if isinstance(root, NodeOf):
-        if not isinstance(lowering.patterns[root.node], (ir.CallNode, ir.ProjNode, ir.AltNode)):
+        passed_on = lowering.patterns[root.node]
+        if not passed_on.branches and passed_on.operators in ((), (TUPLE,)):
             _give_up(lowering, block, link)
             lowering.stop(
                 "E0404", f"`{link.field}` is passed to the next instance, so it must be a call or one of its "

@@ -125,18 +125,29 @@ def _arguments(
             case n.Keyword() | n.Spread():
                 attributes.append(argument)
     given = {operand.name for operand in spec.operands[: len(operands)]} | set(named)
+    free |= {name for argument in attributes for name in _said_of_operands(spec, argument)}
+    _append_named(lowering, expr, shown, spec, operands, named, free)
+    return operands, attributes, given
+
+
+def _append_named(
+    lowering: Lowering, expr: n.Expr, shown: str, spec: Signature, operands: list[int | None | ir.Splice],
+    named: dict[str, int | None],
+    free: set[str],
+) -> None:  # fmt: skip
+    """Adds the operands that are said by name to those in order; of those between them, which are left out,
+    any in `free` may stand there, and no other.
+    """
+    behind = [operand.name for operand in spec.operands[len(operands) :]]
     for name in named:
-        if name not in [operand.name for operand in spec.operands[len(operands) :]]:
+        if name not in behind:
             lowering.error(
                 "E0302", f"operand `{name}` of `{shown}` is given twice", expr.span, "remove one of the two"
             )
-    free |= {name for argument in attributes for name in _said_of_operands(spec, argument)}
-    behind = [operand.name for operand in spec.operands[len(operands) :]]
     while behind and behind[-1] not in named and behind[-1] not in free:
         behind.pop()  # left out: absent
     for name in behind:
         operands.append(named[name] if name in named else _anything(lowering, expr) if name in free else None)
-    return operands, attributes, given
 
 
 def _said_of_operands(spec: Signature, argument: n.Keyword | n.Spread) -> list[str]:

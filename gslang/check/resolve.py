@@ -7,6 +7,8 @@ side, `targets` on the target side; `calls` tells which), everything else makes 
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from gslang.check import (
     arms,
     attributes,
@@ -92,14 +94,22 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
             return _comprehension(lowering, expr)
         case n.Match():
             return _match(lowering, expr)
+        case n.OperatorKind():
+            return chains.operator_of_instance(lowering, expr)
+        case n.Hole() | n.Star() | n.Range():
+            _refuse_alone(lowering, expr)
+    raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
+
+
+def _refuse_alone(lowering: Lowering, expr: n.Hole | n.Star | n.Range) -> NoReturn:
+    """Reports what has a meaning in some places only, none of which is here."""
+    match expr:
         case n.Hole():
             hint = (
                 "for any tensor, write `any`" if lowering.side == "source"
                 else "write a value, or read the one that matched: `y.axis`"
             )
             lowering.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
-        case n.OperatorKind():
-            return chains.operator_of_instance(lowering, expr)
         case n.Star():
             lowering.stop(
                 "E0607", "`*` is written before an operand, a field or an output", expr.span, "remove the `*`"
@@ -109,7 +119,6 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
                 "E0607", "`..` is only allowed in `each` and in comprehensions", expr.span,
                 "as a value, write `range(n)`; as a condition, compare: `1 <= n and n <= 4`",
             )
-    raise AssertionError(f"unknown expression {expr!r}: this is a bug in gslang")
 
 
 def _negation(lowering: Lowering, expr: n.Unary, operand: n.Expr) -> Denotation:

@@ -48,7 +48,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             if op is TUPLE:
                 return tuple(operands)
             if op is PROJ:
-                return operands[0][given["index"]]
+                return _field_of(graph, node, operands[0])
             signature = dialect.get(op)
             if signature is not None and (unknown := unknown_parts(signature, graph.operands[node], given)):
                 raise NoEvaluatorError(graph, node, f" with `{unknown[0]}`")
@@ -99,6 +99,14 @@ def _stated_as_attributes(
         for name, (k, _) in places
         if attrs.get(name) is not None and not (k < len(operands) and operands[k] >= 0)
     }
+
+
+def _field_of(graph: Graph, node: int, fields: Sequence[object]) -> object:
+    """The result that a projection takes; an operator may compute fewer than it declares."""
+    index = graph.attrs[node]["index"]
+    if index >= len(fields):
+        raise EvaluationError(f"{graph.label(node)} takes result {index}, but there are only {len(fields)}")
+    return fields[index]
 
 
 def _with(operands: list[Any], stated: Mapping[int, object]) -> list[Any]:

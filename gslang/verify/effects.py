@@ -17,7 +17,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.compare import flat
+from gslang.verify.compare import ASK_FOR_SPECIAL, flat
 from gslang.verify.inputs import inputs_for
 from gslang.verify.prove.dtypes import saturates
 
@@ -58,6 +58,29 @@ def shows(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> bo
     inner = graph.copy()
     inner.set_outputs([n for n in graph.reverse_post_order() if graph.op[n] == attribute[0]])
     return matters(inner, dialect, attribute, seed)
+
+
+def never_finds(graphs: Sequence[Graph], dialect: Dialect, seed: int) -> list[str]:
+    """The operators about NaN and infinities that say of all elements, in all the graphs with finite inputs,
+    that they are finite: what a rule does elsewhere is not seen.
+    """
+    named: set[str] = set()
+    holding: set[str] = set()
+    for graph in graphs:
+        inner = graph.copy()
+        asking = [node for node in graph.reverse_post_order() if graph.op[node] in ASK_FOR_SPECIAL]
+        named |= {graph.op[node] for node in asking}
+        inner.set_outputs(asking)
+        with np.errstate(all="ignore"):
+            try:
+                found = evaluate(inner, dialect, inputs_for(graph, seed, "normal"))
+            except EvaluationError:
+                continue
+        holding |= {
+            graph.op[node] for node, value in zip(asking, found)
+            if np.any(np.asarray(value) != (graph.op[node] == "isfinite"))
+        }
+    return sorted(named - holding)
 
 
 def _with_default(graph: Graph, dialect: Dialect, attribute: Attribute) -> Graph | None:

@@ -24,7 +24,7 @@ from gslang.verify.compare import (
 )
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.demanded import never_so
-from gslang.verify.effects import Attribute, matters, shows
+from gslang.verify.effects import Attribute, matters, never_finds, shows
 from gslang.verify.instances import (
     KEPT,
     Instance,
@@ -185,6 +185,12 @@ def _seek_variety(
         for operator, name in idle_attributes(rule, evidence.attributes, evidence.effective)
         if evidence.masked[operator, name] < _MOST_IDLE  # else the source takes back what it does
     ]
+    if any(finding.special for finding in evidence.good):
+        graphs = [instance.before for instance in evidence.agreeing]
+        evidence.unvaried += [
+            f"finite inputs where `{operator}` sees numbers that are not finite"
+            for operator in never_finds(graphs, rule.dialect, settings.seed)
+        ]
     evidence.stopped = evidence.stopped or until.passed
 
 
