@@ -12,9 +12,11 @@ from onnx import helper, shape_inference
 
 import gslang
 from gslang.dialect.load import load_dialect
+from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.onnx_refusals import refuse
 from gslang.evaluate.run import evaluate
+from gslang.graph.graph import Graph
 from tests.onnx.models import model, value
 
 LEAST = -(2**63)
@@ -112,3 +114,13 @@ def test_pools_with_windows_in_the_padding(operator: str, pads: tuple[int, ...],
             evaluate(graph, load_dialect("onnx"), {"x": x})
     else:
         assert evaluate(graph, load_dialect("onnx"), {"x": x})[0].shape[:2] == (1, 1)
+
+
+def test_a_result_that_is_not_computed() -> None:
+    """The scores of attention are declared, and no evaluator gives them."""
+    graph, tensor = Graph(), TensorType((1, 2, 4), "float32")
+    x = graph.add_input("x", tensor)
+    node = graph.add("com.microsoft.MultiHeadAttention", (x, x, x), {"num_heads": 2})
+    graph.set_outputs([graph.add_proj(node, 3)])
+    with pytest.raises(EvaluationError, match="result 3, but there are only"):
+        evaluate(graph, load_dialect("onnx"), {"x": np.ones((1, 2, 4), np.float32)})
