@@ -12,7 +12,7 @@ import gslang.api as api
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.journal import Journal
-from gslang.verify.prove.paths import Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.paths import SIZES, Budget, Choices, Impossible, NotProved, TooMuch, all_cases
 from gslang.verify.prove.prove import prove
 from gslang.verify.prove.sizes import Number, Size, text_of
 
@@ -81,10 +81,11 @@ def test_a_question_before_a_choice_is_answered_once(monkeypatch: pytest.MonkeyP
         known.choices = choices
         x, y = known.size("x"), known.size("y")
         assert not known.proves(x - y)
-        choices.choose(5)
+        runs.append(choices.choose(5))
 
-    assert all_cases(run, Budget(10**6), known.journal) == 5
-    assert len(asked) == 1
+    runs: list[int] = []
+    all_cases(run, Budget(10**6), known.journal)
+    assert runs == [0, 1, 2, 3, 4] and len(asked) == 1
 
 
 def test_what_one_branch_learns_the_other_does_not_know() -> None:
@@ -136,3 +137,33 @@ def test_what_follows_is_found_once_for_cases_that_know_the_same(monkeypatch: py
     cases, once = prove(rule, 2_000).cases, len(asked)
     monkeypatch.setattr(Inequalities, "_knowledge", lambda self: (str(len(asked)),))
     assert prove(rule, 2_000).cases <= cases and once < len(asked) - once
+
+
+def test_rounds_of_more_possibilities_see_each_case_once() -> None:
+    """Cases of a later round begin where the rounds before left possibilities for later, with the same
+    answers as when all are seen at once.
+    """
+    def cases(limits: tuple[int, ...]) -> list[tuple[int, ...]]:
+        found: list[tuple[int, ...]] = []
+        starts: list[tuple[int, ...]] = [()]
+        for limit in limits:
+            known = Facts(Choices([], Budget(10**6)))
+            known.journal = Journal(known)
+
+            def run(choices: Choices, known: Facts = known, limit: int = limit) -> None:
+                known.choices = choices
+                first = choices.choose_some(limit, True)
+                x = known.size(f"x{first}")
+                flag = choices.choose(2)
+                if not known.at_least(x, first):
+                    raise Impossible(SIZES)
+                second = choices.choose_some(limit + 1 - 2 * flag, True) if first else 0
+                third = choices.choose_some(min(limit, 2), limit < 2)
+                found.append((first, flag, second, third, int(known.proves(x - first))))
+
+            starts = all_cases(run, Budget(10**6), known.journal, starts)
+        return found
+
+    whole, rounds = cases((5,)), cases((1, 2, 3, 5))
+    assert len(set(whole)) == len(whole) > 40
+    assert sorted(rounds) == sorted(whole)

@@ -6,7 +6,8 @@ So code that asks looks like code that knows, and what it finds out holds if eve
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 from typing import Any, Final, Protocol
 
 from gslang.base.deadline import Deadline
@@ -115,13 +116,18 @@ class Choices:
     """The choices of one run: first those that are given, then always the first possibility.
 
     `memory`: of the runs before, None where each run asks anew. `assuming`: a comparison of numbers that is
-    open holds.
+    open holds. `known`: how many of the given choices lead where an earlier run has been. `later`: where
+    choices that were given only some of their possibilities go on with the next one.
     """
 
-    __slots__ = ("assuming", "bounds", "budget", "fixed", "given", "memory", "taken")
+    __slots__ = ("assuming", "bounds", "budget", "fixed", "given", "known", "later", "memory", "taken")
 
-    def __init__(self, given: list[int], budget: Budget, memory: Memory | None = None) -> None:
+    def __init__(
+        self, given: Sequence[int], budget: Budget, memory: Memory | None = None, known: int | None = None
+    ) -> None:
         self.given, self.budget, self.memory = given, budget, memory
+        self.known = len(given) if known is None else known
+        self.later: dict[tuple[int, ...], None] = {}
         self.assuming = False
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
         # what conditions on real numbers said: terms that are at least 0, or above it
@@ -130,7 +136,7 @@ class Choices:
 
     def spend(self, steps: int = 1) -> None:
         """Take steps of the budget, unless the run before has done the same."""
-        if self.memory is None or len(self.taken) >= len(self.given):
+        if self.memory is None or len(self.taken) >= self.known:
             self.budget.spend(steps)
 
     def recalled(self, name: str, argument: object, compute: Callable[[], bool]) -> bool:
@@ -147,6 +153,19 @@ class Choices:
             if possibilities == 1:
                 return 0
             raise Impossible(DOMAIN)
+        return self._taken(possibilities)
+
+    def choose_some(self, possibilities: int, more: bool) -> int:
+        """The same of the first possibilities; with `more`, others are left for later."""
+        k = len(self.taken)
+        if more and k >= len(self.given) - 1:
+            start = [choice for choice, _ in self.taken] + [max(possibilities, 0)]
+            self.later[tuple(start)] = None
+        if (self.given[k] if k < len(self.given) else 0) >= possibilities:
+            raise Impossible(DOMAIN)
+        return self._taken(possibilities)
+
+    def _taken(self, possibilities: int) -> int:
         self.spend()
         k = len(self.taken)
         if self.memory is not None:
@@ -156,35 +175,53 @@ class Choices:
         return choice
 
 
-def all_cases(run: Callable[[Choices], None], budget: Budget, memory: Memory | None = None) -> int:
-    """Run every case; how many there were. Raises `NotProved` from a case, `TooMuch` where the budget does
-    not suffice, or would not at the pace so far: what the budget has is then left for another way.
+def all_cases(
+    run: Callable[[Choices], None], budget: Budget, memory: Memory | None = None,
+    starts: Sequence[tuple[int, ...]] = ((),),
+) -> list[tuple[int, ...]]:
+    """Run every case that begins with one of `starts`, or goes on from there with a later possibility of its
+    last choice; returns where choices with more possibilities (`Choices.choose_some`) go on, to start there.
+    Raises `NotProved` from a case, `TooMuch` where the budget does not suffice, or would not at the pace so
+    far: what the budget has is then left for another way.
 
-    `memory`: for what a run may use of the one before.
+    `memory`: for what a run may use of the one before. `starts`: in the order of cases, none inside another.
     """
-    given: list[int] = []
-    count, most = 0, budget.left
-    while True:
-        choices = Choices(given, budget, memory)
-        budget.spend(10)
-        if memory is not None:
-            memory.begin(len(given))
-        try:
-            run(choices)
-            count += 1
-        except Impossible:
-            pass
-        taken = choices.taken
-        while taken and taken[-1][0] + 1 >= taken[-1][1]:
-            taken.pop()
-        if not taken:
-            return count
-        given = [choice for choice, _ in taken]
-        given[-1] += 1
-        spent = (most - budget.left) / most
-        hopeless = spent > _BEFORE_JUDGED and _share_before(given, taken) < _LEAST_PACE * spent
-        if hopeless and not budget.patient:
-            raise TooMuch("the proof has too many cases")
+    later: dict[tuple[int, ...], None] = {}
+    before: list[tuple[int, int]] = []
+    most = budget.left
+    for done, start in enumerate(starts):
+        given: Sequence[int] = start
+        first = max(len(start) - 1, 0)  # the choices before it are those of all its cases
+        known = min(_alike(start, before), len(start))
+        while True:
+            choices = Choices(given, budget, memory, known)
+            budget.spend(10)
+            if memory is not None:
+                memory.begin(known)
+            try:
+                run(choices)
+            except Impossible:
+                pass
+            later.update(choices.later)
+            before, taken = choices.taken, list(choices.taken)
+            while len(taken) > first and taken[-1][0] + 1 >= taken[-1][1]:
+                taken.pop()
+            if len(taken) <= first:
+                break
+            given = [choice for choice, _ in taken]
+            given[-1] += 1
+            known = len(given)
+            spent = (most - budget.left) / most
+            share = (done + _share_before(given[first:], taken[first:])) / len(starts)
+            if spent > _BEFORE_JUDGED and share < _LEAST_PACE * spent and not budget.patient:
+                raise TooMuch("the proof has too many cases")
+    return sorted(later)
+
+
+def _alike(start: Sequence[int], taken: list[tuple[int, int]]) -> int:
+    """How many choices lead a run that starts so to where one that ended took another one."""
+    pairs = zip(start, taken)
+    return min(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], pairs)) + 1, len(taken))
 
 
 def _share_before(given: list[int], taken: list[tuple[int, int]]) -> float:

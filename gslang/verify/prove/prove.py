@@ -19,7 +19,6 @@ from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import (
-    DOMAIN,
     FACTS,
     Budget,
     Choices,
@@ -170,20 +169,21 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     best: Proof | None = None
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
-    found, below, reached = _Found(), -1, 0
+    found, reached = _Found(), 0
+    starts: list[tuple[int, ...]] = [()]
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if best is not None and most != enough:
             budget.withhold(_MORE_RANKS)
-        found.limited, left = False, budget.left
-        budget.patient = best is not None  # a proof for fewer ranks says nothing of the pace
+        left = budget.left
+        budget.patient = best is not None
         try:
-            _look_at_cases(watching, budget, _Round(way, most, below), found, first)
+            starts = _look_at_cases(watching, budget, _Round(way, most, starts), found, first)
         except OutOfTime:  # a proof for some ranks would be another claim on a faster machine
             raise
         except TooMuch as error:
             reason = error
             break
-        bounded = found.limited or found.notes
+        bounded = starts or found.notes
         left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
         if left_out:
@@ -191,16 +191,15 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         elif found.cases:
             reached = most
             best = Proof(
-                most if found.limited and most != enough else None, found.floats, tuple(sorted(found.notes)),
+                most if starts and most != enough else None, found.floats, tuple(sorted(found.notes)),
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)),
-                most if found.limited and most == enough else None,
+                most if starts and most == enough else None,
                 steps=spent if best is None else best.steps,
             )
-        if not found.limited or best is not None and budget.left < _GROWTH * spent:
+        if not starts or best is not None and budget.left < _GROWTH * spent:
             break
         if best is not None and enough is None and _MORE_RANKS < _GROWTH * spent:
             break
-        below = most
     if best is None:
         raise reason
     if not record:
@@ -213,23 +212,27 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
 def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Proof) -> Proof:
     """A proof with all cases up to its largest rank written down. Raises `TooMuch`."""
     found = _Found([])
-    _look_at_cases(watching, budget, _Round(way, most, -1), found, _Found())
+    _look_at_cases(watching, budget, _Round(way, most, [()]), found, _Found())
     return replace(proof, cases=found.cases, whole=found.whole, written=tuple(found.written or ()))
 
 
 @dataclass(frozen=True, slots=True)
 class _Round:
-    """`most`: the largest rank of open tensors; `below`: that of the round before, whose cases are known."""
+    """`most`: the largest rank of open tensors; `starts`: where the cases of these ranks begin, after those
+    of the rounds before.
+    """
 
     way: _Way
     most: int
-    below: int
+    starts: list[tuple[int, ...]]
 
 
 def _look_at_cases(
     watching: Watched, budget: Budget, this: _Round, found: _Found, first: _Found
-) -> None:
-    """Look at all cases of a round. Raises `NotProved` from one of them."""
+) -> list[tuple[int, ...]]:
+    """Look at all cases of a round; returns where those of larger ranks begin. Raises `NotProved` from one of
+    them.
+    """
     known = Facts(Choices([], budget))
     if found.written is not None:
         known.proved = []
@@ -240,12 +243,12 @@ def _look_at_cases(
         world = World(known, this.most)
         world.facts.by_cases, world.counted = this.way.by_cases, this.way.counted
         try:
-            _look_at_case(watching, world, found, this.below)
+            _look_at_case(watching, world, found)
         finally:
             first.clipped = first.clipped or world.clipped
 
     try:
-        all_cases(run, budget, known.journal)
+        return all_cases(run, budget, known.journal, this.starts)
     except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
         raise NotProved(f"a case is beyond the prover: {error}") from error
 
@@ -257,7 +260,6 @@ class _Found:
         self.written = written  # cases, where a certificate asks for them
         self.cases = 0
         self.whole = 0  # those of them that are about whole numbers, too
-        self.limited = False  # the bound on ranks had a say
         self.clipped = False  # a bound of a slice was left as it is written
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
         self.notes: set[str] = set()
@@ -287,15 +289,14 @@ def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
     ]  # fmt: skip
 
 
-def _look_at_case(watching: Watched, world: World, found: _Found, below: int) -> None:
-    """`below`: the largest rank of the round before, whose cases are known."""
+def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
     case = Case(watching, world)
     end, contradicting = "equal", tuple[Number, ...]()
     if found.written is not None:
         world.record = CaseRecord(world.facts)
     try:
         with noting() as uses:
-            _one_case(case, below)
+            _one_case(case)
     except TooMuch:
         raise
     except Impossible as error:
@@ -309,7 +310,6 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
     finally:
         if found.written is not None and world.record is not None:
             found.written.append(case_as_json(world.record, end, world.whole, contradicting))
-        found.limited = found.limited or world.ranks_limited
     found.cases += 1
     found.whole += world.whole
     found.notes |= world.notes
@@ -319,10 +319,8 @@ def _look_at_case(watching: Watched, world: World, found: _Found, below: int) ->
         found.branches |= set(chosen.items())
 
 
-def _one_case(case: Case, below: int) -> None:
+def _one_case(case: Case) -> None:
     before = Source(case).outputs()
-    if -1 < case.world.highest <= below:
-        raise Impossible(DOMAIN)  # the round before had it
     after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("the two sides have different numbers of outputs")

@@ -24,7 +24,7 @@ from gslang.verify.prove.dtypes import (
     unify,
 )
 from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import DOMAIN, OPERATOR, Impossible, NotProved
+from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.terms import ZERO, Term, guard, of_atom
 
@@ -100,8 +100,6 @@ class World:
         self.in_float32: list[Tensor] = []  # that the source converts to this type
         self.pooled: dict[tuple[object, ...], Tensor] = {}  # (tensor, attributes) → largest of its windows
         self.clipped = False  # whether a bound of a slice was left as it is written
-        self.ranks_limited = False  # whether `most` had a say
-        self.highest = -1  # the largest rank that was chosen
         self.wanted_rank: int | None = None  # of the result that is computed, where the rule says it
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → (where, term); None while it is not evaluated
@@ -115,13 +113,9 @@ class World:
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:
         """The rank of an open tensor."""
-        self.ranks_limited = self.ranks_limited or most is None or most > self.most
-        limit = self.most if most is None else min(most, self.most)
-        if least > limit:
-            raise Impossible(DOMAIN)
-        rank = self.facts.choices.choose(limit + 1 - least) + least
-        self.highest = max(self.highest, rank)
-        return rank
+        limited = most is None or most > self.most
+        limit = self.most if most is None or limited else most
+        return self.facts.choices.choose_some(limit + 1 - least, limited) + least
 
     # ── what must hold ──
 
