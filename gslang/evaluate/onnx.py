@@ -172,6 +172,11 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
     x, attrs = operands[0], graph.attrs[node]
     window = operands[1].shape[2:] if graph.op[node] == "Conv" else attrs.get("kernel_shape", ())
     if attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
+        if graph.op[node] != "Conv" and _is_beside(x.shape[2:], attrs):
+            raise EvaluationError(
+                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
+                "one of its windows lies in the padding as a whole"
+            )
         return
     rank = len(window)
     pads = (attrs.get("pads") or (0,) * 2 * rank) if attrs.get("auto_pad") != "VALID" else (0,) * 2 * rank
@@ -186,6 +191,20 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its padding of axis {k + 2} "
                 f"is not smaller than its window, {window[k]}"
             )
+
+
+def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
+    """True if along some axis a window of a pool whose padding keeps sizes has no place inside."""
+    rank = len(sizes)
+    strides, dilations = attrs.get("strides") or (1,) * rank, attrs.get("dilations") or (1,) * rank
+    for size, window, stride, dilation in zip(sizes, attrs.get("kernel_shape", ()), strides, dilations):
+        count = -(-size // stride)
+        added = max((count - 1) * stride + (window - 1) * dilation + 1 - size, 0)
+        before = (added + (attrs["auto_pad"] == "SAME_LOWER")) // 2
+        starts = range(-before, count * stride - before, stride)
+        if any(all(not 0 <= k + dilation * j < size for j in range(window)) for k in starts):
+            return True
+    return False
 
 
 _ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")

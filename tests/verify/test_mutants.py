@@ -20,7 +20,7 @@ from tests.verify.mutants import mutants
 
 PACKAGES = ("std.relay", "std.onnx", "std.onnxruntime")
 Mutant = tuple[CheckedRule, tuple[str, CheckedRule]]
-SETTINGS = Settings(seconds=3, proof_steps=6_000)
+SETTINGS = Settings(seconds=120, proof_steps=6_000)  # the steps end it on every machine
 QUICK = Settings(seconds=2, wanted=12, proof_steps=2_000)
 SOME = {
     "std.relay": ["simplify_transpose", "bias_add_add"],
@@ -82,7 +82,8 @@ def test_some_shipped_rules_are_not_wrong(package: str) -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_no_wrong_mutant_is_accepted(package: str) -> None:
     count, accepted = accepted_among(wrong_ones(package, 80, lambda every: every))
-    assert accepted == {} and count >= (220 if package == "std.relay" else 300)  # of 1,082 mutants there
+    assert accepted == {}, accepted
+    assert count >= (220 if package == "std.relay" else 300)  # of 1,082 mutants there
 
 
 @pytest.mark.long
@@ -93,4 +94,5 @@ def test_no_shipped_rule_is_wrong(package: str) -> None:
         name: is_wrong(rule, sources_of_tests(rule, rules.programs), 1_000)
         for name, rule in rules.own.items()
     }
-    assert {name: why for name, why in found.items() if why} == {}
+    wrong = {name: why for name, why in found.items() if why}
+    assert wrong == {}, wrong

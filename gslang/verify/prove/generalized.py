@@ -16,6 +16,8 @@ from gslang.check import checked as ir
 from gslang.check.walks import conjuncts, walk
 
 _COSTLY = frozenset({"MatMul"})  # calls with a meaning that takes many cases
+# Calls that tell what is computed from numbers, as any tensor is taken to be, from what constants make of it.
+_ABOUT_NUMBERS = frozenset({"IsNaN", "IsInf"})
 
 
 def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
@@ -28,12 +30,13 @@ def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
     whole, details = _used(rule)
     free: set[int] = set()
     inside: set[int] = set()
+    particular = any(not _ABOUT_NUMBERS.isdisjoint(call.operators) for call in rule.calls.values())
     for node in _from(rule, rule.outputs, frozenset()):
         if node in inside or node in rule.outputs or node in details or not _is_costly(rule.nodes[node]):
             continue
         below = set(_from(rule, rule.nodes[node].below, frozenset()))
         others = set(_from(rule, rule.outputs, frozenset({node}))) | whole | details
-        if not below & others:
+        if not below & others and not (particular and any(_is_constant(rule.nodes[k]) for k in below)):
             free.add(node)
             inside |= below
     if not free:
@@ -61,6 +64,10 @@ def _is_costly(node: ir.Pattern) -> bool:
         case ir.CallNode(operators=operators, variable=None):
             return _COSTLY.issuperset(operators)
     return False
+
+
+def _is_constant(node: ir.Pattern) -> bool:
+    return isinstance(node, ir.LeafNode) and node.kind in ("const", "fixed")
 
 
 def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterable[int]:

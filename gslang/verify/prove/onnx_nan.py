@@ -47,8 +47,8 @@ def _as_written(world: World, x: Tensor, index: Index) -> Term:
 
 
 def _is_computed(value: Term) -> bool:
-    """True for sums over positions, exponentials, and numbers: not for an element of an input."""
-    return value.constant is not None or any(a.kind == "total" or a.name == "exp" for a in value.atoms())
+    """True for sums over positions, exponentials, numbers and sizes: not for an element of an input."""
+    return any(a.kind == "total" or a.name == "exp" for a in value.atoms()) or not any(_elements(value))
 
 
 def _is_of_numbers(world: World, value: Term) -> bool:

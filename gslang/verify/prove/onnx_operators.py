@@ -64,6 +64,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
 _ATTENDING = ATTENTION.keys() | ROTARY.keys()
 _OF_ONNXRUNTIME = frozenset({"com.microsoft.MultiHeadAttention", "com.microsoft.Attention"})
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
+PRECISIONS = (0, 1, 10, 16)  # of `QuantizeLinear`: all that it has
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
     "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
@@ -118,7 +119,9 @@ def onnx_attribute(
         return choices.choose(2)
     if name in _RARELY_ASKED:
         return Either(choices, f"any{world.facts.number()}")
-    if name in ("block_size", "output_dtype", "precision"):
+    if name == "precision":
+        return PRECISIONS[choices.choose(len(PRECISIONS))]
+    if name in ("block_size", "output_dtype"):
         world.notes.add("quantized numbers have no blocks, and the type of their zero point")
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name in ("stash_type", "momentum", "seed"):

@@ -155,10 +155,13 @@ def dequantised(
 
 
 def quantised(
-    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: str | Dtype, how: str = ""
-) -> Tensor:
+    world: World, x: Tensor, scale: Tensor, zero: Tensor | None, axis: int, dtype: str | Dtype, how: str = "",
+    bits: str = "",
+) -> Tensor:  # fmt: skip
     """x / scale, rounded, moved by the zero point and limited to what the type holds: an unknown function,
     which gives back what was quantized already.
+
+    `how`: it saturates. `bits`: of numbers that are divided with fewer than 32, and so not given back.
     """
     factor = _along(world, x, scale, axis)
     shift = None if zero is None else _along(world, x, numbers_of_elements(zero, "float32"), axis)
@@ -169,13 +172,13 @@ def quantised(
         zero_point = ZERO if shift is None else shift(index)
         value = x.at(index)
         ratio = value * inverse(divisor)
-        alone = (ratio + zero_point).alone
+        alone = None if bits else (ratio + zero_point).alone
         if alone is not None and alone[1] == 1 and alone[0].name == f"number {name_of(dtype)}":
             return alone[0].args[0]  # type: ignore[no-any-return]
         if _is_unsigned(dtype) and zero_point.constant == 0 and _is_above_0(world, scale, divisor):
             ratio = apply("maximum", [value, ZERO]) * inverse(divisor)  # what is below 0 becomes 0
         way = "" if settled(dtype) == WHOLE else how  # only floats of 8 bits saturate or not
-        return unknown(f"quantized {name_of(dtype)}{way}", ratio, zero_point)
+        return unknown(f"quantized {name_of(dtype)}{way}{bits}", ratio, zero_point)
 
     return Tensor(x.shape, dtype, at)
 
@@ -204,8 +207,9 @@ def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
         _alike(world, scale, zero)
     _plain(attrs)
     dtype = "uint8" if zero is None else zero.dtype
-    how = _rounding(attrs, "precision")
-    return quantised(world, x, scale, zero, attrs["axis"], dtype, how)
+    bits = "" if attrs["precision"] in (0, 1) else f" {attrs['precision']}"  # 0, 1: those of the scale, or 32
+    how = f" {of_attribute(attrs['saturate'])}"
+    return quantised(world, x, scale, zero, attrs["axis"], dtype, how, bits)
 
 
 def _plain(attrs: Attrs) -> None:
@@ -228,7 +232,7 @@ def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: 
     for small in (scale, zero):
         for size in () if small is None else small.shape:
             world.need_equal(size, 1, "a single scale for the result")
-    return quantised(world, y, single(scale), None if zero is None else single(zero), 0, dtype, " 1 0")
+    return quantised(world, y, single(scale), None if zero is None else single(zero), 0, dtype, " 1")
 
 
 def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -320,17 +324,17 @@ def _concat(world: World, operands: Operands, attrs: Attrs) -> Value:
     )
 
 
-def _rounding(attrs: Attrs, name: str) -> str:
+def _rounding(attrs: Attrs) -> str:
     """The way numbers are rounded to a type, by attributes that only conversions to floats of 8 bits read."""
-    return f" {of_attribute(attrs['saturate'])} {attrs[name]}"
+    return f" {of_attribute(attrs['saturate'])} {attrs['round_mode']}"
 
 
 def _cast_like(world: World, operands: Operands, attrs: Attrs) -> Value:
-    return cast(world, operands[0], operands[1].dtype, _rounding(attrs, "round_mode"))
+    return cast(world, operands[0], operands[1].dtype, _rounding(attrs))
 
 
 QUANTISED: dict[str, Meaning] = {
-    "Cast": lambda w, o, a: cast(w, o[0], a["to"], _rounding(a, "round_mode")),
+    "Cast": lambda w, o, a: cast(w, o[0], a["to"], _rounding(a)),
     "CastLike": _cast_like,
     "DequantizeLinear": _dequantize,
     "QuantizeLinear": _quantize,
