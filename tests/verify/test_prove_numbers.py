@@ -57,14 +57,18 @@ RIGHT = [
     'rule r(x: any(dtype = "float16")): Cast(Cast(x, to = "float32"), to = "float64") '
     '=> Cast(x, to = "float64");',
     'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'
-    " QuantizeLinear(DequantizeLinear(x, s, z), s, z) => x;",
+    " QuantizeLinear(DequantizeLinear(x, s, z), s, z, precision = 0) => x;",
     'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'
-    " QuantizeLinear(Neg(Neg(DequantizeLinear(x, s, z))), s, z) => x;",
+    " QuantizeLinear(Neg(Neg(DequantizeLinear(x, s, z))), s, z, precision = 0 | 1) => x;",
     'rule r(x: any(dtype = "int8"), y: any(dtype = "int8")):'
     ' Cast(x, to = "float32") + Cast(y, to = "float32") '
     '=> Cast(y, to = "float32") + Cast(x, to = "float32");',
 ]
 WRONG = [
+    'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'
+    " QuantizeLinear(DequantizeLinear(x, s, z), s, z) => x;",
+    'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'
+    " QuantizeLinear(DequantizeLinear(x, s, z), s, z, precision = 16) => x;",
     'rule r(x: any(dtype = "int32")): Cast(Cast(x, to = "int8"), to = "int32") => x;',
     'rule r(x: any(dtype = "float32")): Cast(Cast(x, to = "int32"), to = "float32") => x;',
     'rule r(x: any(dtype = "int64")): Cast(Cast(x, to = "float32"), to = "int64") => x;',

@@ -17,7 +17,7 @@ rule conv(
         DequantizeLinear(x, xs, xz), (v := DequantizeLinear(w, ws, wz)),
         DequantizeLinear(b, bs, const(value = 0)),
     );
-    QuantizeLinear(c, ys, yz)
+    QuantizeLinear(c, ys, yz, precision = 0)
     where x.ndim == 3, x.dtype == "uint8", w.dtype == "int8", yz.dtype == "uint8", xs.dtype == "float32",
           ys.dtype == "float32", SCALES
   => QLinearConv(x, xs, xz, w, ws, wz, ys, yz, b, c.*)
@@ -33,7 +33,7 @@ rule gemm(
         DequantizeLinear(a, sa, za), (v := DequantizeLinear(b, sb, zb)), DequantizeLinear(c, sc),
         alpha = 1.0, beta = 1.0, transA = 0, transB = 1,
     );
-    QuantizeLinear(g, ys, yz)
+    QuantizeLinear(g, ys, yz, precision = 0)
     where a.dtype == "uint8", b.dtype == "int8", yz.dtype == "uint8", sa.dtype == "float32",
           sb.dtype == "float32", ys.dtype == "float32", SCALES
   => com.microsoft.QGemm(a, sa, za, b, sb, zb, c, ys, yz, transB = 1)
