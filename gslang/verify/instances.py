@@ -32,6 +32,7 @@ from gslang.verify.decisions import Goal, seen
 from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
+from gslang.verify.target_domains import outside_domain
 
 _MOST_OPERANDS = 200  # of a call: each is drawn with a look at the others
 _WHOLE_TYPES = ("int32", "int64", "int8", "uint8")
@@ -340,6 +341,8 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
                 return Instance(seed, before, None, result.message, features)
             if result is None:
                 break
+            if (outside := outside_domain(graph, rule.dialect, len(before.op))) is not None:
+                return Instance(seed, before, None, outside, features)
             return Instance(seed, before, graph, None, features, decided, attributes)
     return None
 

@@ -25,6 +25,9 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
     for k, (shape, rank) in enumerate(zip(shapes, RANKS_OF_OPERANDS.get(operator, ()))):
         if rank is not None and shape is not None and len(shape) != rank:
             raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
+    perm = attrs.get("perm") if operator == "Transpose" else None
+    if isinstance(perm, tuple) and shapes[0] is not None and len(perm) != len(shapes[0]):
+        raise Misfit("an order of axes does not name all of them")
     if operator in ("Conv", "ConvTranspose") and len(types) > 2 and types[2] is not None:
         _check_bias(operator, shapes, attrs)
     if operator in ("LayerNormalization", "RMSNormalization"):

@@ -12,7 +12,16 @@ import gslang.api as api
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.inequalities import Inequalities
 from gslang.verify.prove.journal import Journal
-from gslang.verify.prove.paths import SIZES, Budget, Choices, Impossible, NotProved, TooMuch, all_cases
+from gslang.verify.prove.paths import (
+    FROM_THE_FIRST,
+    SIZES,
+    Budget,
+    Choices,
+    Impossible,
+    NotProved,
+    TooMuch,
+    all_cases,
+)
 from gslang.verify.prove.prove import prove
 from gslang.verify.prove.sizes import Number, Size, text_of
 
@@ -145,7 +154,7 @@ def test_rounds_of_more_possibilities_see_each_case_once() -> None:
     """
     def cases(limits: tuple[int, ...]) -> list[tuple[int, ...]]:
         found: list[tuple[int, ...]] = []
-        starts: list[tuple[int, ...]] = [()]
+        starts = FROM_THE_FIRST
         for limit in limits:
             known = Facts(Choices([], Budget(10**6)))
             known.journal = Journal(known)

@@ -53,6 +53,7 @@ def proved(text: str) -> str:
 
 
 RIGHT = [
+    'rule r(x: any(dtype = "uint32")): Cast(Cast(x, to = "float64"), to = "int64") => Cast(x, to = "int64");',
     'rule r(x: any(dtype = "int8")): Cast(Cast(x, to = "int32"), to = "int8") => x;',
     'rule r(x: any(dtype = "float16")): Cast(Cast(x, to = "float32"), to = "float64") '
     '=> Cast(x, to = "float64");',
@@ -65,6 +66,7 @@ RIGHT = [
     '=> Cast(y, to = "float32") + Cast(x, to = "float32");',
 ]
 WRONG = [
+    'rule r(x: any(dtype = "uint32")): Cast(Cast(x, to = "float64"), to = "int32") => Cast(x, to = "int32");',
     'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'
     " QuantizeLinear(DequantizeLinear(x, s, z), s, z) => x;",
     'rule r(x: any(dtype = "int8"), s: const(shape = ()), z: const(shape = (), dtype = "int8")):'

@@ -41,7 +41,7 @@ def converted(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Ten
     """The same without a case for equal types."""
 
     def at(index: Index) -> Term:
-        origin = _origin(x) if compared(dtype, "string") is False else x
+        origin = _origin(x, dtype) if compared(dtype, "string") is False else x
         value = origin.at(index)
         if compared(dtype, origin.dtype) is True:
             return value
@@ -54,9 +54,16 @@ def converted(world: World, x: Tensor, dtype: str | Dtype, how: str = "") -> Ten
     return Tensor(x.shape, dtype, at, converted=x)
 
 
-def _origin(x: Tensor) -> Tensor:
-    """The tensor that was converted to this one, in types that hold each of its values."""
+def _origin(x: Tensor, dtype: str | Dtype) -> Tensor:
+    """The tensor that was converted to this one, in types that hold each of its values, as far as a
+    conversion to `dtype` is the same: what whole numbers beyond that type become is another matter, once they
+    are floats.
+    """
     while x.converted is not None and holds(x.dtype, x.converted.dtype):
+        before = x.converted.dtype
+        if settled(x.dtype) != WHOLE and settled(before) not in (REAL, TRUTH) and settled(dtype) != REAL:
+            if not holds(dtype, before):
+                break
         x = x.converted
     return x
 

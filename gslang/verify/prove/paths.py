@@ -6,8 +6,9 @@ So code that asks looks like code that knows, and what it finds out holds if eve
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
+from math import prod
 from typing import Any, Final, Protocol
 
 from gslang.base.deadline import Deadline
@@ -127,7 +128,7 @@ class Choices:
     ) -> None:
         self.given, self.budget, self.memory = given, budget, memory
         self.known = len(given) if known is None else known
-        self.later: dict[tuple[int, ...], None] = {}
+        self.later: dict[tuple[int, ...], float] = {}
         self.assuming = False
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
         # what conditions on real numbers said: terms that are at least 0, or above it
@@ -160,7 +161,7 @@ class Choices:
         k = len(self.taken)
         if more and k >= len(self.given) - 1:
             start = [choice for choice, _ in self.taken] + [max(possibilities, 0)]
-            self.later[tuple(start)] = None
+            self.later[tuple(start)] = 1 / prod(count for _, count in self.taken)
         if (self.given[k] if k < len(self.given) else 0) >= possibilities:
             raise Impossible(DOMAIN)
         return self._taken(possibilities)
@@ -175,21 +176,25 @@ class Choices:
         return choice
 
 
+FROM_THE_FIRST: Final[Mapping[tuple[int, ...], float]] = {(): 1.0}
+
+
 def all_cases(
     run: Callable[[Choices], None], budget: Budget, memory: Memory | None = None,
-    starts: Sequence[tuple[int, ...]] = ((),),
-) -> list[tuple[int, ...]]:
+    starts: Mapping[tuple[int, ...], float] = FROM_THE_FIRST,
+) -> dict[tuple[int, ...], float]:
     """Run every case that begins with one of `starts`, or goes on from there with a later possibility of its
     last choice; returns where choices with more possibilities (`Choices.choose_some`) go on, to start there.
     Raises `NotProved` from a case, `TooMuch` where the budget does not suffice, or would not at the pace so
     far: what the budget has is then left for another way.
 
-    `memory`: for what a run may use of the one before. `starts`: in the order of cases, none inside another.
+    `memory`: for what a run may use of the one before. `starts`: in the order of cases, none inside another,
+    each with the share of all cases that it may have.
     """
-    later: dict[tuple[int, ...], None] = {}
+    later: dict[tuple[int, ...], float] = {}
     before: list[tuple[int, int]] = []
-    most = budget.left
-    for done, start in enumerate(starts):
+    most, done, whole = budget.left, 0.0, sum(starts.values())
+    for start, weight in starts.items():
         given: Sequence[int] = start
         first = max(len(start) - 1, 0)  # the choices before it are those of all its cases
         known = min(_alike(start, before), len(start))
@@ -212,14 +217,15 @@ def all_cases(
             given[-1] += 1
             known = len(given)
             spent = (most - budget.left) / most
-            share = (done + _share_before(given[first:], taken[first:])) / len(starts)
+            share = (done + weight * _share_before(given[first:], taken[first:])) / whole
             if spent > _BEFORE_JUDGED and share < _LEAST_PACE * spent and not budget.patient:
                 raise TooMuch("the proof has too many cases")
-    return sorted(later)
+        done += weight
+    return dict(sorted(later.items()))
 
 
 def _alike(start: Sequence[int], taken: list[tuple[int, int]]) -> int:
-    """How many choices lead a run that starts so to where one that ended took another one."""
+    """The number of choices that lead a run that starts so to where one that ended took another one."""
     pairs = zip(start, taken)
     return min(sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1][0], pairs)) + 1, len(taken))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from time import perf_counter
 from typing import Any
@@ -20,6 +20,7 @@ from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.paths import (
     FACTS,
+    FROM_THE_FIRST,
     Budget,
     Choices,
     Impossible,
@@ -43,10 +44,10 @@ from gslang.verify.recheck.check import statement
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
 RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
-_GROWTH = 3  # a round takes at least so many times the steps of the round before
+_GROWTH = 4  # a round mostly takes so many times the steps of the round before
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4  # times as much for all cases of the last round of a proof
-_MORE_RANKS = 15_000  # steps of the rounds that only say the same of larger ranks
+_MORE_RANKS = 15_500  # steps of the rounds that only say the same of larger ranks
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +171,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
     found, reached = _Found(), 0
-    starts: list[tuple[int, ...]] = [()]
+    starts = FROM_THE_FIRST
     for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
         if best is not None and most != enough:
             budget.withhold(_MORE_RANKS)
@@ -212,7 +213,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
 def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Proof) -> Proof:
     """A proof with all cases up to its largest rank written down. Raises `TooMuch`."""
     found = _Found([])
-    _look_at_cases(watching, budget, _Round(way, most, [()]), found, _Found())
+    _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
     return replace(proof, cases=found.cases, whole=found.whole, written=tuple(found.written or ()))
 
 
@@ -224,12 +225,12 @@ class _Round:
 
     way: _Way
     most: int
-    starts: list[tuple[int, ...]]
+    starts: Mapping[tuple[int, ...], float]
 
 
 def _look_at_cases(
     watching: Watched, budget: Budget, this: _Round, found: _Found, first: _Found
-) -> list[tuple[int, ...]]:
+) -> Mapping[tuple[int, ...], float]:
     """Look at all cases of a round; returns where those of larger ranks begin. Raises `NotProved` from one of
     them.
     """
