@@ -175,7 +175,7 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
         if graph.op[node] != "Conv" and _is_beside(x.shape[2:], attrs):
             raise EvaluationError(
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                "one of its windows lies in the padding as a whole"
+                "one of its windows lies entirely in the padding"
             )
         return
     rank = len(window)
@@ -194,7 +194,9 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
 
 
 def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
-    """True if along some axis a window of a pool whose padding keeps sizes has no place inside."""
+    """True if along some axis a window of a pool whose padding keeps sizes has no place inside. Such a window
+    is dilated; onnxruntime pads otherwise then, fails, or gives the lowest number.
+    """
     rank = len(sizes)
     strides, dilations = attrs.get("strides") or (1,) * rank, attrs.get("dilations") or (1,) * rank
     for size, window, stride, dilation in zip(sizes, attrs.get("kernel_shape", ()), strides, dilations):

@@ -105,7 +105,9 @@ def _field_of(graph: Graph, node: int, fields: Sequence[object]) -> object:
     """The result that a projection takes; an operator may compute fewer than it declares."""
     index = graph.attrs[node]["index"]
     if index >= len(fields):
-        raise EvaluationError(f"{graph.label(node)} takes result {index}, but there are only {len(fields)}")
+        raise EvaluationError(
+            f"{graph.label(node)} takes result {index}, but only {len(fields)} are computed"
+        )
     return fields[index]
 
 

@@ -188,7 +188,7 @@ def _seek_variety(
     if any(finding.special for finding in evidence.good):
         graphs = [instance.before for instance in evidence.agreeing]
         evidence.unvaried += [
-            f"finite inputs where `{operator}` sees numbers that are not finite"
+            f"no instance with finite inputs where `{operator}` finds a number that is not finite"
             for operator in never_finds(graphs, rule.dialect, settings.seed)
         ]
     evidence.stopped = evidence.stopped or until.passed

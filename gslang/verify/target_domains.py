@@ -22,7 +22,7 @@ def outside_domain(graph: Graph, dialect: Dialect, first: int) -> str | None:
             if spec is not None and _is_listed(spec.domain) and contains(spec.domain, value) is False:
                 return (
                     f"`{name}` of `{graph.op[node]}` would be {value_text(value)}, "
-                    f"and it is declared as {domain_text(spec.domain)}"
+                    f"but its declared values are {domain_text(spec.domain)}"
                 )
     return None
 

@@ -122,5 +122,20 @@ def test_a_result_that_is_not_computed() -> None:
     x = graph.add_input("x", tensor)
     node = graph.add("com.microsoft.MultiHeadAttention", (x, x, x), {"num_heads": 2})
     graph.set_outputs([graph.add_proj(node, 3)])
-    with pytest.raises(EvaluationError, match="result 3, but there are only"):
+    with pytest.raises(EvaluationError, match="result 3, but only 3 are computed"):
         evaluate(graph, load_dialect("onnx"), {"x": np.ones((1, 2, 4), np.float32)})
+
+
+@pytest.mark.parametrize("mode", ["SAME_UPPER", "SAME_LOWER"])
+@pytest.mark.parametrize(("dilation", "refused"), [(1, False), (2, False), (3, True)])
+def test_a_dilated_window_that_lies_in_the_padding(mode: str, dilation: int, refused: bool) -> None:
+    graph = Graph()
+    x = graph.add_input("x", TensorType((1, 1, 2, 1), "float32"))
+    attrs = {"kernel_shape": (2, 1), "dilations": (dilation, 1), "auto_pad": mode}
+    graph.set_outputs([graph.add_proj(graph.add("MaxPool", (x,), attrs), 0)])
+    inputs = {"x": np.ones((1, 1, 2, 1), np.float32)}
+    if refused:
+        with pytest.raises(EvaluationError, match="entirely in the padding"):
+            evaluate(graph, load_dialect("onnx"), inputs)
+    else:
+        assert evaluate(graph, load_dialect("onnx"), inputs)[0].tolist() == [[[[1], [1]]]]

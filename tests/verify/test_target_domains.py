@@ -15,7 +15,7 @@ def test_a_value_that_is_none_of_those_declared_refutes() -> None:
     (rule,) = api.parse_rules(RULE.replace("VALUE", "-r.exclude_outside")).own.values()
     found = verify_now(rule, Settings(seconds=60, proof_steps=0))
     assert found.verdict == "refuted"
-    assert "`exclude_outside` of `Resize` would be -1, and it is declared as 0 | 1" in found.reason
+    assert "`exclude_outside` of `Resize` would be -1, but its declared values are 0 | 1" in found.reason
 
 
 def test_a_value_that_is_declared_does_not() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from itertools import permutations
 from typing import Any
 
+from gslang.dialect.domain import literals
 from gslang.dialect.signature import AttributeSpec
 from gslang.verify.prove.domains import Attributes, Either, Unsettled, Written
 from gslang.verify.prove.dtypes import Dtype
@@ -64,7 +65,6 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
 _ATTENDING = ATTENTION.keys() | ROTARY.keys()
 _OF_ONNXRUNTIME = frozenset({"com.microsoft.MultiHeadAttention", "com.microsoft.Attention"})
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
-PRECISIONS = (0, 1, 10, 16)  # of `QuantizeLinear`: all that it has
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
     "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
@@ -120,7 +120,8 @@ def onnx_attribute(
     if name in _RARELY_ASKED:
         return Either(choices, f"any{world.facts.number()}")
     if name == "precision":
-        return PRECISIONS[choices.choose(len(PRECISIONS))]
+        values = literals(spec.domain)
+        return values[choices.choose(len(values))]
     if name in ("block_size", "output_dtype"):
         world.notes.add("quantized numbers have no blocks, and the type of their zero point")
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)

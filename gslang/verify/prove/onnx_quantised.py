@@ -61,9 +61,9 @@ def _origin(x: Tensor, dtype: str | Dtype) -> Tensor:
     """
     while x.converted is not None and holds(x.dtype, x.converted.dtype):
         before = x.converted.dtype
-        if settled(x.dtype) != WHOLE and settled(before) not in (REAL, TRUTH) and settled(dtype) != REAL:
-            if not holds(dtype, before):
-                break
+        through_floats = settled(x.dtype) != WHOLE and settled(before) not in (REAL, TRUTH)
+        if through_floats and settled(dtype) != REAL and not holds(dtype, before):
+            break
         x = x.converted
     return x
 
@@ -214,9 +214,13 @@ def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
         _alike(world, scale, zero)
     _plain(attrs)
     dtype = "uint8" if zero is None else zero.dtype
-    bits = "" if attrs["precision"] in (0, 1) else f" {attrs['precision']}"  # 0, 1: those of the scale, or 32
+    precision = attrs["precision"]
+    bits = "" if precision in _FULL_PRECISIONS else f" {precision}"
     how = f" {of_attribute(attrs['saturate'])}"
     return quantised(world, x, scale, zero, attrs["axis"], dtype, how, bits)
+
+
+_FULL_PRECISIONS = (0, 1, 11)  # the type of the scale, 32 or 64 bits
 
 
 def _plain(attrs: Attrs) -> None:
