@@ -52,12 +52,13 @@ def ranks_below(rule: ir.CheckedRule, operators: Mapping[int, str]) -> dict[int,
     `operators`: the one of each call, as far as it is known.
     """
     found: dict[int, int] = {}
+    calls = rule.calls
     for number, operator in operators.items():
-        for operand, rank in zip(rule.calls[number].operands, RANKS_OF_OPERANDS.get(operator, ())):
+        for operand, rank in zip(calls[number].operands, RANKS_OF_OPERANDS.get(operator, ())):
             below = operand
             while rank is not None and isinstance(below, int) and found.setdefault(below, rank) == rank:
                 own = operators.get(below)
                 if own is None or not keeps_rank(rule.dialect, own):
                     break
-                below = next(iter(rule.calls[below].operands), None)
+                below = next(iter(calls[below].operands), None)
     return found

@@ -151,7 +151,7 @@ def gather(
     unproved = settings.proof_steps and not covered
     wanted = _UNPROVED * settings.wanted if unproved else settings.wanted
     most = _MOST_ATTEMPTS * settings.wanted
-    attempts = min(search.seeds + _FOR_POOL * wanted, most)
+    attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
     drawn = instances(rule, search, settings.seed, drawing.left, attempts)
     choosing = drawing.within(_FOR_CHOICE * settings.seconds).end
     chosen = waiting

@@ -88,7 +88,8 @@ class Making(Demands):
             return self.bind(number, self.typed(self.graph.add_tuple(self.fields(number, node.parts))))
         if node.operators == (PROJ,):
             return self.bind(number, self.projection(number, self.node(node.below[0])))
-        return self.bind(number, self.call(number, self.rule.calls[number]))
+        assert isinstance(node, ir.CallNode)
+        return self.bind(number, self.call(number, node))
 
     def alternative(self, number: int, node: ir.Pattern, shape: Shape | None) -> int:
         """One of the branches."""

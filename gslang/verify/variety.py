@@ -1,8 +1,8 @@
 """The order in which instances are compared: first those that show what few before them did.
 
-Drawing an instance is cheap, comparing its two sides is not. Most draws of a rule look alike (the usual
-layout, one group), and a mistake may show in the others only; so what looks like earlier ones waits until
-some more have been drawn.
+Most draws of a rule look alike (the usual layout, one group), and a mistake may show in the others only; so
+what looks like earlier ones waits until some more have been drawn. For all rules together, drawing takes
+longer than comparing, so the choice is among few.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.instances import Instance
 
-DRAWN = 6  # times as many instances are drawn as are compared
+DRAWN = 3  # times as many instances are drawn as are compared
 AT_ONCE = 6  # one in so many is compared as it comes
 _PAIRED = 100  # differences of an instance that are looked at in pairs
 _ALIKE = 2  # calls of one operator that are told apart
