@@ -46,12 +46,12 @@ from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attrib
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
-_FOR_POOL = 15  # the same, for those to choose from: where hardly one succeeds, no more than needed are drawn
+_FOR_POOL = 10  # the same, for those to choose from: where hardly one succeeds, no more than needed are drawn
 _MOST_NEAR = 400  # attempts to change the sizes in a rule's own tests, where no other instance was found
 _ENOUGH_BAD = 6  # instances that refute: the smallest of them is shown
 _SECONDS_WHEN_BAD = 0.5  # for finding a smaller one
 _FIRST = 2  # one in so many instances is looked at before a proof is sought; a proved rule needs no more
-_DRAWN_FIRST = 3  # times as many are drawn to choose these from
+_DRAWN_FIRST = 2  # times as many are drawn to choose these from
 _UNPROVED = 2  # times as many are looked at where they are all that a verdict rests on
 _FOR_WHOLE = 4  # attempts to draw one with whole numbers, for each that is wanted
 _FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sought, and as much after it
@@ -143,7 +143,7 @@ def gather(
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
             if not evidence.unfit:
                 _without_ranks(rule, settings, evidence, search)
-                _look_around(rule, settings, evidence, until)
+                _look_around(rule, settings, evidence, until, _CORNERS_OF_PROVED)
                 if not evidence.bad:
                     evidence.complete = True
                     return
@@ -167,7 +167,7 @@ def gather(
         evidence.bad, evidence.unfit = evidence.unfit, []
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence, search)
-        _look_around(rule, settings, evidence, until)
+        _look_around(rule, settings, evidence, until, _MOST_CORNERS)
     if evidence.good and not evidence.bad and rule.changes is None:
         _seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True
@@ -290,15 +290,19 @@ def _without_ranks(
             return
 
 
-def _look_around(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
-    """Look at the corners of a few instances that agree, of different ranks; in full where they do not."""
+def _look_around(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
+) -> None:
+    """Look at the corners of a few instances that agree, of different ranks; in full where they do not.
+    `most`: attempts to draw one.
+    """
     points: dict[tuple[int, ...], Point] = {}
     for instance in evidence.agreeing:
         if len(points) < _MOST_CENTRES and (scope := match_in(rule, instance.before)) is not None:
             point = point_of(scope)
             points.setdefault(tuple(map(len, point.shapes.values())), point)
     for k, point in enumerate(points.values()):
-        for instance in corners(rule, point, settings.seed + k, _MOST_CORNERS // len(points)):
+        for instance in corners(rule, point, settings.seed + k, most // len(points)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
             if instance.after is None or not agree_at_a_glance(
                 instance.before, instance.after, rule.dialect, rule.approximate, settings.seed
@@ -362,6 +366,7 @@ def _seek_effects(
 
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_CORNERS = 80  # attempts to draw one, for all of them
+_CORNERS_OF_PROVED = 40  # the same, where a proof says all
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
