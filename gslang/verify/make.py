@@ -35,6 +35,7 @@ _FLOAT_ONLY = frozenset({
     "sin", "cos", "tan", "fast_exp", "fast_erf", "fast_tanh", "variance", "nn.avg_pool1d", "nn.avg_pool2d",
     "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
 })
+_SPLITS = frozenset({"Split", "split"})
 _MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
@@ -249,7 +250,7 @@ class Making(Demands):
         self, number: int, call: ir.CallNode, operator: str, slots: dict[int, int], rng: Random
     ) -> dict[str, object]:
         """Adds the operands that are no leaves to `slots`: their shapes decide about the leaves. Returns what
-        is known for samplers: attributes, and the rank that is wanted of a reshape.
+        is known for samplers: attributes, the rank that is wanted of a reshape, and how many results are read.
         """
         given, _ = self.attributes(number, call, operator, {})
         proposed = self.propose_below(call, operator, given, rng)
@@ -268,7 +269,16 @@ class Making(Demands):
                 if self.broadcasts(operator):
                     beside = self.shape_of(slots[k]) or beside
         self.rank, self.beside = None, beside
-        return proposed if rank is None else {**proposed, "%rank": rank}
+        read = {"%results": self.results_read(number)} if operator in _SPLITS else {}
+        return {**proposed, **read} if rank is None else {**proposed, "%rank": rank}
+
+    def results_read(self, number: int) -> int:
+        """The least number of results of a call of which the source reads some by their places."""
+        places = [
+            node.stated("index")
+            for node in self.rule.nodes if isinstance(node, ir.ProjNode) and node.base == number
+        ]
+        return 1 + max([place for place in places if isinstance(place, int)], default=0)
 
     def broadcasts(self, operator: str) -> bool:
         """True if operands of any shapes that broadcast suit an operator."""

@@ -109,14 +109,16 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = data_shape(rng, known, least_rank(axis))
     axis = axis if axis is not None else any_axis(rng, len(data))
     at = axis % len(data) if data else 0
+    read = given.get("%results", 1)
+    counts = (read, read, read + 1) if read > 1 else (2, 2, 3)
     if known[0] is None:
-        parts = parts or 2
+        parts = parts or (2 if read == 1 else rng.choice(counts))
         size = sum(lengths) if lengths is not None else parts * rng.choice((1, 2, 3)) - rng.choice((0, 0, 1))
         size = max(size, parts if lengths is None else 0)
         data = tuple(size if k == at else d for k, d in enumerate(data))
     size = data[at] if data else 1
     if len(known) > 1:  # lengths as an operand
-        count = min(size, known[1][0] if known[1] else rng.choice((2, 2, 3)) if size > 2 else 2)
+        count = min(size, known[1][0] if known[1] else rng.choice(counts) if size > 2 else 2)
         cuts = (0, *sorted(rng.sample(range(1, size), count - 1)), size) if size else (0, 0)
         if count and size % count == 0 and rng.random() < 0.3:  # equal ones
             cuts = tuple(range(0, size + 1, size // count))
@@ -124,7 +126,8 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
             "axis": axis,
             "%1": tuple(behind - before for before, behind in zip(cuts, cuts[1:])),
         }
-    return fill(known, data), {"axis": axis, "num_outputs": rng.choice([n for n in (2, 3, 1) if n <= size])}
+    fitting = [n for n in (counts if read > 1 else (2, 3, 1)) if n <= size] or [1]
+    return fill(known, data), {"axis": axis, "num_outputs": rng.choice(fitting)}
 
 
 def _reduction(rng: Random, known: Shapes, given: Attrs) -> Answer:

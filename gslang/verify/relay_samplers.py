@@ -59,20 +59,23 @@ def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         least = attrs["axis"] + 1 if attrs["axis"] >= 0 else -attrs["axis"]
         shape = shape if len(shape) >= least else some_shape(rng, least)
     axis = attrs.get("axis", any_axis(rng, len(shape)))
+    read = attrs.get("%results", 1)
+    parts = (read, read, read + 1) if read > 1 else (2, 3)
     if known[0] is None and shape:
         size = (
             sections * 2 if isinstance(sections, int)
             else max(sections) + 2 if sections
-            else rng.choice((4, 6))
+            else rng.choice((4, 6)) if read == 1
+            else rng.choice(parts) * 2
         )
         shape = tuple(size if k == axis % len(shape) else d for k, d in enumerate(shape))
     size = shape[axis % len(shape)] if shape else 1
     if sections is None:
-        divisors = [k for k in (1, 2, 3) if size % k == 0]
+        divisors = [k for k in ((1, 2, 3) if read == 1 else parts) if size % k == 0]
         cuts = (
-            tuple(sorted(rng.sample(range(1, size), min(size - 1, rng.choice((1, 2)))))) if size > 1 else ()
+            tuple(sorted(rng.sample(range(1, size), min(size, rng.choice(parts)) - 1))) if size > 1 else ()
         )
-        sections = rng.choice(divisors) if rng.random() < 0.6 or not cuts else cuts
+        sections = rng.choice(divisors) if divisors and (rng.random() < 0.6 or not cuts) else cuts
     return [shape], {"axis": axis, "indices_or_sections": sections}
 
 
