@@ -250,7 +250,7 @@ class Making(Demands):
         self, number: int, call: ir.CallNode, operator: str, slots: dict[int, int], rng: Random
     ) -> dict[str, object]:
         """Adds the operands that are no leaves to `slots`: their shapes decide about the leaves. Returns what
-        is known for samplers: attributes, the rank that is wanted of a reshape, and how many results are read.
+        is known for samplers: attributes, the rank wanted of a reshape, and how many results are read.
         """
         given, _ = self.attributes(number, call, operator, {})
         proposed = self.propose_below(call, operator, given, rng)

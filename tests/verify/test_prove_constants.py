@@ -127,3 +127,18 @@ def test_right_rules_are_proved(text: str) -> None:
 @pytest.mark.parametrize("text", WRONG)
 def test_rules_that_are_almost_the_same_are_not(text: str) -> None:
     assert not proved(text)
+
+
+@pytest.mark.parametrize("call", ["ReduceMean(x, {}, keepdims = 1)", "ReduceSum(x, {}, keepdims = 1)"])
+def test_axes_whose_numbers_are_read_have_any_order(call: str) -> None:
+    """[-1, 0] begins with the last axis, too."""
+    condition = "normalize_axis(axes.value[0], x.ndim) == x.ndim - 1"
+    target = call.format('const(value = [-1], dtype = "int64")')
+    texts = [
+        f"dialect onnx;\nrule t(x, axes: const): {call.format('axes')} where {demanded} => {target};"
+        for demanded in (condition, f"{condition}, axes.shape == (1,)")
+    ]
+    wrong, right = [next(iter(api.parse_rules(text).own.values())) for text in texts]
+    with pytest.raises(NotProved):
+        prove(wrong)
+    assert prove(right).cases

@@ -113,7 +113,12 @@ def test_most_are_proved() -> None:
             4,
         ),
         ("rule t(x) { s = x + splat(0); s where s.shape[2] == 1 => x }", None),
-        ("rule t(x) { s = x + splat(0); s where s.ndim == 2 => x }", None), # axes of unlike ranks
+        ("rule t(x) { s = x + splat(0); s where s.ndim == 2 => x }", 3),
+        ("rule t(x) { s = x + splat(0); s where not s.ndim > 2 => x }", 1),
+        ("rule t(x) { s = x + splat(0); s where s.ndim == x.ndim => x }", 1),
+        ("rule t(x) { s = x + splat(0); s where x.ndim < s.ndim => x }", 2),
+        ("rule t(x) { s = x + splat(0); s where x.kind != \"const\" => x }", 1),
+        ("rule t(x) { y = nn.leaky_relu(x); nn.relu(y) where y.alpha >= 0.0 => nn.relu(x) }", 1),
         ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),
         ("rule t(x) { t = transpose(x); u = x + t; u => t + x }", None),  # axes that stand for one another
         (
@@ -136,6 +141,80 @@ def test_most_are_proved() -> None:
 def test_how_many_axes_suffice(text: str, enough: int | None) -> None:
     (rule,) = api.parse_rules(text).own.values()
     assert sufficient(rule) == enough
+
+
+_RANKS_COMPARED = [
+    f"rule t({inputs}) {{ c = splat(0); s = {sum}; s where {condition} => {result} }}"
+    for inputs, sum, result in (
+        ("x", "x + c", "x"), ("x", "x + c", "c + x"), ("x, y", "(x + y) + c", "x + y")
+    )
+    for condition in (
+        "s.ndim == x.ndim", "s.ndim != x.ndim", "not s.ndim > x.ndim", "x.ndim < s.ndim", "c.ndim == 0",
+        "c.ndim < 2", "not c.ndim == 1", "c.ndim <= x.ndim", "s.ndim == 2 or c.ndim == 0",
+        "c.ndim == 1 and x.ndim >= 1", "numel(c.shape) == 1 and c.ndim <= x.ndim", "s.shape == x.shape",
+    )
+]
+
+
+_LAST_OF_X = "normalize_axis(axes.value[0], x.ndim) == x.ndim - 1"
+_LAST = [
+    f"rule t(x, m) {{ s = x + m; y = Softmax(s, axis = {axis}); y where {condition} => {result} }}"
+    for axis, result in (
+        (-1, "Softmax(m + x, axis = -1)"), (-1, "Softmax(x, axis = -1)"), (0, "Softmax(m + x, axis = 0)")
+    )
+    for condition in (
+        "s.ndim == x.ndim", "m.shape == (1, 1)", "x.ndim != 2", "m.shape[m.ndim - 1] == 1",
+        "s.shape == x.shape", "m.ndim == 1 and m.shape[0] == x.shape[x.ndim - 1]",
+    )
+] + [
+    f"""rule t(x, axes: const) {{
+        d = x * 2.0; y = ReduceMean({operand}, axes, keepdims = {keep}); y where {condition}
+        => ReduceMean({result}, const(value = [-1], dtype = "int64"), keepdims = 1) * {factor}
+    }}"""
+    for operand, result, factor in (("d", "x", "2.0"), ("(d * d)", "x * x", "4.0")) for keep in (0, 1)
+    for condition in (
+        f"d.ndim == x.ndim, axes.shape == (1,), {_LAST_OF_X}",
+        f"axes.shape == (1,), {_LAST_OF_X}",
+        f"d.ndim > x.ndim, axes.shape == (1,), {_LAST_OF_X}",
+        "d.ndim == x.ndim, axes.shape == (1,)",
+        "d.ndim == x.ndim, axes.shape == (1,), axes.value[0] == -1",
+        f"d.ndim == x.ndim, {_LAST_OF_X}",
+        f"d.ndim == x.ndim, axes.shape == (1,), {_LAST_OF_X} or x.ndim == 1",
+        f"d.ndim == x.ndim, axes.shape == (1,), {_LAST_OF_X} or x.ndim == 2",
+    )
+]
+
+
+@pytest.mark.parametrize("text", [f"dialect onnx;\n{text}" for text in _LAST])
+def test_more_axes_than_the_bound_say_the_same_of_last_axes(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rule,) = api.parse_rules(text).own.values()
+    enough = sufficient(rule)
+    found = _is_proved(rule)
+    monkeypatch.setattr("gslang.verify.prove.prove.sufficient", lambda rule: None)
+    monkeypatch.setattr("gslang.verify.prove.prove.RANKS", ((enough or 2) + 1,))
+    assert _is_proved(rule) == found
+
+
+@pytest.mark.parametrize("text", _RANKS_COMPARED)
+def test_more_axes_than_the_bound_say_the_same_of_compared_ranks(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (rule,) = api.parse_rules(text).own.values()
+    enough = sufficient(rule)
+    assert enough is not None
+    found = _is_proved(rule)
+    monkeypatch.setattr("gslang.verify.prove.prove.sufficient", lambda rule: None)
+    monkeypatch.setattr("gslang.verify.prove.prove.RANKS", (enough + 2,))
+    assert _is_proved(rule) == found
+
+
+def _is_proved(rule: CheckedRule) -> bool:
+    try:
+        return prove(rule, 200_000).cases > 0
+    except NotProved:
+        return False
 
 
 @pytest.mark.long

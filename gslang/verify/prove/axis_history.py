@@ -57,8 +57,6 @@ class Count:
     mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
     front: int = 0  # how far axes are named by a number
     each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
-    # conditions compare ranks or numbers of elements: only where all operators are element-wise
-    compared: bool = False
 
 
 class AxisHistory(TargetReading[Union[Label, None]]):
@@ -82,10 +80,10 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             self.reads[number] += 1
             self.labels[number] = self.leaf(node)
             return self.labels[number]
-        labels = [self.of_source(part) for part in (*node.parts, *node.stands_for) if isinstance(part, int)]
         if node.stands_for:
-            self.count.compared = True
-        if node.stands_for or node.operators == (TUPLE,):
+            raise Unlike
+        labels = [self.of_source(part) for part in node.parts if isinstance(part, int)]
+        if node.operators == (TUPLE,):
             self.labels[number] = self.alike(labels)
         elif isinstance(node, ir.CallNode) and node.count is not None:
             tests = _copied(node.copies)
@@ -136,7 +134,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         """
         signature = self.rule.dialect.operators[operator]
         without_bias = operator == "com.microsoft.FastGelu" and len(labels) == 1
-        if operator in _FILLED or _is_elementwise(signature) or without_bias:
+        if operator in _FILLED or is_elementwise(signature) or without_bias:
             if operator == "broadcast_to":
                 return self.broadcast(labels[0], tests)
             return self.alike(labels)
@@ -338,7 +336,8 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         raise Unlike
 
 
-def _is_elementwise(signature: Signature) -> bool:
+def is_elementwise(signature: Signature) -> bool:
+    """True if a call pairs the axes of its operands as they broadcast, and does nothing else with them."""
     return (
         "elementwise" in signature.traits and not (set(signature.attributes) & _ABOUT_AXES)
         and signature.name not in ("nn.prelu", "PRelu")

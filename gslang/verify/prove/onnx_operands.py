@@ -82,16 +82,17 @@ def axes_operand(
     """Axes that operand k (or the attribute, in older versions) says, counted from the front; None where
     there is none.
 
-    `ordered`: their order says something.
+    `ordered`: their order says something, as it does where the rule reads them.
     """
     tensor = operand(operands, k)
     if tensor is None:
         return None
+    read = tensor.leaf is not None and tensor.leaf.is_read
     length = world.facts.normal(tensor.shape[0]) if len(tensor.shape) == 1 else None
     counts = (length,) if type(length) is int else range(rank + 1)
-    select = permutations if ordered else combinations
+    select = permutations if ordered or read else combinations
     subsets = [s for n in counts for s in select(range(rank), n)]
-    key = f"axes of {rank}{' in order' if ordered else ''}"
+    key = f"axes of {rank}{' in order' if ordered and not read else ''}"
     found = whole_numbers(world, tensor, key, lambda: subsets[world.facts.choices.choose(len(subsets))])
     if tensor.leaf is not None and len(tensor.shape) == 1:
         world.need_equal(tensor.shape[0], len(found), "the number of axes")

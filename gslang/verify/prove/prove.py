@@ -18,6 +18,7 @@ from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
 from gslang.verify.prove.journal import Journal
+from gslang.verify.prove.one_element import is_about_one_number
 from gslang.verify.prove.paths import (
     FACTS,
     FROM_THE_FIRST,
@@ -29,7 +30,7 @@ from gslang.verify.prove.paths import (
     TooMuch,
     all_cases,
 )
-from gslang.verify.prove.ranks import is_about_one_number, sufficient
+from gslang.verify.prove.ranks import sufficient
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.source import Source

@@ -9,51 +9,26 @@ other axis can be taken away, from all tensors at once, and what is left is a ma
 fails too. This is how TensorRight (Arora et al. 2025) bounds ranks.
 
 `sufficient` looks at the rule alone. It knows the operators that it lists and conditions of few forms; of
-other rules it says nothing.
+other rules it says nothing. Where operators name the last axes alone, ranks may differ (`last_axes`).
 """
 
 from __future__ import annotations
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, walk
+from gslang.check.walks import walk
 from gslang.verify.prove.axis_history import AxisHistory, Unlike
-from gslang.verify.prove.onnx_operands import asked_to_be_single
+from gslang.verify.prove.last_axes import enough_of_last
 
 
 def sufficient(rule: ir.CheckedRule) -> int | None:
     """The largest rank of open tensors that has to be looked at; None where that is not known."""
-    try:
-        return _bound(rule)
-    except Unlike:
-        return None
-
-
-def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
-    """True if a decision only asks for the rank of a constant that has a single element, to read that
-    element.
-    """
-    match against_constant(condition):
-        case ir.NodeAttr(_, node, "ndim"), _, int():
-            return _is_single(rule, node) or _is_single_here(rule, node, condition)
-    return False
-
-
-def _is_single_here(rule: ir.CheckedRule, node: int, condition: ir.Value) -> bool:
-    """True if a condition stands behind one by which a constant has a single element: `numel(c.shape) == 1
-    and …`.
-    """
-    wanted = _one_element(node)
-    for part in walk((rule.where, rule.lets)):
-        if isinstance(part, ir.AllOf) and wanted in part.items:
-            behind = part.items[part.items.index(wanted) + 1 :]
-            if any(inner is condition for item in behind for inner in walk(item)):
-                return True
-    return False
-
-
-def _one_element(node: int) -> ir.CompareValue:
-    elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
-    return ir.CompareValue("==", elements, ir.Const(1))
+    found: list[int] = []
+    for bound in (_bound, enough_of_last):
+        try:
+            found.append(bound(rule))
+        except Unlike:
+            pass
+    return min(found, default=None)
 
 
 def _bound(rule: ir.CheckedRule) -> int:
@@ -69,7 +44,7 @@ def _bound(rule: ir.CheckedRule) -> int:
     for condition in rule.where:
         _check_condition(sides, condition)
     count = sides.count
-    if count.mixed and (count.compared or not _have_one_rank(sides)) or count.sums and count.each:
+    if count.mixed and not _have_one_rank(sides) or count.sums and count.each:
         raise Unlike
     told_apart = sum(max(n - 1, 0) for n in sides.reads) if count.mixed else 0
     return (
@@ -117,7 +92,7 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
     of elements that is 1 stays 1.
     """
     # Long on purpose: flat, a form of condition after the other, and what it says of axes.
-    if (by := value.decided_by(holds, ())) is not None:
+    if (by := value.decided_by(holds, sides.rule.lets)) is not None:
         for item in by.items:
             _check_condition(sides, item, by.wanted)
         return
@@ -132,21 +107,6 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
             if sides.labels.get(a) != sides.labels.get(b) or sides.labels.get(a) is None:
                 raise Unlike
             sides.count.conditions += (sign == "==") != holds
-        case ir.CompareValue(
-            "==" | "!=" as sign, ir.Builtin("numel", (ir.NodeAttr(_, a, "shape"),)), ir.Const(1)
-        ) if sides.labels.get(a) == ():
-            sides.count.compared = True
-            sides.count.conditions += (sign == "==") != holds
-        case ir.CompareValue(
-            "<=" | ">=", ir.NodeAttr(_, a, "ndim"), ir.NodeAttr(_, b, "ndim")
-        ) if sides.labels.get(a) == sides.labels.get(b) == ():
-            # of axes counted from the end, one that both have goes away, or one that only the longer has
-            sides.count.compared = True
-            sides.count.conditions += not holds
-        case ir.CompareValue(_, left, right) | ir.Builtin("close", (left, right, _)) if (
-            read := _numbers_read(left) | _numbers_read(right)
-        ) and all(_is_single(sides.rule, node) for node in read):
-            sides.count.compared = True
         case ir.CompareValue(_, ir.NodeAttr(_, _, "value" | "dtype"), right) if not _reads_axes(right):
             pass
         case ir.CompareValue(">=" | "<", ir.NodeAttr(_, _, "axis"), ir.Const(0)):
@@ -169,39 +129,6 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
             sides.count.conditions += 1
         case _:
             raise Unlike
-
-
-def _is_single(rule: ir.CheckedRule, node: int) -> bool:
-    """True if the rule, or each call that takes a constant, says that it has a single element: what is read
-    of it does not depend on its rank then.
-    """
-    if node in asked_to_be_single(rule):
-        return True
-    wanted = _one_element(node)
-    said = [part for condition in rule.where for part in _conjuncts(condition)]
-    return isinstance(rule.nodes[node], ir.LeafNode) and wanted in said
-
-
-def _conjuncts(condition: ir.Value) -> list[ir.Value]:
-    """The parts of a condition that hold wherever a number in it is read."""
-    match condition:
-        case ir.AllOf(items):
-            return [part for item in items for part in _conjuncts(item)]
-        case ir.SelectValue(arms=arms):
-            return [part for arm in arms if arm is not None for part in _conjuncts(arm)]
-    return [condition]
-
-
-def _numbers_read(value: ir.Value) -> set[int]:
-    """The constants of which an expression reads numbers; none where it reads anything but these and their
-    ranks.
-    """
-    reading = (ir.NodeAttr, ir.Let, ir.Captured, ir.Uses, ir.TypeOf)
-    read = [part for part in walk(value) if isinstance(part, reading)]
-    if any(not isinstance(part, ir.NodeAttr) or part.name not in ("value", "ndim") for part in read):
-        return set()
-    nodes = {part.node for part in read if isinstance(part, ir.NodeAttr) and part.name == "value"}
-    return nodes if all(isinstance(part, ir.NodeAttr) and part.node in nodes for part in read) else set()
 
 
 def _of_items(value: ir.Value) -> bool:

@@ -1,0 +1,361 @@
+"""The number of axes that suffices where operators name the last axes alone.
+
+Counted from the end, axes of operands that broadcast correspond to one another. Of a rule whose operators
+pair them so, or do something along the last axis, an axis further in front can be taken away from every
+tensor that has it, by keeping one index of it: each node of what is left is a slice of what it was. So a
+failure is seen with the axes that operators, patterns and conditions name, one more for each condition that
+would not hold without it, and one on which the two sides differ.
+
+Axes that a constant names are renumbered on the way, so a rule must say that they are the last one. `ranks`
+has the theory for axes named in other ways.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from gslang.check import checked as ir
+from gslang.check.walks import conjuncts, values_below, within_captures
+from gslang.verify.prove.axis_history import Unlike, is_elementwise
+from gslang.verify.prove.one_element import is_single
+from gslang.verify.prove.same_rank import REDUCTIONS, has_rank_of, users_in
+
+# along the axis of an attribute, which must be the last one
+_ALONG = frozenset({
+    "Softmax", "LogSoftmax", "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization",
+})
+_WITH_ROW = frozenset({"com.microsoft.FastGelu", "com.microsoft.BiasGelu"})  # element-wise; a bias is a row
+_ABOUT_AXES = ("axis", "keepdims")  # attributes of these
+_LAST = -1
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def enough_of_last(rule: ir.CheckedRule) -> int:
+    """The largest rank of open tensors that has to be looked at. Raises `Unlike` where that is not known."""
+    if rule.blocks or rule.output_block is not None:
+        raise Unlike
+    reading = _LastAxes(rule)
+    for number, node in enumerate(rule.nodes):
+        reading.read_node(number, node)
+    for target in rule.target.targets:
+        reading.read_target(target)
+    for k in rule.target.outputs:
+        if isinstance(same := rule.target.targets[k], ir.SourceNode) and same.node in reading.axes:
+            raise Unlike
+    for condition in rule.where:
+        reading.read_condition(condition, True, {})
+    for axes, operand in reading.reduced:
+        reading.check_last(axes, operand)
+    return reading.named + reading.kept + 1
+
+
+class _LastAxes:
+    """`named`: how many of the last axes are named; `kept`: axes that conditions need beside these.
+
+    `axes`: constants that name axes; `reduced`: pairs of these and the operand of the sum; `said`: such a
+    constant → the node whose last axis alone a condition says it is.
+    """
+
+    def __init__(self, rule: ir.CheckedRule) -> None:
+        self.rule = rule
+        self.named = self.kept = 0
+        self.reduced: list[tuple[int, int]] = []
+        self.demanded = list(conjuncts(rule.where, rule.lets))
+        self.said = dict(_last_axes_in(self.demanded))
+        self.axes = {
+            axes for node in rule.nodes
+            if isinstance(node, ir.CallNode) and set(node.operators) & REDUCTIONS
+            for axes in node.operands[1:] if isinstance(axes, int)
+        }
+        self.above = users_in(rule)
+
+    def name(self, count: int) -> None:
+        """So many of the last axes are named."""
+        self.named = max(self.named, count)
+
+    # ── source and target ──
+
+    def read_node(self, number: int, node: ir.Pattern) -> None:
+        match node:
+            case ir.LeafNode():
+                self.read_leaf(node)
+            case ir.AltNode() | ir.ProjNode():
+                pass
+            case ir.CallNode(count=int()):
+                tests = {test.field: test.test for test in node.tests}
+                copied = {name for copy in node.copies for name in self.names_of(copy)}
+                given = {name: _constant(tests.get(name)) for name in _ABOUT_AXES if name not in copied}
+                operands = [o if isinstance(o, int) else None for o in node.operands]
+                for operator in node.operators:
+                    self.read_call(operator, given, operands)
+                for name, test in tests.items():
+                    if name not in _ABOUT_AXES and not self.is_steady(test, {}):
+                        raise Unlike
+            case _:
+                raise Unlike
+
+    def names_of(self, copy: ir.SameAttributes) -> set[str]:
+        """The attributes that are copied, of a call that is read itself."""
+        source = self.rule.nodes[copy.node]
+        names = {name for o in source.operators for name in self.rule.dialect.operators[o].attributes}
+        return names - set(copy.without)
+
+    def read_leaf(self, leaf: ir.LeafNode) -> None:
+        if leaf.kind == "op":
+            raise Unlike
+        for constraint in leaf.constraints:
+            if not isinstance(constraint, ir.Constraint):
+                raise Unlike
+            test = within_captures(constraint.test)
+            match constraint.field, test:
+                case "shape", ir.TupleTest(items=items, back=None):
+                    self.name(len(items))
+                case "shape" | "value", ir.Equals(ir.Const(value)) | ir.ConstantEquals(ir.Const(value)):
+                    self.name(len(value) if constraint.field == "shape" else _depth(value))
+                case "shape", ir.Equals(ir.NodeAttr(_, _, "shape")):
+                    pass  # equal shapes stay equal
+                case "value", ir.SplatEquals(ir.Const()):
+                    pass
+                case "dtype", _ if self.is_steady(test, {}):
+                    pass
+                case _:
+                    raise Unlike
+
+    def read_call(self, operator: str, given: Mapping[str, object], operands: list[int | None]) -> None:
+        """A call; `given`: what is said of attributes about axes, but for those copied from another call."""
+        signature = self.rule.dialect.operators[operator]
+        if is_elementwise(signature):
+            return
+        if "axis" in given and operator in _ALONG and given["axis"] != _LAST:
+            raise Unlike
+        if operator in _ALONG or operator in _WITH_ROW:
+            self.name(1 if operator in _ALONG else len(operands) - 1)
+        elif operator in REDUCTIONS and len(operands) == 2 and given.get("keepdims", 1) == 1:
+            data, axes = operands
+            if data is None or axes is None:
+                raise Unlike
+            self.reduced.append((axes, data))
+        else:
+            raise Unlike
+
+    def read_target(self, target: ir.Target) -> None:
+        match target:
+            case ir.SourceNode(place=ir.Own()) | ir.Absent():
+                pass
+            case ir.MakeProj(index=ir.Const()):
+                pass
+            case ir.MakeConst(value=value, dtype=dtype, splat_shape=None):
+                if isinstance(value, ir.Const):
+                    self.name(_depth(value.value))
+                elif isinstance(value, ir.TupleValue) or target.as_tuple or not self.is_steady(value, {}):
+                    raise Unlike
+                if dtype is not None and not self.is_steady(dtype, {}):
+                    raise Unlike
+            case ir.MakeCall(operator=str() as operator):
+                self.read_made(operator, target)
+            case _:
+                raise Unlike
+
+    def read_made(self, operator: str, target: ir.MakeCall) -> None:
+        declared = self.rule.dialect.operators[operator].attributes
+        copied = {name for copy in target.spreads for name in self.names_of(copy)}
+        given = {
+            name: declared[name].default
+            for name in _ABOUT_AXES if name in declared and name not in copied
+        }
+        for name, value in target.attributes:
+            if name in _ABOUT_AXES:
+                given[name] = value.value if isinstance(value, ir.Const) else None
+            elif not self.is_steady(value, {}):
+                raise Unlike
+        made = [self.rule.target.targets[k] for k in target.operands]
+        operands = [part.node if isinstance(part, ir.SourceNode) else None for part in made]
+        if any(node in self.axes for node in (operands[:1] if operator in REDUCTIONS else operands)):
+            raise Unlike
+        match made[1:]:
+            case [ir.MakeConst(value=ir.Const((-1,)))] if operator in REDUCTIONS and given["keepdims"] == 1:
+                self.name(1)
+            case _:
+                self.read_call(operator, given, operands)
+
+    # ── conditions ──
+
+    def read_condition(self, value: ir.Value, holds: bool, ranks: Mapping[int, int]) -> None:
+        """A condition that stays as it is without an axis, once those that it needs are counted; raises
+        `Unlike` for others. `holds`: it has to hold; `ranks`: those stated beside it.
+        """
+        if (by := value.decided_by(holds, self.rule.lets)) is not None:
+            if by.wanted and not isinstance(value, ir.AnyOf):
+                ranks = {**ranks, **_ranks_in(by.items)}
+            for item in by.items:
+                self.read_condition(item, by.wanted, ranks)
+            return
+        match value:
+            case ir.SelectValue(arms=arms):
+                for arm in arms:
+                    if arm is not None:
+                        self.read_condition(arm, holds, ranks)
+            case ir.Const(bool()):
+                pass
+            case ir.CompareValue(sign, left, right) if sign in _OPPOSITE:
+                self.read_comparison(sign if holds else _OPPOSITE[sign], left, right, ranks)
+            case _ if self.is_steady(value, ranks):
+                pass
+            case _:
+                raise Unlike
+
+    def read_comparison(self, sign: str, left: ir.Value, right: ir.Value, ranks: Mapping[int, int]) -> None:
+        """A comparison that is true."""
+        match left, right:
+            case ir.NodeAttr(ir.Own(), _, "shape"), ir.NodeAttr(ir.Own(), _, "shape"):
+                self.kept += sign == "!="
+            case ir.NodeAttr(ir.Own(), _, "shape"), ir.Const(tuple() as shape):
+                self.name(len(shape) + (sign == "!="))
+            case ir.NodeAttr(ir.Own(), _, "ndim"), ir.NodeAttr(ir.Own(), _, "ndim"):
+                self.kept += sign in ("<", ">", "!=")  # an axis that only the longer one has
+            case ir.NodeAttr(ir.Own(), _, "ndim"), ir.Const(int(rank)):
+                self.name(_axes_of_rank(sign, rank))
+            case ir.Builtin("numel", (ir.NodeAttr(ir.Own(), _, "shape"),)), ir.Const(1):
+                self.kept += sign == "!="
+            case _ if sign == "==" and (last := _last_axis(left, right)) and last in self.said.items():
+                self.name(1)
+            case _ if self.is_steady(left, ranks) and self.is_steady(right, ranks):
+                pass
+            case _:
+                raise Unlike
+
+    def is_steady(self, value: object, ranks: Mapping[int, int]) -> bool:
+        """True if a value is the same without an axis: made of types, kinds, numbers, and sizes of the last
+        axes, which count as named.
+        """
+        if isinstance(value, ir.Let):
+            value = value.meant(self.rule.lets)
+        match value:
+            case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), index):
+                return self.is_last_size(node, index, ranks)
+            case ir.NodeAttr(ir.Own(), _, "dtype" | "kind") | ir.IsAbsent(place=ir.Own()):
+                return True
+            case ir.NodeAttr(ir.Own(), node, "value"):
+                return node not in self.axes and is_single(self.rule, node)
+            case ir.NodeAttr(ir.Own(), node, name):
+                return is_number_or_text(self.rule, node, name)
+            case ir.IfValue(
+                ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const()), then, otherwise
+            ) if is_single(self.rule, node):
+                return self.is_steady(then, ranks) and self.is_steady(otherwise, ranks)
+            case ir.Local() | ir.Own():
+                return True
+            case ir.Reading():
+                return False
+        return all(self.is_steady(part, ranks) for part in values_below(value))
+
+    def is_last_size(self, node: int, index: ir.Value, ranks: Mapping[int, int]) -> bool:
+        """True for `x.shape[i]` if `i` counts from the end, or the rank is stated; these axes are named."""
+        match index:
+            case ir.Const(int(place)) if place < 0:
+                self.name(-place)
+            case ir.Const(int(place)) if (rank := self.rank_of(node, ranks)) is not None and place < rank:
+                self.name(rank - place)
+            case ir.BinaryValue("-", ir.NodeAttr(ir.Own(), same, "ndim"), ir.Const(int(back))) if (
+                same == node and back > 0
+            ):
+                self.name(back)
+            case _:
+                return False
+        return True
+
+    def rank_of(self, node: int, ranks: Mapping[int, int]) -> int | None:
+        """The rank of a node where it is stated."""
+        return {**_ranks_in(self.demanded), **ranks}.get(node)
+
+    # ── sums over axes that a constant names ──
+
+    def check_last(self, axes: int, operand: int) -> None:
+        """Raises `Unlike` unless a constant names the last axis of an operand, whatever its rank is."""
+        leaf = self.rule.nodes[axes]
+        if not isinstance(leaf, ir.LeafNode) or any(
+            not self.takes_axes(user, axes) for user in self.above[axes]
+        ):
+            raise Unlike
+        if leaf.stated("value") == (_LAST,):
+            self.name(1)
+            return
+        node = self.said.get(axes)
+        if (
+            node is None or leaf.kind != "const" or not self.is_one_axis(axes)
+            or not has_rank_of(self.rule, operand, node)
+        ):
+            raise Unlike
+
+    def is_one_axis(self, axes: int) -> bool:
+        shape = ir.CompareValue("==", ir.NodeAttr(ir.OWN, axes, "shape"), ir.Const((1,)))
+        return shape in self.demanded or self.rule.nodes[axes].stated("shape") == (1,)
+
+    def takes_axes(self, user: int, axes: int) -> bool:
+        """True if a call takes a constant as its axes alone."""
+        node = self.rule.nodes[user]
+        return (
+            isinstance(node, ir.CallNode) and set(node.operators) <= REDUCTIONS
+            and node.operands.index(axes) == 1 and node.operands.count(axes) == 1
+        )
+
+
+def _axes_of_rank(sign: str, rank: int) -> int:
+    """The number of its last axes that a tensor keeps so that its rank still compares so with a number."""
+    return {"==": rank, ">=": rank, "!=": rank + 1, ">": rank + 1}.get(sign, 0) if rank >= 0 else 0
+
+
+def _ranks_in(conditions: Iterable[ir.Value]) -> dict[int, int]:
+    """Nodes whose rank conditions state."""
+    found: dict[int, int] = {}
+    for condition in conditions:
+        match condition:
+            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
+                found[node] = rank
+    return found
+
+
+def _last_axes_in(conditions: Iterable[ir.Value]) -> Iterator[tuple[int, int]]:
+    """Constants of which conditions say that their first number is the last axis of a node, with the node."""
+    for condition in conditions:
+        if isinstance(condition, ir.CompareValue) and condition.operator == "==":
+            if (last := _last_axis(condition.left, condition.right)) is not None:
+                yield last
+
+
+def _last_axis(left: ir.Value, right: ir.Value) -> tuple[int, int] | None:
+    """(c, x) of `normalize_axis(c.value[0], x.ndim) == x.ndim - 1`."""
+    match left, right:
+        case (
+            ir.Builtin("normalize_axis", (
+                ir.ItemValue(ir.NodeAttr(ir.Own(), axes, "value"), ir.Const(0)),
+                ir.NodeAttr(ir.Own(), node, "ndim"),
+            )),
+            ir.BinaryValue("-", ir.NodeAttr(ir.Own(), same, "ndim"), ir.Const(1)),
+        ) if node == same:
+            return axes, node
+    return None
+
+
+def is_number_or_text(rule: ir.CheckedRule, number: int, name: str) -> bool:
+    """True if an attribute of a call is a real number or a text."""
+    node = rule.nodes[number]
+    declared = [rule.dialect.operators[operator] for operator in node.operators if operator[0] != "%"]
+    return bool(declared) and all(
+        name in d.attributes and all(_is_plain(t) for t in d.attributes[name].types) for d in declared
+    )
+
+
+def _is_plain(type_: object) -> bool:
+    return getattr(type_, "base", None) in ("float", "str") and not getattr(type_, "depth", 1)
+
+
+def _depth(value: object) -> int:
+    """The number of axes of a constant that is written so."""
+    return 1 + _depth(value[0]) if isinstance(value, tuple) and value else int(isinstance(value, tuple))
+
+
+def _constant(test: object) -> object:
+    """The constant that a test asks for; None for other tests."""
+    literal = ir.literal_of(test)
+    return None if literal is None else literal.value

@@ -1,0 +1,69 @@
+"""Nodes of a source that have one rank, by what they are computed from and what conditions say.
+
+For operators whose result has the rank of its longest operand: element-wise ones, sums that keep their axes.
+"""
+
+from __future__ import annotations
+
+from gslang.base.reachable import reachable
+from gslang.check import checked as ir
+from gslang.check.walks import conjuncts
+
+REDUCTIONS = frozenset({"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare"})
+"""Of these the second operand names axes."""
+
+
+def users_in(rule: ir.CheckedRule) -> dict[int, set[int]]:
+    """Each node of a source with those right above it."""
+    above: dict[int, set[int]] = {number: set() for number in range(len(rule.nodes))}
+    for number, node in enumerate(rule.nodes):
+        for below in node.below:
+            above[below].add(number)
+    return above
+
+
+def has_rank_of(rule: ir.CheckedRule, operand: int, node: int) -> bool:
+    """True if an operand has the rank of a node in every match: it is computed from that, and what is
+    computed from the operand has no other rank by a condition; or so are all operands that it is made of.
+    """
+    parts = _data_operands(rule.nodes[operand])
+    if operand == node or parts and all(has_rank_of(rule, part, node) for part in parts):
+        return True
+    if node not in _always_below(rule, operand):
+        return False
+    for condition in conjuncts(rule.where, rule.lets):
+        match condition:
+            case ir.CompareValue(
+                "==", ir.NodeAttr(ir.Own(), a, "ndim" | "shape" as first),
+                ir.NodeAttr(ir.Own(), b, "ndim" | "shape" as other),
+            ) if first == other and node in (a, b):
+                if _stands_over(rule, b if a == node else a, operand):
+                    return True
+    return False
+
+
+def _always_below(rule: ir.CheckedRule, number: int) -> set[int]:
+    """The nodes that one is computed from whatever alternatives are taken: its rank is at least theirs."""
+    node = rule.nodes[number]
+    if isinstance(node, ir.AltNode):
+        return set.intersection(*({k, *_always_below(rule, k)} for k in node.branches))
+    data = [k for k in _data_operands(node) if not rule.nodes[k].optional]
+    return set(data).union(*(_always_below(rule, k) for k in data))
+
+
+def _data_operands(node: ir.Pattern) -> list[int]:
+    if isinstance(node, ir.CallNode) and set(node.operators) & REDUCTIONS:
+        return [node.operands[0]] if isinstance(node.operands[0], int) else []
+    return list(node.below)
+
+
+def _stands_over(rule: ir.CheckedRule, top: int, number: int) -> bool:
+    """True if each way up from a node leads through `top`, over operands whose rank the result has."""
+    above = users_in(rule)
+    met = reachable([number], lambda k: () if k == top else above[k])
+    passed = [k for k in met if k != top]
+    return top in met and all(
+        k not in rule.outputs and above[k]
+        and all(k in _data_operands(rule.nodes[user]) for user in above[k])
+        for k in passed
+    )
