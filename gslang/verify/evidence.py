@@ -298,11 +298,13 @@ def _look_around(
     """
     points: dict[tuple[int, ...], Point] = {}
     for instance in evidence.agreeing:
-        if len(points) < _MOST_CENTRES and (scope := match_in(rule, instance.before)) is not None:
+        if (scope := match_in(rule, instance.before)) is not None:
             point = point_of(scope)
-            points.setdefault(tuple(map(len, point.shapes.values())), point)
-    for k, point in enumerate(points.values()):
-        for instance in corners(rule, point, settings.seed + k, most // len(points)):
+            ranks = tuple(map(len, point.shapes.values()))
+            points[ranks] = min(points.get(ranks, point), point, key=lambda p: p.coincidences)
+    centres = list(points.values())[:_MOST_CENTRES]
+    for k, point in enumerate(centres):
+        for instance in corners(rule, point, settings.seed + k, most // len(centres)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
             if instance.after is None or not agree_at_a_glance(
                 instance.before, instance.after, rule.dialect, rule.approximate, settings.seed

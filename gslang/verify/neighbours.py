@@ -8,9 +8,9 @@ rule needs. What the source's constraints tie to the thing that changes follows 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, islice
+from itertools import chain, combinations, islice, zip_longest
 from math import prod
 from random import Random
 
@@ -164,15 +164,16 @@ def _changed(
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances with the attributes and types of a point, with a large size where sizes are numbers, of other
-    ranks, then with sizes that are 1 or equal to others that they have nothing to do with: there conditions
-    hold that mean something else.
+    """Instances with the attributes and types of a point, with a large size where sizes are numbers, then of
+    other ranks, and with sizes that are 1 or equal to others that they have nothing to do with: there
+    conditions hold that mean something else.
     """
     base = point.wishes()
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    changes = chain(_large(rule, point), _ranks(point), _coinciding(point, Random(seed)))
-    for change in islice(changes, attempts):
+    others = zip_longest(_shuffled(_ranks(point), Random(seed)), _coinciding(point, Random(seed)))
+    changes = chain(_large(rule, point), chain.from_iterable(others))
+    for change in islice(filter(None, changes), attempts):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -183,6 +184,12 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
             continue
         if _elements(found) <= _MOST_COMPUTED:  # two large sizes multiplied: minutes to compute
             yield found
+
+
+def _shuffled(changes: Iterable[Wishes], random: Random) -> list[Wishes]:
+    found = list(changes)
+    random.shuffle(found)
+    return found
 
 
 def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
@@ -214,15 +221,19 @@ def _has_empty(instance: Instance) -> bool:
 
 
 def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
-    """Shapes of leaves, without end: each size becomes 1, another one of the sample or stays, wherever it
-    stands; now and then one axis of 1 is stretched, or one alone becomes 1. What lists axes or sizes stays
-    as it is.
+    """Shapes of leaves, without end: one axis alone becomes 1, each once; then each size becomes 1, another
+    one of the sample or stays, wherever it stands; now and then one axis of 1 is stretched, or one alone
+    becomes 1. What lists axes or sizes, a vector, stays as it is.
     """
     sizes = {
         place: size for place, size in point.sizes.items()
-        if not (place[0] in point.values and point.dtypes[place[0]].startswith("int"))
+        if not (
+            place[0] in point.values and point.dtypes[place[0]].startswith("int")
+            and len(point.shapes[place[0]]) < 2
+        )
     }
     known = sorted(set(sizes.values()) - {1}) or [2]
+    yield from _shuffled((_sized(point, [place], 1) for place, size in sizes.items() if size > 1), random)
     while sizes:
         becomes = {size: random.choice((1, size, random.choice(known))) for size in known}
         changed = {place: becomes.get(size, size) for place, size in sizes.items()}
