@@ -167,7 +167,7 @@ def gather(
         evidence.bad, evidence.unfit = evidence.unfit, []
     if evidence.good and not evidence.bad and rule.changes is None:
         _without_ranks(rule, settings, evidence, search)
-        _look_around(rule, settings, evidence, until, _MOST_CORNERS)
+        _look_around(rule, settings, evidence, until, _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED)
     if evidence.good and not evidence.bad and rule.changes is None:
         _seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True
@@ -369,6 +369,7 @@ def _seek_effects(
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_CORNERS = 80  # attempts to draw one, for all of them
 _CORNERS_OF_PROVED = 40  # the same, where a proof says all
+_CORNERS_OF_UNPROVED = 240  # and where there is none
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
