@@ -32,7 +32,7 @@ class Finding:
 
     `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ.
     `inputs` and `max_abs` belong to a difference in floating point. `rounds`: floats differ, so that it may
-    be rounding. `kind`: of inputs that show it.
+    be rounding. `kind`: of inputs that show it. `nothing`: no result has any elements.
     """
 
     field: bool | None
@@ -46,6 +46,7 @@ class Finding:
     limits: tuple[str, ...] = ()
     rounds: bool = True
     kind: str = ""
+    nothing: bool = False
 
 
 def compare(
@@ -59,7 +60,7 @@ def compare(
         exactly = in_field(before, after, dialect, seed)
     point = exactly.point
     numbers: bool | None = True
-    reason, special, worst, failing, rounds, shown = "", False, 0.0, None, True, ""
+    reason, special, worst, failing, rounds, shown, nothing = "", False, 0.0, None, True, "", False
     kinds = _kinds(before, point is not None)
     if brief and exactly.equal and exactly.certain:
         kinds = [kind for kind in kinds if kind in _IN_BRIEF]
@@ -74,6 +75,7 @@ def compare(
             if kind == "normal":
                 numbers, reason = None, str(error)
             break
+        nothing = not any(value.size for value in flat(left))
         try:
             with np.errstate(all="ignore"):
                 left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
@@ -111,7 +113,7 @@ def compare(
         break
     return Finding(
         exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing,
-        exactly.limits, rounds, shown,
+        exactly.limits, rounds, shown, nothing,
     )
 
 

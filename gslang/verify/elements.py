@@ -19,6 +19,7 @@ from gslang.engine.values import FAILURES, plain
 from gslang.graph.graph import CONST
 from gslang.verify.make import Making
 
+_WITHOUT_ZERO = 0.75  # share of elements
 _MOST_ELEMENTS = 1024  # of constants that are looked at one by one
 
 
@@ -88,11 +89,21 @@ class _Elements:
             self.places.update({local: (array, k) for local, array in elements.items()})
             if loop.condition is not None and not holds(loop.condition, self.scope):
                 continue
+            for local in elements:
+                self.without_zero(local)
             if not self.settle(loop.element):
                 return False
         for local in elements:
             del self.places[local]
         return True
+
+    def without_zero(self, local: int) -> None:
+        """Mostly, make an element that is 0 another number: sizes and factors of 0 hold what they say of
+        nothing.
+        """
+        array, k = self.places[local]
+        if array.dtype.kind in "iu" and array[k] == 0 and self.rng.random() < _WITHOUT_ZERO:
+            array[k] = self.scope.locals[local] = self.rng.choice((1, 2, 3))
 
     def equalled(self, condition: ir.Value) -> bool:
         """Make one side of an equation the other one, if it is an element; True if it holds then."""
@@ -119,10 +130,18 @@ class _Elements:
         read = {part.local for part in walk(condition, self.lets) if isinstance(part, ir.Local)}
         for local in sorted(read & set(self.places)):
             array, k = self.places[local]
-            numbers = _numbers(condition, self.lets)
-            if any(self.put(array, k, value, condition) for value in self.rng.sample(numbers, len(numbers))):
+            numbers = list(dict.fromkeys([*_numbers(condition, self.lets), *self.multiples(read - {local})]))
+            self.rng.shuffle(numbers)
+            if self.rng.random() < _WITHOUT_ZERO:
+                numbers.sort(key=lambda number: number == 0)  # the last one to try
+            if any(self.put(array, k, value, condition) for value in numbers):
                 return True
         return False
+
+    def multiples(self, locals: set[int]) -> list[float]:
+        """Multiples of the numbers that variables hold, which conditions on remainders ask for."""
+        held = [self.scope.locals.get(local) for local in sorted(locals)]
+        return [k * number for number in held if type(number) is int for k in (1, 2, 3)]
 
     def put(self, array: Any, k: int, value: object, condition: ir.Value) -> bool:
         """Put a value into an array; it is taken back, and the answer False, if a condition does not hold

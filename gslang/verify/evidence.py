@@ -32,6 +32,7 @@ from gslang.verify.instances import (
     instances,
     instances_on,
     integer_types,
+    is_about_nothing,
     match_in,
     of_whole_numbers,
     stressing,
@@ -377,8 +378,8 @@ _MOST_IDLE = 4  # instances in which an attribute does not matter, before that i
 
 def _look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
     finding, why = _judged(rule, instance, settings)
-    if finding is None and not why:
-        return  # no graph that means anything
+    if not why and (finding is None or finding.nothing and not is_about_nothing(instance.before)):
+        return  # no graph that means anything, or none whose results say anything
     if finding is not None:
         evidence.seen |= instance.seen
         evidence.attributes |= instance.attributes

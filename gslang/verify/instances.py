@@ -280,7 +280,7 @@ def _graph_of(making: Making, search: Search) -> Graph | None:
     if (unfit := _refused_type(graph, making.rule)) is not None:
         search.obstacles[unfit] += 1
         return None
-    if all(_is_empty(graph, output) for output in graph.outputs) and not _is_about_nothing(graph):
+    if all(_is_empty(graph, output) for output in graph.outputs) and not is_about_nothing(graph):
         search.obstacles["nothing is computed: a dimension is 0"] += 1
         return None
     return graph
@@ -295,7 +295,7 @@ def _is_empty(graph: Graph, node: int) -> bool:
     return 0 in (getattr(graph.types[node], "shape", None) or ())
 
 
-def _is_about_nothing(graph: Graph) -> bool:
+def is_about_nothing(graph: Graph) -> bool:
     """True if a call has an attribute that makes a difference only where there are no elements."""
     return any(attrs is not None and attrs.get("allowzero") for attrs in graph.attrs)
 

@@ -22,7 +22,7 @@ from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
-from gslang.verify.reads import has_open
+from gslang.verify.reads import has_open, parts_of_shapes
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
 
@@ -36,6 +36,7 @@ _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
 # of which constants are made: both signs, nothing, halves, ties, large ones
 _WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
+_SIZES = (1, 2, 3, 4, 6, -1)  # that a reshape asks for
 _NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
 
 
@@ -86,6 +87,7 @@ class Leaves:
             has_open(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
         )
         self.proposals = _AtRandom(self)
+        self.sizes = parts_of_shapes(rule)
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
 
     def bound(self, number: int) -> int:
@@ -226,7 +228,9 @@ class Leaves:
         if value is None:
             count = int(np.prod(shape))
             whole = dtype.startswith(("int", "uint"))
-            if dtype == "bool":  # most numbers would be true
+            if number in self.sizes and whole:
+                value = [rng.choice(_SIZES) for _ in range(count)]
+            elif dtype == "bool":  # most numbers would be true
                 value = [rng.random() < 0.6 for _ in range(count)]
             elif rng.random() < 0.5:  # numbers like those of a model
                 value = [

@@ -43,6 +43,20 @@ def has_open(rule: ir.CheckedRule, name: str) -> bool:
     )
 
 
+def parts_of_shapes(rule: ir.CheckedRule) -> frozenset[int]:
+    """The leaves that are joined to the shape that a reshape asks for."""
+    shapes = [
+        rule.nodes[call.operands[1]]
+        for call in rule.nodes
+        if isinstance(call, ir.CallNode) and "Reshape" in call.operators
+        and len(call.operands) > 1 and isinstance(call.operands[1], int)
+    ]
+    return frozenset(
+        below for shape in shapes if "Concat" in shape.operators
+        for below in shape.below if isinstance(rule.nodes[below], ir.LeafNode)
+    )
+
+
 def names_types(rule: ir.CheckedRule) -> bool:
     """True if a rule names an element type of whole numbers: then it is meant for them.
 

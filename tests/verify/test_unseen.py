@@ -25,7 +25,8 @@ RIGHT = {"pad_mode_relu"}  # absent is absent in a graph, too: what is added is 
 SOME = [
     "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
     "cast_through_double", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input",
-    "isinf_swap", "userop_optional", "slice_step", "slice_back",
+    "isinf_swap", "userop_optional", "slice_step", "slice_back", "three_parts_of_four", "resize_mode_dropped",
+    "one_row_for_all",
 ]
 
 
