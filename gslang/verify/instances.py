@@ -403,19 +403,32 @@ def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
 
 
 def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:
-    """The wish that makes a condition hold on those nodes of a source that were made, where making the others
+    """The wish that makes conditions hold on those nodes of a source that were made, where making the others
     failed.
     """
-    for condition in rule.where:
-        if not holds(condition, making.scope) and (wish := solve(condition, making)):
-            return wish
-    return {}
+    return _together(making, [condition for condition in rule.where if not holds(condition, making.scope)])
 
 
-def _wish(rule: ir.CheckedRule, making: Making) -> tuple[dict[tuple[int, str], object], str]:
-    """The first `where` condition that does not hold, and what would make it hold if it is an equation."""
-    for condition, span in zip(rule.where, rule.where_spans):
-        if holds(condition, making.scope):
-            continue
-        return solve(condition, making), f"the condition `{span.text}` never held"
-    return {}, "the matcher refused every graph that was built"
+def _wish(rule: ir.CheckedRule, making: Making) -> tuple[Wishes, str]:
+    """What would make the `where` conditions hold that do not, and the first of them."""
+    failing = [
+        (condition, span)
+        for condition, span in zip(rule.where, rule.where_spans) if not holds(condition, making.scope)
+    ]
+    if not failing:
+        return {}, "the matcher refused every graph that was built"
+    return (
+        _together(making, [condition for condition, _ in failing]),
+        f"the condition `{failing[0][1].text}` never held",
+    )
+
+
+def _together(making: Making, conditions: list[ir.Value]) -> Wishes:
+    """What makes conditions hold; of each node, what the first of them asks for that asks for any: the others
+    looked at it as it is.
+    """
+    wish: dict[tuple[int, str], Any] = {}
+    for condition in conditions:
+        asked = {node for node, _ in wish}
+        wish |= {key: value for key, value in solve(condition, making).items() if key[0] not in asked}
+    return wish

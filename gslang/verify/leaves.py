@@ -22,7 +22,7 @@ from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
-from gslang.verify.reads import has_open, parts_of_shapes
+from gslang.verify.reads import has_open, parts_of_shapes, ranks_stated
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
 
@@ -88,6 +88,7 @@ class Leaves:
         )
         self.proposals = _AtRandom(self)
         self.sizes = parts_of_shapes(rule)
+        self.said_ranks = ranks_stated(rule.where, rule.lets)
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
 
     def bound(self, number: int) -> int:
@@ -136,7 +137,8 @@ class Leaves:
         if self.empty and shape and hint is None and isinstance(shape, tuple):
             self.empty, at = False, rng.randrange(len(shape))
             shape = shape if 0 in shape else (*shape[:at], 0, *shape[at + 1 :])
-        rank = self.wanted(number, "ndim", None)
+        stated = None if (number, "shape") in self.wishes else self.said_ranks.get(number)
+        rank = self.wanted(number, "ndim", stated)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
             shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):

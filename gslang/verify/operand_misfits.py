@@ -32,6 +32,8 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
         _check_bias(operator, shapes, attrs)
     if operator in ("LayerNormalization", "RMSNormalization"):
         _check_factors(operator, shapes)
+    if operator in ("QuantizeLinear", "DequantizeLinear"):
+        _check_scale(operator, shapes)
 
 
 def _check_bias(operator: str, shapes: Sequence[Shape | None], attrs: Attrs) -> None:
@@ -51,3 +53,10 @@ def _check_factors(operator: str, shapes: Sequence[Shape | None]) -> None:
         for f in factors
     ):
         raise Misfit(f"a factor of `{operator}` is larger than the data")
+
+
+def _check_scale(operator: str, shapes: Sequence[Shape | None]) -> None:
+    """A scale is one number, one for each index of an axis, or one for each block of the data."""
+    data, scale = shapes[:2]
+    if data is not None and scale is not None and len(scale) not in (0, 1, len(data)):
+        raise Misfit(f"the scale of `{operator}` has other axes than the data")

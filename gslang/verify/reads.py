@@ -3,11 +3,11 @@ that suits a declared operator."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk
+from gslang.check.walks import conjuncts, walk
 from gslang.dialect.signature import Signature
 
 
@@ -41,6 +41,19 @@ def has_open(rule: ir.CheckedRule, name: str) -> bool:
         and all(isinstance(test, ir.Anything) for test in call.asked(name))
         for call in rule.calls.values()
     )
+
+
+def ranks_stated(conditions: Iterable[ir.Value], lets: Sequence[ir.Value]) -> dict[int, int]:
+    """Nodes and the rank that conditions say they have, whatever alternative is taken."""
+    found: dict[int, int] = {}
+    for condition in conjuncts(conditions, lets):
+        match condition.meant(lets):
+            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
+                found[node] = rank
+            case ir.SelectValue(arms=arms):
+                own = [ranks_stated([arm], lets) for arm in arms if arm is not None]
+                found |= {k: r for k, r in own[0].items() if all(o.get(k) == r for o in own)} if own else {}
+    return found
 
 
 def parts_of_shapes(rule: ir.CheckedRule) -> frozenset[int]:

@@ -26,7 +26,7 @@ ONE = "num_scan_inputs = 1, " + ", ".join(
 SUM = "Scan(s, x, body = (input[0] + input[1], input[1]), num_scan_inputs = 1,"
 LOWER = "y where x.ndim > w.ndim"
 ROW = "chain i in 1.. from x { y = If(c, prev.y, then_branch = Relu(prev.y),"
-FEW = Settings(seconds=20, wanted=6, proof_steps=0)
+FEW = Settings(seconds=20, wanted=12, proof_steps=0)
 
 
 def verdict(rule: str) -> Verdict:
