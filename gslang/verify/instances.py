@@ -410,7 +410,7 @@ def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:
 
 
 def _wish(rule: ir.CheckedRule, making: Making) -> tuple[Wishes, str]:
-    """What would make the `where` conditions hold that do not, and the first of them."""
+    """Wishes that make those `where` conditions hold that do not, and the first of these in words."""
     failing = [
         (condition, span)
         for condition, span in zip(rule.where, rule.where_spans) if not holds(condition, making.scope)
@@ -424,8 +424,8 @@ def _wish(rule: ir.CheckedRule, making: Making) -> tuple[Wishes, str]:
 
 
 def _together(making: Making, conditions: list[ir.Value]) -> Wishes:
-    """What makes conditions hold; of each node, what the first of them asks for that asks for any: the others
-    looked at it as it is.
+    """Wishes that make conditions hold: of each node those of the first condition that has any, since the
+    others looked at the node as it is.
     """
     wish: dict[tuple[int, str], Any] = {}
     for condition in conditions:
