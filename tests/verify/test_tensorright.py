@@ -118,6 +118,8 @@ def test_most_are_proved() -> None:
         ("rule t(x) { s = x + splat(0); s where s.ndim == x.ndim => x }", 1),
         ("rule t(x) { s = x + splat(0); s where x.ndim < s.ndim => x }", 2),
         ("rule t(x) { s = x + splat(0); s where x.kind != \"const\" => x }", 1),
+        ("rule t(x, y: any(shape = (_, _))) { s = x + y; s => y + x }", 3),
+        ("rule t(x, y: any(shape = (_, x.shape[0]))) { s = x + y; s => y + x }", None),
         ("rule t(x) { y = nn.leaky_relu(x); nn.relu(y) where y.alpha >= 0.0 => nn.relu(x) }", 1),
         ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),
         ("rule t(x) { t = transpose(x); u = x + t; u => t + x }", None),  # axes that stand for one another

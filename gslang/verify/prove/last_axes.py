@@ -19,6 +19,7 @@ from gslang.check.walks import conjuncts, values_below, within_captures
 from gslang.verify.prove.axis_history import Unlike, is_elementwise
 from gslang.verify.prove.one_element import is_single
 from gslang.verify.prove.same_rank import REDUCTIONS, has_rank_of, users_in
+from gslang.verify.reads import ranks_stated
 
 # along the axis of an attribute, which must be the last one
 _ALONG = frozenset({
@@ -108,7 +109,7 @@ class _LastAxes:
                 raise Unlike
             test = within_captures(constraint.test)
             match constraint.field, test:
-                case "shape", ir.TupleTest(items=items, back=None):
+                case "shape", ir.TupleTest(items=items, back=None) if self.is_steady(test, {}):
                     self.name(len(items))
                 case "shape" | "value", ir.Equals(ir.Const(value)) | ir.ConstantEquals(ir.Const(value)):
                     self.name(len(value) if constraint.field == "shape" else _depth(value))
@@ -186,7 +187,7 @@ class _LastAxes:
         """
         if (by := value.decided_by(holds, self.rule.lets)) is not None:
             if by.wanted and not isinstance(value, ir.AnyOf):
-                ranks = {**ranks, **_ranks_in(by.items)}
+                ranks = {**ranks, **ranks_stated(by.items, self.rule.lets)}
             for item in by.items:
                 self.read_condition(item, by.wanted, ranks)
             return
@@ -266,7 +267,7 @@ class _LastAxes:
 
     def rank_of(self, node: int, ranks: Mapping[int, int]) -> int | None:
         """The rank of a node where it is stated."""
-        return {**_ranks_in(self.demanded), **ranks}.get(node)
+        return {**ranks_stated(self.demanded, self.rule.lets), **ranks}.get(node)
 
     # ── sums over axes that a constant names ──
 
@@ -288,6 +289,7 @@ class _LastAxes:
             raise Unlike
 
     def is_one_axis(self, axes: int) -> bool:
+        """True if a constant has one element by the rule, in a vector."""
         shape = ir.CompareValue("==", ir.NodeAttr(ir.OWN, axes, "shape"), ir.Const((1,)))
         return shape in self.demanded or self.rule.nodes[axes].stated("shape") == (1,)
 
@@ -303,16 +305,6 @@ class _LastAxes:
 def _axes_of_rank(sign: str, rank: int) -> int:
     """The number of its last axes that a tensor keeps so that its rank still compares so with a number."""
     return {"==": rank, ">=": rank, "!=": rank + 1, ">": rank + 1}.get(sign, 0) if rank >= 0 else 0
-
-
-def _ranks_in(conditions: Iterable[ir.Value]) -> dict[int, int]:
-    """Nodes whose rank conditions state."""
-    found: dict[int, int] = {}
-    for condition in conditions:
-        match condition:
-            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
-                found[node] = rank
-    return found
 
 
 def _last_axes_in(conditions: Iterable[ir.Value]) -> Iterator[tuple[int, int]]:
