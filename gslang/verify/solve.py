@@ -92,6 +92,8 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             if side is not left or not isinstance(value, tuple) or not value:
                 continue
             value = making.rng.choice(value)
+        elif sign != "==" and isinstance(value, np.ndarray):
+            continue  # of the numbers of a constant no others are known
         elif sign == "!=" and value == "const":
             value = "call"  # the kind of an operand
         elif sign == "!=" and (other_value := _other(value, making)) is not None:

@@ -307,3 +307,16 @@ def test_numbers_that_an_operator_asks_for_have_the_shape_that_a_leaf_states() -
     drawn = [i.before for i in instances(rule, Search(), 0, 60.0, 12)]
     scales = [g.value(n) for g in drawn for n in g.nodes() if g.op[n] is CONST]
     assert len([values for values in scales if len(set(values.ravel())) > 1]) > len(drawn) // 2 > 1
+
+
+@pytest.mark.parametrize(
+    "condition",
+    ["c.value != d.value", "not c.value == d.value", "c.value < d.value", "c.value != [0, 1, 2]"],
+)
+def test_constants_compared_as_a_whole_are_no_error(condition: str) -> None:
+    text = (
+        "dialect onnx; rule t(x, c: const(shape = (3,)), d: const(shape = (3,))): (x + c) + d "
+        f"where x.ndim == 2, {condition} => (x + d) + c;"
+    )
+    (rule,) = api.parse_rules(text).own.values()
+    assert verify_now(rule, Settings(seconds=20, wanted=4, proof_steps=0)).verdict != "refuted"
