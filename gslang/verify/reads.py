@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gslang.check import checked as ir
-from gslang.check.walks import conjuncts, walk
+from gslang.check.walks import conjuncts, equations, walk
 from gslang.dialect.signature import Signature
 
 
@@ -45,14 +45,17 @@ def has_open(rule: ir.CheckedRule, name: str) -> bool:
 
 def ranks_stated(conditions: Iterable[ir.Value], lets: Sequence[ir.Value]) -> dict[int, int]:
     """Nodes and the rank that conditions say they have, whatever alternative is taken."""
-    found: dict[int, int] = {}
-    for condition in conjuncts(conditions, lets):
-        match condition.meant(lets):
-            case ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const(int(rank))):
-                found[node] = rank
-            case ir.SelectValue(arms=arms):
-                own = [ranks_stated([arm], lets) for arm in arms if arm is not None]
-                found |= {k: r for k, r in own[0].items() if all(o.get(k) == r for o in own)} if own else {}
+    demanded = list(conjuncts(conditions, lets))
+    found = {
+        side.node: other.value
+        for side, other in equations(demanded)
+        if side.name == "ndim" and isinstance(other, ir.Const) and type(other.value) is int
+    }
+    for condition in demanded:
+        whole = condition.meant(lets)
+        if isinstance(whole, ir.SelectValue):
+            own = [ranks_stated([arm], lets) for arm in whole.arms if arm is not None]
+            found |= {k: r for k, r in own[0].items() if all(o.get(k) == r for o in own)} if own else {}
     return found
 
 

@@ -12,10 +12,12 @@ has the theory for axes named in other ways.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 from gslang.check import checked as ir
-from gslang.check.walks import conjuncts, values_below, within_captures
+from gslang.check.target_reading import TargetReading
+from gslang.check.walks import conjuncts, is_field, values_below, within_captures
+from gslang.graph.graph import PROJ
 from gslang.verify.prove.axis_history import Unlike, is_elementwise
 from gslang.verify.prove.one_element import is_single
 from gslang.verify.prove.same_rank import REDUCTIONS, has_rank_of, users_in
@@ -28,6 +30,7 @@ _ALONG = frozenset({
 _WITH_ROW = frozenset({"com.microsoft.FastGelu", "com.microsoft.BiasGelu"})  # element-wise; a bias is a row
 _ABOUT_AXES = ("axis", "keepdims")  # attributes of these
 _LAST = -1
+_FAR = 9  # axes from the end that conditions may name
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -36,13 +39,12 @@ def enough_of_last(rule: ir.CheckedRule) -> int:
     if rule.blocks or rule.output_block is not None:
         raise Unlike
     reading = _LastAxes(rule)
-    for number, node in enumerate(rule.nodes):
-        reading.read_node(number, node)
-    for target in rule.target.targets:
-        reading.read_target(target)
-    for k in rule.target.outputs:
-        if isinstance(same := rule.target.targets[k], ir.SourceNode) and same.node in reading.axes:
-            raise Unlike
+    for node in rule.nodes:
+        reading.read_node(node)
+    for k in range(len(rule.target.targets)):
+        reading.of_target(k)
+    if any(reading.matched(k) in reading.axes for k in rule.target.outputs):
+        raise Unlike
     for condition in rule.where:
         reading.read_condition(condition, True, {})
     for axes, operand in reading.reduced:
@@ -50,7 +52,7 @@ def enough_of_last(rule: ir.CheckedRule) -> int:
     return reading.named + reading.kept + 1
 
 
-class _LastAxes:
+class _LastAxes(TargetReading[None]):
     """`named`: how many of the last axes are named; `kept`: axes that conditions need beside these.
 
     `axes`: constants that name axes; `reduced`: pairs of these and the operand of the sum; `said`: such a
@@ -62,11 +64,15 @@ class _LastAxes:
         self.named = self.kept = 0
         self.reduced: list[tuple[int, int]] = []
         self.demanded = list(conjuncts(rule.where, rule.lets))
-        self.said = dict(_last_axes_in(self.demanded))
         self.axes = {
             axes for node in rule.nodes
             if isinstance(node, ir.CallNode) and set(node.operators) & REDUCTIONS
             for axes in node.operands[1:] if isinstance(axes, int)
+        }
+        self.said = {
+            axes: node
+            for axes in sorted(self.axes) for node in range(len(rule.nodes))
+            if is_last(axes, node) in self.demanded
         }
         self.above = users_in(rule)
 
@@ -76,24 +82,21 @@ class _LastAxes:
 
     # ── source and target ──
 
-    def read_node(self, number: int, node: ir.Pattern) -> None:
-        match node:
-            case ir.LeafNode():
-                self.read_leaf(node)
-            case ir.AltNode() | ir.ProjNode():
-                pass
-            case ir.CallNode(count=int()):
-                tests = {test.field: test.test for test in node.tests}
-                copied = {name for copy in node.copies for name in self.names_of(copy)}
-                given = {name: _constant(tests.get(name)) for name in _ABOUT_AXES if name not in copied}
-                operands = [o if isinstance(o, int) else None for o in node.operands]
-                for operator in node.operators:
-                    self.read_call(operator, given, operands)
-                for name, test in tests.items():
-                    if name not in _ABOUT_AXES and not self.is_steady(test, {}):
-                        raise Unlike
-            case _:
-                raise Unlike
+    def read_node(self, node: ir.Pattern) -> None:
+        if isinstance(node, ir.LeafNode):
+            self.read_leaf(node)
+        elif isinstance(node, ir.CallNode) and node.count is not None:
+            tests = {test.field: test.test for test in node.tests}
+            copied = {name for copy in node.copies for name in self.names_of(copy)}
+            given = {name: _constant(tests.get(name)) for name in _ABOUT_AXES if name not in copied}
+            operands = [o if isinstance(o, int) else None for o in node.operands]
+            for operator in node.operators:
+                self.read_call(operator, given, operands)
+            for name, test in tests.items():
+                if name not in _ABOUT_AXES and not self.is_steady(test, {}):
+                    raise Unlike
+        elif not node.branches and node.operators != (PROJ,):
+            raise Unlike
 
     def names_of(self, copy: ir.SameAttributes) -> set[str]:
         """The attributes that are copied, of a call that is read itself."""
@@ -108,19 +111,25 @@ class _LastAxes:
             if not isinstance(constraint, ir.Constraint):
                 raise Unlike
             test = within_captures(constraint.test)
-            match constraint.field, test:
-                case "shape", ir.TupleTest(items=items, back=None) if self.is_steady(test, {}):
-                    self.name(len(items))
-                case "shape" | "value", ir.Equals(ir.Const(value)) | ir.ConstantEquals(ir.Const(value)):
-                    self.name(len(value) if constraint.field == "shape" else _depth(value))
-                case "shape", ir.Equals(ir.NodeAttr(_, _, "shape")):
-                    pass  # equal shapes stay equal
-                case "value", ir.SplatEquals(ir.Const()):
-                    pass
-                case "dtype", _ if self.is_steady(test, {}):
-                    pass
-                case _:
+            if constraint.field == "shape":
+                self.read_shape(test)
+            elif constraint.field == "value":
+                constant = getattr(test, "value", None)  # also of tests on elements
+                if not isinstance(constant, ir.Const):
                     raise Unlike
+                self.name(_depth(constant.value))
+            elif constraint.field != "dtype" or not self.is_steady(test, {}):
+                raise Unlike
+
+    def read_shape(self, test: ir.Test) -> None:
+        """A shape that a pattern asks for; equal shapes stay equal."""
+        copied = ir.copied_of(test)
+        if isinstance(test, ir.TupleTest) and test.back is None and self.is_steady(test, {}):
+            self.name(len(test.front))
+        elif isinstance(constant := _constant(test), tuple):
+            self.name(len(constant))
+        elif copied is None or copied.name != "shape":
+            raise Unlike
 
     def read_call(self, operator: str, given: Mapping[str, object], operands: list[int | None]) -> None:
         """A call; `given`: what is said of attributes about axes, but for those copied from another call."""
@@ -139,25 +148,33 @@ class _LastAxes:
         else:
             raise Unlike
 
-    def read_target(self, target: ir.Target) -> None:
-        match target:
-            case ir.SourceNode(place=ir.Own()) | ir.Absent():
-                pass
-            case ir.MakeProj(index=ir.Const()):
-                pass
-            case ir.MakeConst(value=value, dtype=dtype, splat_shape=None):
-                if isinstance(value, ir.Const):
-                    self.name(_depth(value.value))
-                elif isinstance(value, ir.TupleValue) or target.as_tuple or not self.is_steady(value, {}):
-                    raise Unlike
-                if dtype is not None and not self.is_steady(dtype, {}):
-                    raise Unlike
-            case ir.MakeCall(operator=str() as operator):
-                self.read_made(operator, target)
-            case _:
-                raise Unlike
+    @property
+    def targets(self) -> Sequence[ir.Target]:
+        return self.rule.target.targets
 
-    def read_made(self, operator: str, target: ir.MakeCall) -> None:
+    def of_matched(self, number: int, target: ir.SourceNode) -> None:
+        pass
+
+    def of_absent(self, number: int, target: ir.Absent) -> None:
+        pass
+
+    def of_projection(self, number: int, target: ir.MakeProj) -> None:
+        if not self.is_steady(target.index, {}):
+            raise Unlike
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> None:
+        value = target.value
+        if target.splat_shape is not None or target.as_tuple or isinstance(value, ir.TupleValue):
+            raise Unlike
+        if not self.is_steady(value, {}) or target.dtype is not None and not self.is_steady(target.dtype, {}):
+            raise Unlike
+        if isinstance(value, ir.Const):
+            self.name(_depth(value.value))
+
+    def of_call(self, number: int, target: ir.MakeCall) -> None:
+        operator = target.operator
+        if not isinstance(operator, str):
+            raise Unlike
         declared = self.rule.dialect.operators[operator].attributes
         copied = {name for copy in target.spreads for name in self.names_of(copy)}
         given = {
@@ -169,15 +186,26 @@ class _LastAxes:
                 given[name] = value.value if isinstance(value, ir.Const) else None
             elif not self.is_steady(value, {}):
                 raise Unlike
-        made = [self.rule.target.targets[k] for k in target.operands]
-        operands = [part.node if isinstance(part, ir.SourceNode) else None for part in made]
+        operands = [self.matched(k) for k in target.operands]
         if any(node in self.axes for node in (operands[:1] if operator in REDUCTIONS else operands)):
             raise Unlike
-        match made[1:]:
-            case [ir.MakeConst(value=ir.Const((-1,)))] if operator in REDUCTIONS and given["keepdims"] == 1:
-                self.name(1)
-            case _:
-                self.read_call(operator, given, operands)
+        if operator in REDUCTIONS and self.makes_last(target.operands[1:]) and given["keepdims"] == 1:
+            self.name(1)
+        else:
+            self.read_call(operator, given, operands)
+
+    def of_other(self, number: int, target: ir.Target) -> None:
+        raise Unlike
+
+    def matched(self, number: int) -> int | None:
+        """The node of the source that a target is."""
+        target = self.targets[number]
+        return target.node if isinstance(target, ir.SourceNode) else None
+
+    def makes_last(self, operands: Sequence[int]) -> bool:
+        """True if the axes of a new sum are a new constant, the last axis."""
+        made = [self.targets[k] for k in operands]
+        return len(made) == 1 and isinstance(made[0], ir.MakeConst) and made[0].value == ir.Const((_LAST,))
 
     # ── conditions ──
 
@@ -186,44 +214,39 @@ class _LastAxes:
         `Unlike` for others. `holds`: it has to hold; `ranks`: those stated beside it.
         """
         if (by := value.decided_by(holds, self.rule.lets)) is not None:
-            if by.wanted and not isinstance(value, ir.AnyOf):
+            if by.wanted and by.every:
                 ranks = {**ranks, **ranks_stated(by.items, self.rule.lets)}
             for item in by.items:
                 self.read_condition(item, by.wanted, ranks)
-            return
-        match value:
-            case ir.SelectValue(arms=arms):
-                for arm in arms:
-                    if arm is not None:
-                        self.read_condition(arm, holds, ranks)
-            case ir.Const(bool()):
-                pass
-            case ir.CompareValue(sign, left, right) if sign in _OPPOSITE:
-                self.read_comparison(sign if holds else _OPPOSITE[sign], left, right, ranks)
-            case _ if self.is_steady(value, ranks):
-                pass
-            case _:
-                raise Unlike
+        elif isinstance(value, ir.SelectValue):
+            for arm in value.arms:
+                if arm is not None:
+                    self.read_condition(arm, holds, ranks)
+        elif value.compares is not None and value.compares[0] in _OPPOSITE:
+            sign, left, right = value.compares
+            self.read_comparison(sign if holds else _OPPOSITE[sign], left, right, ranks)
+        elif not self.is_steady(value, ranks):
+            raise Unlike
 
     def read_comparison(self, sign: str, left: ir.Value, right: ir.Value, ranks: Mapping[int, int]) -> None:
         """A comparison that is true."""
-        match left, right:
-            case ir.NodeAttr(ir.Own(), _, "shape"), ir.NodeAttr(ir.Own(), _, "shape"):
-                self.kept += sign == "!="
-            case ir.NodeAttr(ir.Own(), _, "shape"), ir.Const(tuple() as shape):
-                self.name(len(shape) + (sign == "!="))
-            case ir.NodeAttr(ir.Own(), _, "ndim"), ir.NodeAttr(ir.Own(), _, "ndim"):
-                self.kept += sign in ("<", ">", "!=")  # an axis that only the longer one has
-            case ir.NodeAttr(ir.Own(), _, "ndim"), ir.Const(int(rank)):
-                self.name(_axes_of_rank(sign, rank))
-            case ir.Builtin("numel", (ir.NodeAttr(ir.Own(), _, "shape"),)), ir.Const(1):
-                self.kept += sign == "!="
-            case _ if sign == "==" and (last := _last_axis(left, right)) and last in self.said.items():
-                self.name(1)
-            case _ if self.is_steady(left, ranks) and self.is_steady(right, ranks):
-                pass
-            case _:
+        constant = right.value if isinstance(right, ir.Const) else None
+        if is_field(left, "shape") and is_field(right, "shape"):
+            self.kept += sign == "!="
+        elif is_field(left, "shape") and isinstance(constant, tuple):
+            self.name(len(constant) + (sign == "!="))
+        elif is_field(left, "ndim") and is_field(right, "ndim"):
+            self.kept += sign in ("<", ">", "!=")  # an axis that only the longer one has
+        elif is_field(left, "ndim") and type(constant) is int:
+            self.name(_axes_of_rank(sign, constant))
+        elif isinstance(left, ir.Builtin) and left.name == "numel" and constant == 1 and sign in ("==", "!="):
+            if not is_field(left.arguments[0], "shape"):
                 raise Unlike
+            self.kept += sign == "!="
+        elif any(ir.CompareValue(sign, left, right) == is_last(*said) for said in self.said.items()):
+            self.name(1)
+        elif not self.is_steady(left, ranks) or not self.is_steady(right, ranks):
+            raise Unlike
 
     def is_steady(self, value: object, ranks: Mapping[int, int]) -> bool:
         """True if a value is the same without an axis: made of types, kinds, numbers, and sizes of the last
@@ -232,16 +255,16 @@ class _LastAxes:
         if isinstance(value, ir.Let):
             value = value.meant(self.rule.lets)
         match value:
-            case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), index):
+            case ir.ItemValue(ir.NodeAttr(_, node, "shape"), index):
                 return self.is_last_size(node, index, ranks)
-            case ir.NodeAttr(ir.Own(), _, "dtype" | "kind") | ir.IsAbsent(place=ir.Own()):
+            case ir.NodeAttr(_, _, "dtype" | "kind") | ir.IsAbsent():
                 return True
-            case ir.NodeAttr(ir.Own(), node, "value"):
+            case ir.NodeAttr(_, node, "value"):
                 return node not in self.axes and is_single(self.rule, node)
-            case ir.NodeAttr(ir.Own(), node, name):
+            case ir.NodeAttr(_, node, name):
                 return is_number_or_text(self.rule, node, name)
             case ir.IfValue(
-                ir.CompareValue("==", ir.NodeAttr(ir.Own(), node, "ndim"), ir.Const()), then, otherwise
+                ir.CompareValue("==", ir.NodeAttr(_, node, "ndim"), ir.Const()), then, otherwise
             ) if is_single(self.rule, node):
                 return self.is_steady(then, ranks) and self.is_steady(otherwise, ranks)
             case ir.Local() | ir.Own():
@@ -252,18 +275,14 @@ class _LastAxes:
 
     def is_last_size(self, node: int, index: ir.Value, ranks: Mapping[int, int]) -> bool:
         """True for `x.shape[i]` if `i` counts from the end, or the rank is stated; these axes are named."""
-        match index:
-            case ir.Const(int(place)) if place < 0:
-                self.name(-place)
-            case ir.Const(int(place)) if (rank := self.rank_of(node, ranks)) is not None and place < rank:
-                self.name(rank - place)
-            case ir.BinaryValue("-", ir.NodeAttr(ir.Own(), same, "ndim"), ir.Const(int(back))) if (
-                same == node and back > 0
-            ):
-                self.name(back)
-            case _:
-                return False
-        return True
+        place = index.value if isinstance(index, ir.Const) else None
+        rank = self.rank_of(node, ranks)
+        own = ir.NodeAttr(ir.OWN, node, "ndim")
+        back = [k for k in range(1, _FAR) if index == ir.BinaryValue("-", own, ir.Const(k))]
+        if type(place) is int and (place < 0 or rank is not None and place < rank):
+            back = [-place if place < 0 else (rank or 0) - place]
+        self.name(max(back, default=0))
+        return bool(back)
 
     def rank_of(self, node: int, ranks: Mapping[int, int]) -> int | None:
         """The rank of a node where it is stated."""
@@ -307,26 +326,12 @@ def _axes_of_rank(sign: str, rank: int) -> int:
     return {"==": rank, ">=": rank, "!=": rank + 1, ">": rank + 1}.get(sign, 0) if rank >= 0 else 0
 
 
-def _last_axes_in(conditions: Iterable[ir.Value]) -> Iterator[tuple[int, int]]:
-    """Constants of which conditions say that their first number is the last axis of a node, with the node."""
-    for condition in conditions:
-        if isinstance(condition, ir.CompareValue) and condition.operator == "==":
-            if (last := _last_axis(condition.left, condition.right)) is not None:
-                yield last
-
-
-def _last_axis(left: ir.Value, right: ir.Value) -> tuple[int, int] | None:
-    """(c, x) of `normalize_axis(c.value[0], x.ndim) == x.ndim - 1`."""
-    match left, right:
-        case (
-            ir.Builtin("normalize_axis", (
-                ir.ItemValue(ir.NodeAttr(ir.Own(), axes, "value"), ir.Const(0)),
-                ir.NodeAttr(ir.Own(), node, "ndim"),
-            )),
-            ir.BinaryValue("-", ir.NodeAttr(ir.Own(), same, "ndim"), ir.Const(1)),
-        ) if node == same:
-            return axes, node
-    return None
+def is_last(axes: int, node: int) -> ir.Value:
+    """The condition that the first number of a constant is the last axis of a node."""
+    rank = ir.NodeAttr(ir.OWN, node, "ndim")
+    first = ir.ItemValue(ir.NodeAttr(ir.OWN, axes, "value"), ir.Const(0))
+    place = ir.Builtin("normalize_axis", (first, rank))
+    return ir.CompareValue("==", place, ir.BinaryValue("-", rank, ir.Const(1)))
 
 
 def is_number_or_text(rule: ir.CheckedRule, number: int, name: str) -> bool:

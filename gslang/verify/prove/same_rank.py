@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from gslang.base.reachable import reachable
 from gslang.check import checked as ir
-from gslang.check.walks import conjuncts
+from gslang.check.walks import conjuncts, equations, is_field
 
 REDUCTIONS = frozenset({"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare"})
 """Of these the second operand names axes."""
@@ -31,15 +31,11 @@ def has_rank_of(rule: ir.CheckedRule, operand: int, node: int) -> bool:
         return True
     if node not in _always_below(rule, operand):
         return False
-    for condition in conjuncts(rule.where, rule.lets):
-        match condition:
-            case ir.CompareValue(
-                "==", ir.NodeAttr(ir.Own(), a, "ndim" | "shape" as first),
-                ir.NodeAttr(ir.Own(), b, "ndim" | "shape" as other),
-            ) if first == other and node in (a, b):
-                if _stands_over(rule, b if a == node else a, operand):
-                    return True
-    return False
+    return any(
+        side.name in ("ndim", "shape") and is_field(other, side.name) and other.node == node
+        and _stands_over(rule, side.node, operand)
+        for side, other in equations(conjuncts(rule.where, rule.lets))
+    )
 
 
 def _always_below(rule: ir.CheckedRule, number: int) -> set[int]:
