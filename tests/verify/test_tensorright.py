@@ -119,6 +119,20 @@ def test_most_are_proved() -> None:
         ("rule t(x) { s = x + splat(0); s where x.ndim < s.ndim => x }", 2),
         ("rule t(x) { s = x + splat(0); s where x.kind != \"const\" => x }", 1),
         ("rule t(x, y: any(shape = (_, _))) { s = x + y; s => y + x }", 3),
+        (
+            (
+                "rule t(x, c: const) { p = x + c; q = x * c; y = p | q; y where match y { "
+                "p => numel(c.shape) == 1, q => c.value[0] == 2.0 } => x }"
+            ),
+            None,
+        ),
+        (
+            (
+                "rule t(x, c: const) { p = x + c; q = x * c; y = p | q; y where match y { "
+                "p => numel(c.shape) == 1, q => numel(c.shape) == 1 and c.value[0] == 2.0 } => x }"
+            ),
+            1,
+        ),
         ("rule t(x, y: any(shape = (_, x.shape[0]))) { s = x + y; s => y + x }", None),
         ("rule t(x) { y = nn.leaky_relu(x); nn.relu(y) where y.alpha >= 0.0 => nn.relu(x) }", 1),
         ("rule t(x, y) { a = reverse(x); b = reverse(y, a.*); a + b => reverse(x + y, a.*) }", None),

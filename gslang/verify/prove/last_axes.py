@@ -19,7 +19,8 @@ from gslang.check.target_reading import TargetReading
 from gslang.check.walks import conjuncts, is_field, values_below, within_captures
 from gslang.graph.graph import PROJ
 from gslang.verify.prove.axis_history import Unlike, is_elementwise
-from gslang.verify.prove.one_element import is_single
+from gslang.verify.prove.one_element import one_element
+from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.same_rank import REDUCTIONS, has_rank_of, users_in
 from gslang.verify.reads import ranks_stated
 
@@ -56,14 +57,15 @@ class _LastAxes(TargetReading[None]):
     """`named`: how many of the last axes are named; `kept`: axes that conditions need beside these.
 
     `axes`: constants that name axes; `reduced`: pairs of these and the operand of the sum; `said`: such a
-    constant → the node whose last axis alone a condition says it is.
+    constant → the node whose last axis alone a condition says it is. `demanded`: what holds in every match;
+    `here`: that, and what holds where the alternative is taken that is being read.
     """
 
     def __init__(self, rule: ir.CheckedRule) -> None:
         self.rule = rule
         self.named = self.kept = 0
         self.reduced: list[tuple[int, int]] = []
-        self.demanded = list(conjuncts(rule.where, rule.lets))
+        self.demanded = self.here = list(conjuncts(rule.where, rule.lets))
         self.axes = {
             axes for node in rule.nodes
             if isinstance(node, ir.CallNode) and set(node.operators) & REDUCTIONS
@@ -219,9 +221,12 @@ class _LastAxes(TargetReading[None]):
             for item in by.items:
                 self.read_condition(item, by.wanted, ranks)
         elif isinstance(value, ir.SelectValue):
+            outside = self.here
             for arm in value.arms:
                 if arm is not None:
+                    self.here = [*outside, *(conjuncts([arm], self.rule.lets) if holds else ())]
                     self.read_condition(arm, holds, ranks)
+            self.here = outside
         elif value.compares is not None and value.compares[0] in _OPPOSITE:
             sign, left, right = value.compares
             self.read_comparison(sign if holds else _OPPOSITE[sign], left, right, ranks)
@@ -260,18 +265,22 @@ class _LastAxes(TargetReading[None]):
             case ir.NodeAttr(_, _, "dtype" | "kind") | ir.IsAbsent():
                 return True
             case ir.NodeAttr(_, node, "value"):
-                return node not in self.axes and is_single(self.rule, node)
+                return node not in self.axes and self.is_single(node)
             case ir.NodeAttr(_, node, name):
                 return is_number_or_text(self.rule, node, name)
             case ir.IfValue(
                 ir.CompareValue("==", ir.NodeAttr(_, node, "ndim"), ir.Const()), then, otherwise
-            ) if is_single(self.rule, node):
+            ) if self.is_single(node):
                 return self.is_steady(then, ranks) and self.is_steady(otherwise, ranks)
             case ir.Local() | ir.Own():
                 return True
             case ir.Reading():
                 return False
         return all(self.is_steady(part, ranks) for part in values_below(value))
+
+    def is_single(self, node: int) -> bool:
+        """True if a constant has one element in every match, or where the alternative at hand is taken."""
+        return node in asked_to_be_single(self.rule) or one_element(node) in self.here
 
     def is_last_size(self, node: int, index: ir.Value, ranks: Mapping[int, int]) -> bool:
         """True for `x.shape[i]` if `i` counts from the end, or the rank is stated; these axes are named."""

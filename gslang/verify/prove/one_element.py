@@ -7,12 +7,12 @@ from gslang.check.walks import against_constant, walk
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 
 
-def is_single(rule: ir.CheckedRule, node: int) -> bool:
+def _is_single(rule: ir.CheckedRule, node: int) -> bool:
     """True if the rule, or each call that takes a constant, says that it has a single element."""
     if node in asked_to_be_single(rule):
         return True
     said = [part for condition in rule.where for part in _conjuncts(condition)]
-    return isinstance(rule.nodes[node], ir.LeafNode) and _one_element(node) in said
+    return isinstance(rule.nodes[node], ir.LeafNode) and one_element(node) in said
 
 
 def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
@@ -21,7 +21,7 @@ def is_about_one_number(rule: ir.CheckedRule, condition: ir.Value) -> bool:
     """
     match against_constant(condition):
         case ir.NodeAttr(_, node, "ndim"), _, int():
-            return is_single(rule, node) or _is_single_here(rule, node, condition)
+            return _is_single(rule, node) or _is_single_here(rule, node, condition)
     return False
 
 
@@ -29,7 +29,7 @@ def _is_single_here(rule: ir.CheckedRule, node: int, condition: ir.Value) -> boo
     """True if a condition stands behind one by which a constant has a single element: `numel(c.shape) == 1
     and …`.
     """
-    wanted = _one_element(node)
+    wanted = one_element(node)
     for part in walk((rule.where, rule.lets)):
         if isinstance(part, ir.AllOf) and wanted in part.items:
             behind = part.items[part.items.index(wanted) + 1 :]
@@ -38,7 +38,8 @@ def _is_single_here(rule: ir.CheckedRule, node: int, condition: ir.Value) -> boo
     return False
 
 
-def _one_element(node: int) -> ir.CompareValue:
+def one_element(node: int) -> ir.CompareValue:
+    """The condition that a constant has a single element."""
     elements = ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),))
     return ir.CompareValue("==", elements, ir.Const(1))
 
