@@ -147,6 +147,8 @@ class Leaves:
             leaf.kind if leaf.kind not in ("any", "var", "fixed")
             else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
         )
+        if (number, "shape") in self.wishes and isinstance(hint, tuple) and shape != (len(hint),):
+            hint, settled = None, False  # it would take another shape
         if (
             leaf.kind in ("any", "fixed") and hint is not None
             and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6)

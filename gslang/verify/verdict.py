@@ -38,8 +38,9 @@ from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.inner_graph import READ
 from gslang.verify.compare import NOT_COMPUTED, Finding
-from gslang.verify.evidence import Covered, Evidence, Settings, gather
+from gslang.verify.evidence import Covered, Evidence, Settings
 from gslang.verify.exact import BOUND
+from gslang.verify.gather import gather
 from gslang.verify.instances import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved, OutOfTime

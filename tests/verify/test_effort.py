@@ -45,7 +45,7 @@ def test_what_stands_behind_an_if_that_never_fails_is_not_reached() -> None:
 def test_decisions_that_cannot_come_up_are_sought_once(monkeypatch: pytest.MonkeyPatch) -> None:
     sought: list[str] = []
     monkeypatch.setattr(
-        "gslang.verify.evidence.towards", lambda rule, goal, *_: sought.append(goal.text)
+        "gslang.verify.seek.towards", lambda rule, goal, *_: sought.append(goal.text)
     )
     (rule,) = api.parse_rules(NUMBER).own.values()
     verdict = verify_now(rule, Settings(proof_steps=0))
@@ -125,7 +125,7 @@ def test_beyond_a_proof_of_a_part_nothing_is_drawn_to_choose_from(monkeypatch: p
                 return Proof(2, False, (), 1, 0.0)
             raise NotProved("not tried")
 
-        monkeypatch.setattr("gslang.verify.evidence.instances", counted)
+        monkeypatch.setattr("gslang.verify.gather.instances", counted)
         monkeypatch.setattr("gslang.verify.verdict.prove", tried)
         (rule,) = api.parse_rules("rule t(x, y): x + y => y + x;").own.values()
         assert verify_now(rule).instances >= 24

@@ -18,7 +18,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.instances import Search, instances
+from gslang.verify.instances import Search, instances, match_in, wished
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.operand_types import declared_type, operand_type
 from gslang.verify.samplers import Only, sample
@@ -320,3 +320,15 @@ def test_constants_compared_as_a_whole_are_no_error(condition: str) -> None:
     )
     (rule,) = api.parse_rules(text).own.values()
     assert verify_now(rule, Settings(seconds=20, wanted=4, proof_steps=0)).verdict != "refuted"
+
+
+def test_an_operand_of_a_wished_shape_keeps_it() -> None:
+    """An operator would rather have a constant of its own there: indices of one row, say."""
+    text = "dialect onnx;\nrule r(w, ids) { y = Gather(w, ids, axis = 0); y => Gather(w, ids, y.*) }"
+    rule = api.parse_rules(text).own["r"]
+    ids = next(number for number, leaf in rule.leaves.items() if leaf.name == "ids")
+    wishes = {(ids, "shape"): (2, 3), (ids, "dtype"): "int64"}
+    drawn = [wished(rule, wishes, seed, Search(), set()) for seed in range(40)]
+    found = [i.before.types[match.slots[ids]] for i in drawn if i and (match := match_in(rule, i.before))]
+    assert len(found) > 20
+    assert set(found) == {TensorType((2, 3), "int64")}

@@ -222,8 +222,8 @@ def test_a_proof_ends_with_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("ended", "found", "why"),
     [
-        ("evidence.instances", 1, ""), ("verdict.prove", 13, "the time was over"),
-        ("evidence._seek_decisions", 48, "it has no steps"),
+        ("gather.instances", 1, ""), ("verdict.prove", 13, "the time was over"),
+        ("seek._seek_decisions", 48, "it has no steps"),
     ],
 )
 def test_what_was_found_before_the_time_was_over_counts(

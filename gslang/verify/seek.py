@@ -1,0 +1,151 @@
+"""Instances that are sought for what they can show: operands of unknown rank, sizes of 1 or equal to others,
+decisions that go each way, attributes that make a difference.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+
+from gslang.base.deadline import Deadline
+from gslang.check.checked import CheckedRule
+from gslang.dialect.signature import REQUIRED
+from gslang.verify.compare import Finding, agree_at_a_glance, compare, fits_its_types, refutes
+from gslang.verify.decisions import goals, reachable
+from gslang.verify.demanded import never_so
+from gslang.verify.effects import matters, never_finds, shows
+from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at
+from gslang.verify.instances import KEPT, Instance, Search, match_in, stressing, towards
+from gslang.verify.neighbours import Point, corners, point_of
+from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
+from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
+
+_MOST_CENTRES = 4  # instances around which corners are looked for
+_MOST_TOWARDS = 40  # attempts to make one decision go one way
+_MOST_STRESSED = 24  # attempts to make one attribute matter
+_KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, keeps the rule from that"
+
+
+def seek_variety(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Seek instances in which conditions decide and attributes matter; note those that never did."""
+    _seek_decisions(rule, settings, evidence, search, until)
+    _seek_effects(rule, settings, evidence, search, until)
+    evidence.unvaried += constant_attributes(rule, evidence.attributes)
+    evidence.unvaried += [
+        f"attribute `{name}` of `{operator}` never made a difference"
+        for operator, name in idle_attributes(rule, evidence.attributes, evidence.effective)
+        if evidence.masked[operator, name] < MOST_IDLE  # else the source takes back what it does
+    ]
+    if any(finding.special for finding in evidence.good):
+        graphs = [instance.before for instance in evidence.agreeing]
+        evidence.unvaried += [
+            f"no instance with finite inputs where `{operator}` finds a number that is not finite"
+            for operator in never_finds(graphs, rule.dialect, settings.seed)
+        ]
+    evidence.stopped = evidence.stopped or until.passed
+
+
+def look_without_ranks(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search
+) -> None:
+    """Refute a rule that the engine applies where it cannot know that the target has another shape; also
+    where a literal number, which stands for constants of any rank, makes that difference.
+    """
+
+    def differs(instance: Instance) -> tuple[Finding | None, str]:
+        if instance.after is None:
+            return None, ""
+        finding = compare(instance.before, instance.after, rule.dialect, rule.approximate, settings.seed)
+        return finding, refutes(finding)
+
+    for wide in (False, True):
+        pairs = without_ranks(rule, search, settings.seed, wide)
+        if not wide:  # where only its shape kept the target from being put there
+            unfit = [instance for instance, _, _ in evidence.unfit]
+            pairs = chain(on_unknown_ranks(rule, unfit[:KEPT]), pairs)
+        for known, loose in pairs:
+            finding, why = differs(loose)
+            if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
+                continue
+            if wide:
+                why += f"; a literal number is a constant of any rank: {_KEEPING_RANKS}"
+            evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
+            return
+
+
+def look_around(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
+) -> None:
+    """Look at the corners of a few instances that agree, of different ranks; in full where they do not.
+    `most`: attempts to draw one.
+    """
+    centres: dict[tuple[int, ...], tuple[Point, int]] = {}
+    for finding, instance in zip(evidence.good, evidence.agreeing):
+        compared = finding.field is not None or finding.numbers is not None
+        if compared and (scope := match_in(rule, instance.before)) is not None:
+            here = point_of(scope), max(instance.seed, settings.seed)
+            ranks = tuple(map(len, here[0].shapes.values()))
+            centres[ranks] = min(centres.get(ranks, here), here, key=lambda centre: centre[0].coincidences)
+    chosen = list(centres.values())[:_MOST_CENTRES]
+    for point, seed in chosen:
+        for instance in corners(rule, point, seed, most // len(chosen)):
+            evidence.coverage["sizes of 1 or equal to others"] += 1
+            if instance.after is None or not agree_at_a_glance(
+                instance.before, instance.after, rule.dialect, rule.approximate, settings.seed
+            ):
+                look_at(rule, instance, settings, evidence)
+            if evidence.bad or until.passed:
+                return
+
+
+def _seek_decisions(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Look for instances in which each decision goes each way, and note what was never seen.
+
+    What reads the same, or stands behind a decision that never goes its way, is not sought again.
+    """
+    never = never_so(rule)
+    possible = reachable(rule, never)
+    known, within = set[str](), possible
+    for goal in goals(rule):
+        if goal.key in evidence.seen | never or id(goal.condition) not in possible:
+            continue
+        hopeless = until.passed or goal.text in known or id(goal.condition) not in within
+        instance = None if hopeless else towards(rule, goal, search, settings.seed, _MOST_TOWARDS)
+        if instance is None:
+            evidence.unvaried.append(f"no instance where {goal.text}")
+            never.add(goal.key)
+            within = reachable(rule, never)
+            if (goal.key[0], not goal.wanted) in evidence.seen:
+                known.add(goal.text)
+            continue
+        evidence.coverage[f"solved for: {goal.text}"] += 1
+        look_at(rule, instance, settings, evidence)
+
+
+def _seek_effects(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Look for instances in which an open attribute makes a difference to the source, where none did."""
+    for attribute in sorted(
+        {(operator, name) for operator, name, _ in evidence.attributes} - evidence.effective
+    ):
+        declared = rule.dialect.operators[attribute[0]].attributes[attribute[1]]
+        if attribute[1] in SAY_NOTHING or declared.default is REQUIRED:
+            continue  # the target has to say something: what it says was compared for several values
+        idle = None
+        for instance in stressing(
+            rule, attribute, search, settings.seed, 0 if until.passed else _MOST_STRESSED
+        ):
+            if instance.after is None or matters(instance.before, rule.dialect, attribute, settings.seed):
+                evidence.coverage[f"made for `{attribute[1]}` of `{attribute[0]}` to matter"] += 1
+                evidence.effective.add(attribute)
+                look_at(rule, instance, settings, evidence)
+                break
+            evidence.masked[attribute] += shows(instance.before, rule.dialect, attribute, settings.seed)
+            idle = idle or instance
+        else:
+            if idle is not None:
+                look_at(rule, idle, settings, evidence)
