@@ -339,7 +339,7 @@ def _of_convolution(
             each = tuple(facts.size(name) for _ in range(rank))
             return Written(
                 choices, each,
-                [lambda: tuple(map(facts.normal, each)), lambda: (facts.normal(all_equal(each)),)][
+                [lambda: facts.normals(each), lambda: (facts.normal(all_equal(each)),)][
                     : 2 if rank > 1 else 1
                 ],
             )
@@ -349,7 +349,7 @@ def _of_convolution(
             def by_axis() -> object:
                 for k in range(rank):
                     facts.learn_equal(pads[k], pads[rank + k])
-                return tuple(facts.normal(p) for p in pads[:rank])
+                return facts.normals(pads[:rank])
 
             ways: list[Callable[[], object]] = [lambda: tuple(map(facts.normal, pads)), by_axis]
             if rank > 1:

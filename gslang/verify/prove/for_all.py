@@ -223,7 +223,7 @@ class Says:
             return self.formula(places)
         if self.other is None:
             return facts.normal(facts.replaced(self.number, places))
-        return tuple(facts.normal(facts.replaced(part, places)) for part in self.other)
+        return facts.normals(facts.replaced(part, places) for part in self.other)
 
 
 def _alike(facts: Facts, a: Number, b: Number) -> bool:

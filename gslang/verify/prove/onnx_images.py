@@ -134,7 +134,7 @@ def _resized(
     factors = [_whole(factor) for factor in scales.items]
     for factor in factors:
         world.need(factor - 1, "a scale of an image")
-    shape = tuple(facts.normal(a * b) for a, b in zip(x.shape, factors))
+    shape = facts.normals(a * b for a, b in zip(x.shape, factors))
     return shape, tuple((factor, 1) for factor in factors)
 
 

@@ -14,7 +14,7 @@ from gslang.verify.prove.terms import of_size
 
 
 def _shape(world: World, operands: Operands, attrs: Attrs) -> Value:
-    sizes = tuple(world.facts.normal(size) for size in operands[0].shape)
+    sizes = world.facts.normals(operands[0].shape)
     return vector(sizes[attrs["start"] : attrs["end"]], "int64")
 
 

@@ -10,7 +10,7 @@ Positions that a sum runs over (`bound`) must not be distinguished by cases: `me
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import combinations
 
 from gslang.verify.prove.inequalities import Inequalities
@@ -317,11 +317,9 @@ class Quantities(Inequalities):
         return name in self.bounds or any(self.mentions_bound(part) for part in parts)
 
     def parts_of(self, name: str) -> tuple[Number, ...]:
-        return self._parts_of(name) if name[-1] == ")" else ()  # others are called otherwise
-
-    @question
-    def _parts_of(self, name: str) -> tuple[Number, ...]:
-        return (
+        if name[-1] != ")":  # others are called otherwise
+            return ()
+        return (  # the name says of which, whatever is known: no question of a journal
             self.floors.get(name) or self.withins.get(name) or self.joins.get(name)
             or self.clips.get(name, ())[:2]
         )
@@ -332,8 +330,23 @@ class Quantities(Inequalities):
         """The value with everything that is known put in."""
         return self._normal_size(value) if isinstance(value, Size) else value
 
+    def normals(self, values: Iterable[Number]) -> tuple[Number, ...]:
+        """The values of a shape or an index with everything that is known put in: one question for all."""
+        given = tuple(values)
+        for value in given:
+            if type(value) is not int:
+                return self._normal_sizes(given)
+        return given
+
+    @question
+    def _normal_sizes(self, values: tuple[Number, ...]) -> tuple[Number, ...]:
+        return tuple([self._known_normal(v) if isinstance(v, Size) else v for v in values])
+
     @question
     def _normal_size(self, value: Size) -> Number:
+        return self._known_normal(value)
+
+    def _known_normal(self, value: Size) -> Number:
         found = self._found.normal
         known = found.get(value.text)
         if known is None:

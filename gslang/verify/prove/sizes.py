@@ -53,7 +53,12 @@ class Size:
         """The text, when it is asked for the first time."""
         if name != "text":
             raise AttributeError(name)
-        self.text = "+".join([f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(self.terms.items())])
+        terms = self.terms
+        if len(terms) == 1:  # as most are
+            ((names, c),) = terms.items()
+            self.text = f"{c}*{'*'.join(names)}"
+        else:
+            self.text = "+".join([f"{c}*{'*'.join(p)}" if p else str(c) for p, c in sorted(terms.items())])
         return self.text
 
     def __repr__(self) -> str:
@@ -72,13 +77,13 @@ class Size:
     __radd__ = __add__
 
     def __neg__(self) -> Number:
-        return made({p: -c for p, c in self.terms.items()}, self.facts)
+        return Size({p: -c for p, c in self.terms.items()}, self.facts)
 
     def __sub__(self, other: Number) -> Number:
-        return _other(other) if not is_number(other) else add(self, -other, self.facts)
+        return _other(other) if not is_number(other) else subtract(self, other, self.facts)
 
     def __rsub__(self, other: int) -> Number:
-        return _other(other) if not is_number(other) else add(-self, other, self.facts)
+        return _other(other) if not is_number(other) else subtract(other, self, self.facts)
 
     def __mul__(self, other: Any) -> Number:
         if type(other) is tuple and len(other) == 1:
@@ -176,6 +181,14 @@ def add(a: Number, b: Number, facts: Knowledge) -> Number:
     result = dict(terms_of(a))
     for p, c in terms_of(b).items():
         result[p] = result.get(p, 0) + c
+    return made(result, facts)
+
+
+def subtract(a: Number, b: Number, facts: Knowledge) -> Number:
+    """a − b."""
+    result = dict(terms_of(a))
+    for p, c in terms_of(b).items():
+        result[p] = result.get(p, 0) - c
     return made(result, facts)
 
 

@@ -99,7 +99,7 @@ class Leaf:
                         index = found
                     elif found is not None:
                         return found if isinstance(found, Term) else of_size(found)
-                element = read(self.name, tuple(world.facts.normal(k) for k in index))
+                element = read(self.name, world.facts.normals(index))
                 if world.facts.choices.fixed:
                     key = next(iter(element.atoms())).key
                     element = world.facts.choices.fixed.get(key, element)
@@ -337,7 +337,7 @@ class LeafType(TensorType):
     @property
     def shape(self) -> Any:  # type: ignore[override]
         """The sizes."""
-        return tuple(map(self.leaf.world.facts.normal, self.leaf.resolved().shape))
+        return self.leaf.world.facts.normals(self.leaf.resolved().shape)
 
 
 class Types:
@@ -356,7 +356,7 @@ class Types:
             return None
         facts = self.graph.world.facts
         made = object.__new__(TensorType)  # not interned: symbolic sizes have no hash
-        object.__setattr__(made, "shape", tuple(facts.normal(d) for d in value.shape))
+        object.__setattr__(made, "shape", facts.normals(value.shape))
         object.__setattr__(made, "dtype", value.dtype)
         return made
 

@@ -81,7 +81,7 @@ class Target(TargetNodes[Value]):
         value = self.one(number)
         if not isinstance(value, Tensor):
             raise NotProved("the type of a value that is not a tensor is read")
-        shape = tuple(self.world.facts.normal(d) for d in value.shape)
+        shape = self.world.facts.normals(value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
     def round(self, repeat: ir.Repeat, instance: int) -> Value:

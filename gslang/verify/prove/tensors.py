@@ -268,7 +268,7 @@ class World:
     def joined(self, a: Number, b: Number) -> Number:
         """The size that two dimensions broadcast to."""
         facts = self.facts
-        a, b = facts.normal(a), facts.normal(b)
+        a, b = facts.normals((a, b))
         if text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1":
             return facts.join(a, b)
         known = facts.broadcast_elsewhere(a, b)
@@ -291,7 +291,7 @@ class World:
 
     def _fit(self, a: Number, b: Number) -> bool:
         facts = self.facts
-        a, b = facts.normal(a), facts.normal(b)
+        a, b = facts.normals((a, b))
         if (
             text_of(a) == text_of(b) or text_of(a) == "1" or text_of(b) == "1" or facts.fits(a, b)
             or facts.fits(b, a)
@@ -313,19 +313,19 @@ class World:
         """The element of `tensor`, broadcast to `shape`, at an index."""
         if tensor.splat is not None:
             return tensor.splat
-        offset = len(shape) - len(tensor.shape)
+        rank, offset = len(tensor.shape), len(shape) - len(tensor.shape)
+        sizes = self.facts.normals((*tensor.shape, *shape[offset:]))
         places = []
-        for k, size in enumerate(tensor.shape):
-            own, result = self.facts.normal(size), self.facts.normal(shape[offset + k])
-            position = index[offset + k]
+        for own, result, position in zip(sizes[:rank], sizes[rank:], index[offset:]):
             places.append(position if text_of(own) == text_of(result) else self.facts.within(position, own))
         return tensor.at(tuple(places))
 
     def same_shape(self, a: Sequence[Number], b: Sequence[Number]) -> bool:
         """True if two shapes are known to be equal, without asking."""
-        return len(a) == len(b) and all(
-            text_of(self.facts.normal(x)) == text_of(self.facts.normal(y)) for x, y in zip(a, b)
-        )
+        if len(a) != len(b):
+            return False
+        sizes = [text_of(size) for size in self.facts.normals((*a, *b))]
+        return sizes[: len(a)] == sizes[len(a) :]
 
     # ── cases over positions ──
 

@@ -92,7 +92,7 @@ def needed_guards(guards: Sequence[Any], facts: Facts) -> list[Any] | None:
 def _atom(atom: Atom, facts: Facts) -> Term:
     match atom.kind:
         case "read":
-            return read(atom.name, tuple(facts.normal(k) for k in atom.args))
+            return read(atom.name, facts.normals(atom.args))
         case "num":
             return of_size(facts.normal(atom.args[0]))
         case "fn":
