@@ -240,6 +240,6 @@ EVALUATE: dict[str, Evaluator] = {
     "one_hot": _one_hot,
     "matrix_set_diag": _set_diagonal,
     "arange": lambda o, a: np.arange(o[0].item(), o[1].item(), o[2].item()).astype(numpy_dtype(a["dtype"])),
-    "shape_of": lambda o, a: np.array(o[0].shape, numpy_dtype(a["dtype"])),
-    "ndarray_size": lambda o, a: np.array(o[0].size, numpy_dtype(a["dtype"])),
+    "shape_of": lambda o, a: np.array(o[0].shape, np.int64).astype(numpy_dtype(a["dtype"])),
+    "ndarray_size": lambda o, a: np.array(o[0].size, np.int64).astype(numpy_dtype(a["dtype"])),
 }

@@ -148,7 +148,7 @@ LAWS: tuple[Law, ...] = (
     Law("comparison that fails", "positive(x)", "0", _ANY, ("0 >= x",)),
     Law("scaled comparison", "positive(n * x)", "positive(x)", _REAL, ("n > 0",)),
     Law("number of a small whole number", "order(n)", "n", _WHOLE, ("n >= 0", "127 >= n"), False),
-    Law("number of a size", "sum(i, n, order(size(i)))", "sum(i, n, size(i))", _WHOLE, (), False),
+    Law("number of a size", "sum(i, n, wide_order(size(i)))", "sum(i, n, size(i))", _WHOLE, (), False),
     Law("truth of a truth value", "truth(truth(x))", "truth(x)", _TRUTH),
     Law(
         "cases of order", "maximum(x, y)", "positive(x + -y) * x + (1 + -positive(x + -y)) * y", _REAL, (),

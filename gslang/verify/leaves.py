@@ -31,6 +31,7 @@ Wishes = Mapping[tuple[int, str], Any]
 
 
 MOST_DIMENSIONS = 10  # of an input
+LARGEST = 80_000  # size of an axis of one
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
@@ -141,7 +142,7 @@ class Leaves:
         rank = self.wanted(number, "ndim", stated)
         if isinstance(rank, int) and rank != len(shape) and 0 <= rank <= MOST_DIMENSIONS:
             shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
-        if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= 4096 for d in shape):
+        if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= LARGEST for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
         kind = (
             leaf.kind if leaf.kind not in ("any", "var", "fixed")

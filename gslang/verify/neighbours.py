@@ -20,6 +20,8 @@ from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
 from gslang.verify.instances import Instance, Search, match_in, text_of, wished
+from gslang.verify.leaves import MOST_DIMENSIONS
+from gslang.verify.telling_sizes import telling_ends, telling_sizes
 
 NEAR = "near another instance"  # a feature
 
@@ -31,10 +33,10 @@ _MOST_PAIRS = 24  # pairs of equal sizes that change together
 _MOST_VALUES = 2  # of an attribute, besides the one that it has
 _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
-_LARGE = 4001
+_USUAL_RANK = 4  # fewer axes are drawn anyway
+_MOST_LARGE = 24  # attempts with a size that a number in the rule makes telling
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _MOST_COMPUTED = 2_000_000  # of what is computed from it
-_SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
@@ -164,7 +166,7 @@ def _changed(
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances with the attributes and types of a point, with a large size where sizes are numbers, then of
+    """Instances with the attributes and types of a point, with sizes beyond numbers in the rule, then of
     other ranks, and with sizes that are 1 or equal to others that they have nothing to do with: there
     conditions hold that mean something else.
     """
@@ -172,8 +174,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     others = zip_longest(_shuffled(_ranks(point), Random(seed)), _coinciding(point, Random(seed)))
-    changes = chain(_large(rule, point), chain.from_iterable(others))
-    for change in islice(filter(None, changes), attempts):
+    changes = islice(filter(None, chain.from_iterable(others)), attempts)
+    for change in chain(_far(rule, point), islice(_large(rule, point), _MOST_LARGE), changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -193,19 +195,31 @@ def _shuffled(changes: Iterable[Wishes], random: Random) -> list[Wishes]:
 
 
 def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
-    """Each size wherever it stands as large as no byte and no half-precision number holds, the others as they
-    are or 1, where the rule computes with sizes: they wrap or are rounded in a narrow type."""
-    calls = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
-    if not _SIZED & {*(o for call in rule.calls.values() for o in call.operators), *map(str, calls)}:
-        return
-    for size in dict.fromkeys(point.sizes.values()):
-        for others in (None, 1):
-            shapes = {
-                leaf: tuple([_LARGE if d == size else others or d for d in shape])
-                for leaf, shape in point.shapes.items() if leaf not in point.values
-            }
-            if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
-                yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+    """Each size wherever it stands as large as a number in the rule makes telling, the others 1 or as they
+    are."""
+    for others in (1, None):
+        for size in dict.fromkeys(point.sizes.values()):
+            for large in telling_sizes(rule):
+                shapes = {
+                    leaf: tuple([large if d == size else others or d for d in shape])
+                    for leaf, shape in point.shapes.items() if leaf not in point.values
+                }
+                if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
+                    yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+
+
+def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+    """More axes in the middle, so that none that is named from the front is also named from the back, or
+    that one is named by none."""
+    front, back = telling_ends(rule)
+    for count in (front + back, front + back + 1):
+        for rank in {len(shape) for shape in point.shapes.values()}:
+            if _USUAL_RANK < count <= MOST_DIMENSIONS and back <= rank < count:
+                more = (2, 3, 4, 2, 3, 4, 2, 3, 4)[: count - rank]
+                yield {
+                    (leaf, "shape"): (*shape[: rank - back], *more, *shape[rank - back :])
+                    for leaf, shape in point.shapes.items() if len(shape) == rank and leaf not in point.values
+                }
 
 
 def _elements(instance: Instance) -> int:

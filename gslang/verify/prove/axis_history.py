@@ -55,8 +55,16 @@ class Count:
     paddings: int = 0
     sums: set[object] = field(default_factory=set)
     mixed: bool = False  # some operator is not element-wise: all inputs must have one rank then
-    front: int = 0  # how far axes are named by a number
+    front: int = 0  # how far axes are named by a number from the front
+    back: int = 0  # and from the back
     each: bool = False  # some operator does something else with each axis, so that axes cannot be merged
+
+    def name_place(self, place: int) -> None:
+        """An axis is named by a number: all from there to its end of the shape stay."""
+        if place >= 0:
+            self.front = max(self.front, place + 1)
+        else:
+            self.back = max(self.back, -place)
 
 
 class AxisHistory(TargetReading[Union[Label, None]]):
@@ -149,7 +157,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             and isinstance(place := _constant(tests.get("axis")), (int, tuple))
         ):
             place = place[0] if isinstance(place, tuple) else place
-            self.count.front = max(self.count.front, place + 1 if place >= 0 else -place)
+            self.count.name_place(place)
             return (*labels[0], ("sum", f"axes {place}"))
         if operator in ("strided_slice", "nn.pad", "transpose", "Transpose"):
             self.count.each = True
@@ -189,7 +197,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         test = tests.get("axis")
         value = _constant(test)
         if type(value) is int:
-            self.count.front = max(self.count.front, value + 1 if value >= 0 else -value)
+            self.count.name_place(value)
         elif test is None:
             self.count.named += 1  # an axis of its own
         elif not isinstance(test, tuple) or test[0] not in ("same", "copied"):
@@ -226,7 +234,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             if isinstance(value, tuple) and len(value) == 1:
                 value = value[0]
             if type(value) is int:
-                self.count.front = max(self.count.front, value + 1 if value >= 0 else -value)
+                self.count.name_place(value)
             elif not (isinstance(test, ir.Equals) and test.value == ir.Const(None)):
                 raise Unlike
             origin = f"axes {value}"

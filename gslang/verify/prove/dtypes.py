@@ -185,6 +185,15 @@ def holds(wide: str | Dtype, narrow: str | Dtype) -> bool:
     return bool(wides and narrows) and all(_holds(a, b) for a in wides or () for b in narrows or ())
 
 
+_OF_SIZES = frozenset({"int32", "int64", "uint32", "uint64"})
+
+
+def holds_sizes(dtype: str | Dtype) -> bool:
+    """True if an element type surely holds the sizes of tensors: in 8 or 16 bits they wrap."""
+    names = _names(dtype)
+    return names is not None and names <= _OF_SIZES
+
+
 # (bits of a number, the largest exponent)
 _FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
 

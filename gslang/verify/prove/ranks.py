@@ -48,7 +48,7 @@ def _bound(rule: ir.CheckedRule) -> int:
         raise Unlike
     told_apart = sum(max(n - 1, 0) for n in sides.reads) if count.mixed else 0
     return (
-        told_apart + count.named + count.front + count.conditions + count.paddings
+        told_apart + count.named + count.front + count.back + count.conditions + count.paddings
         + (1 << len(count.sums))
     )
 
@@ -119,7 +119,7 @@ def _check_condition(sides: AxisHistory, value: ir.Value, holds: bool = True) ->
         case ir.CompareValue(
             "==" | "!=", ir.ItemValue(ir.NodeAttr(_, _, "shape"), ir.Const(int(place))), ir.Const(int())
         ):
-            sides.count.front = max(sides.count.front, place + 1 if place >= 0 else -place)
+            sides.count.name_place(place)
             sides.count.mixed = True
         case ir.CompareValue("==" | "!=", ir.NodeAttr(_, _, "strides"), ir.Const(None)):
             sides.count.conditions += 1

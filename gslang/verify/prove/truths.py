@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from gslang.verify.prove.axioms import FUNCTIONS, at_least_0, is_positive
-from gslang.verify.prove.dtypes import TRUTH, numbers_of
+from gslang.verify.prove.dtypes import TRUTH, holds_sizes, numbers_of
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, number, unknown
@@ -43,11 +43,16 @@ def order(x: Term) -> Term:
     if constant is not None and constant.denominator == 1 and 0 <= constant <= _SMALL and not is_raw():
         use("number of a small whole number", n=x)
         return x
+    return unknown("order", x)
+
+
+def _wide_order(x: Term) -> Term:
+    """The same for a type that holds the sizes of tensors."""
     alone = x.alone
     if alone is not None and alone[1] == 1 and alone[0].kind == "num" and not is_raw():
-        rewrite("number of a size", lambda: unknown("order", x), x)
+        rewrite("number of a size", lambda: unknown("wide order", x), x)
         return x
-    return unknown("order", x)
+    return order(x)
 
 
 def truth(x: Term) -> Term:
@@ -59,7 +64,7 @@ def truth(x: Term) -> Term:
     return unknown("truth", x)
 
 
-FUNCTIONS.update({"positive": positive, "order": order, "truth": truth})
+FUNCTIONS.update({"positive": positive, "order": order, "wide order": _wide_order, "truth": truth})
 
 Of = Callable[[Term, Term], Term]
 
@@ -126,9 +131,10 @@ def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> T
             raise NotProved("an order of truth values is not supported")
         return _each(world, _differ if name == "notequal" else lambda p, q: _not(_differ(p, q)), operands)
     of = _COMPARISONS[name]
-    return _each(
-        world, of if world.is_real(operands[0].dtype) else lambda a, b: of(order(a), order(b)), operands
-    )
+    if world.is_real(operands[0].dtype):
+        return _each(world, of, operands)
+    place = _wide_order if holds_sizes(operands[0].dtype) else order
+    return _each(world, lambda a, b: of(place(a), place(b)), operands)
 
 
 def _each(world: World, of: Callable[..., Term], operands: Sequence[Tensor]) -> Tensor:

@@ -188,7 +188,7 @@ _FUNCTIONS = _BYTES | _named({
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
     "very_low": lambda x: -(10**30) * (1 + abs(x)), "outweighed": lambda x: -(10**4) * (1 + abs(x)),
     "IsNaN": lambda x: Fraction(0), "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x),
-    "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1), "order": lambda x: x,
+    "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1), "order|wide order": lambda x: x,
     "reciprocal": lambda x: _power(x, -1), "negative": lambda x: -x, "subtract": lambda x, y: x - y,
     "max|maximum|whole maximum": max, "minimum|whole minimum": min, "abs|whole abs": abs,
     "relu|whole relu": lambda x: max(x, 0), "trunc": lambda x: Fraction(math.trunc(x)),

@@ -1,0 +1,77 @@
+"""Sizes and ranks at which a rule may mean something else: beyond each number that it states, and beyond the
+numbers of the narrow types that it names.
+
+A rule that cuts at 512, counts to 9 or numbers rows in 8 bits is right for all smaller tensors. One that
+names the fourth axis and the last three means another axis only if there are seven.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+
+from gslang.check import checked as ir
+from gslang.check.walks import is_field, walk
+
+_LARGE = 4001  # no byte and no half-precision number is that
+_SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
+_BEYOND = {  # sizes that types do not hold: they wrap to a number above and below 0, or all are 0
+    "int4": (10, 20), "uint4": (20, 16), "int8": (200, 300), "uint8": (300, 256), "int16": (40_000, 70_000),
+    "uint16": (70_000, 65_536), "float16": (_LARGE,), "bfloat16": (300,),
+}
+_OF_AXES = frozenset({"axis", "axes"})
+_USUAL = 6  # smaller sizes are drawn anyway
+_LARGEST = 80_000
+
+
+@lru_cache(maxsize=64)
+def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
+    """The sizes, those that tell most first; none where a rule states no such numbers and types."""
+    stated = list(_stated((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target.targets)))
+    whole = [abs(int(n)) for n in stated if isinstance(n, (int, float)) and n % 1 == 0]
+    numbers = [n for n in whole if _USUAL <= n < _LARGEST]
+    made = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
+    named = {*(o for call in rule.calls.values() for o in call.operators), *map(str, made)}
+    found = [_LARGE] if _SIZED & named else []
+    found += [n for name in stated if isinstance(name, str) for n in _BEYOND.get(name, ())]
+    for step in (lambda n: n + 1, lambda n: n, lambda n: 2 * n + 2):
+        found += map(step, numbers)
+    return tuple([n for n in dict.fromkeys(found) if n <= _LARGEST])
+
+
+@lru_cache(maxsize=64)
+def telling_ends(rule: ir.CheckedRule) -> tuple[int, int]:
+    """The number of axes from the front and from the back that conditions and attributes name."""
+    places = [0]
+    for node in rule.nodes:
+        for constraint in getattr(node, "tests", ()):
+            if constraint.field in _OF_AXES:
+                places += _places(constraint.test)
+    for target in rule.target.targets:
+        if isinstance(target, ir.MakeCall):
+            for name, value in target.attributes:
+                if name in _OF_AXES:
+                    places += _places(value)
+    for part in walk((rule.where, rule.lets, rule.nodes, rule.target.targets)):
+        if isinstance(part, ir.ItemValue) and is_field(part.base, "shape"):
+            places += _places(part.index)
+    return max(places) + 1, max(0, -min(places))
+
+
+def _places(item: object) -> list[int]:
+    return [n for n in _stated(item) if type(n) is int and abs(n) < _USUAL]
+
+
+def _stated(items: object) -> Iterator[object]:
+    """All constants, those in tuples too."""
+    for part in walk(items):
+        if isinstance(part, ir.Const):
+            yield from _flat(part.value)
+
+
+def _flat(value: object) -> Iterator[object]:
+    if isinstance(value, (tuple, list)):
+        for part in value:
+            yield from _flat(part)
+    else:
+        yield value
