@@ -209,16 +209,16 @@ def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
 
 
 def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
-    """More axes in the middle, so that none that is named from the front is also named from the back, or
-    that one is named by none."""
+    """So many axes that none that is named from the front is also named from the back, or that one is named
+    by none."""
     front, back = telling_ends(rule)
-    for count in (front + back, front + back + 1):
+    for count in range(_USUAL_RANK + 1, min(front + back + 1, MOST_DIMENSIONS) + 1):
         for rank in {len(shape) for shape in point.shapes.values()}:
-            if _USUAL_RANK < count <= MOST_DIMENSIONS and back <= rank < count:
-                more = (2, 3, 4, 2, 3, 4, 2, 3, 4)[: count - rank]
+            if back <= rank < count:
+                shape = tuple([2 + axis % 3 for axis in range(count)])  # conditions make some of them 1
                 yield {
-                    (leaf, "shape"): (*shape[: rank - back], *more, *shape[rank - back :])
-                    for leaf, shape in point.shapes.items() if len(shape) == rank and leaf not in point.values
+                    (leaf, "shape"): shape
+                    for leaf, own in point.shapes.items() if len(own) == rank and leaf not in point.values
                 }
 
 

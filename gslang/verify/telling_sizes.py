@@ -12,6 +12,7 @@ from functools import lru_cache
 
 from gslang.check import checked as ir
 from gslang.check.walks import is_field, walk
+from gslang.verify.leaves import MOST_DIMENSIONS
 
 _LARGE = 4001  # no byte and no half-precision number is that
 _SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
@@ -43,23 +44,26 @@ def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
 def telling_ends(rule: ir.CheckedRule) -> tuple[int, int]:
     """The number of axes from the front and from the back that conditions and attributes name."""
     places = [0]
-    for node in rule.nodes:
-        for constraint in getattr(node, "tests", ()):
-            if constraint.field in _OF_AXES:
-                places += _places(constraint.test)
-    for target in rule.target.targets:
-        if isinstance(target, ir.MakeCall):
-            for name, value in target.attributes:
-                if name in _OF_AXES:
-                    places += _places(value)
+    given = [
+        value for target in rule.target.targets if isinstance(target, ir.MakeCall)
+        for name, value in target.attributes if name in _OF_AXES
+    ]
+    asked = [
+        constraint.test for node in rule.nodes for constraint in getattr(node, "tests", ())
+        if constraint.field in _OF_AXES
+    ]
+    for item in (*given, *asked):
+        places += _places(item)
     for part in walk((rule.where, rule.lets, rule.nodes, rule.target.targets)):
         if isinstance(part, ir.ItemValue) and is_field(part.base, "shape"):
             places += _places(part.index)
+        elif isinstance(part, ir.CompareValue) and is_field(part.left, "ndim"):
+            places += _places(part.right)
     return max(places) + 1, max(0, -min(places))
 
 
 def _places(item: object) -> list[int]:
-    return [n for n in _stated(item) if type(n) is int and abs(n) < _USUAL]
+    return [n for n in _stated(item) if type(n) is int and abs(n) < MOST_DIMENSIONS]
 
 
 def _stated(items: object) -> Iterator[object]:
