@@ -14,7 +14,7 @@ from typing import Any, Final
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.dialect.domain_values import draw
-from gslang.dialect.onnx.attributes import Body, body_of, captures_of
+from gslang.dialect.onnx.attributes import Body, body_of, captures_of, with_common_captures
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.signature import Signature
@@ -76,7 +76,8 @@ def add_call(
         raise Misfit("the bodies read other values than the call has operands")
     outputs = [each[0] if all(t == each[0] for t in each) else _same_kind(each) for each in zip(*results)]
     fields = _results(operator, types, outputs, attrs, fixed, rng)
-    slot = graph.add(operator, (*formal, *captures), attrs)
+    shared = with_common_captures(attrs, signature.attributes)
+    slot = graph.add(operator, (*formal, *captures), shared)
     graph.types[slot] = TupleType(tuple(fields))
     return slot
 

@@ -4,6 +4,7 @@ nothing reached out for.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from gslang.base.diagnostics import InputError
 from gslang.dialect.load import load_dialect
 from gslang.evaluate.onnx_loops import loop_operators
 from gslang.evaluate.run import evaluate
+from gslang.graph.compare import differences
+from tests.engine.readable import readable_only
 from tests.onnx.models import branching, model, value
 
 node = helper.make_node
@@ -405,3 +408,53 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert ops(branches(onnx.load(tmp_path / "o.onnx"))["then_branch"]) == ["Max"]
     assert main([*command, "--no-subgraphs"]) == 0
     assert ops(branches(onnx.load(tmp_path / "o.onnx"))["then_branch"]) == ["Relu"]
+
+
+BRANCHES = ("then_branch = tb () => (float[4,6] t) {{ t = Sub(x, k) }}",
+            "else_branch = eb () => (float[4,6] e) {{ e = {} }}")  # fmt: skip
+OTHER_BRANCH = {"the other way round": "Sub(k, x)", "of one value": "Neg(k)"}
+
+
+def written_branches(order: int, other: str) -> Any:
+    """A model of an `If` with two branches, stated in either order."""
+    attributes = ", ".join(BRANCHES[::order]).format(OTHER_BRANCH[other])
+    return onnx.parser.parse_model(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[4,6] x, bool c, float[4,6] k) => (float[4,6] z) '
+        f"{{ z = If(c) <{attributes}> }}"
+    )
+
+
+@pytest.mark.usefixtures("code_at_once")
+@pytest.mark.parametrize("other", OTHER_BRANCH)
+@pytest.mark.parametrize("order", [1, -1])
+def test_branches_mean_the_same_in_a_new_call(order: int, other: str) -> None:
+    found = written_branches(order, other)
+    again = "then_branch = y.then_branch, else_branch = y.else_branch"
+    exchanged = "then_branch = y.else_branch, else_branch = y.then_branch"
+    for target in (f"If(c, a, b, {again})", "If(c, a, b, y.*)", f"If(Not(c), a, b, {exchanged})"):
+        rule = f"@once rule r(c, a, b) {{ y = If(c, a, b); y.0 => {target}.0 }}"
+        for engine in (nullcontext, readable_only):
+            with engine():
+                _, result = rewritten(found, rule)
+            assert result.applications == 1
+
+
+def test_a_dropped_branch_changes_no_operands() -> None:
+    both = "If(c, a, b, then_branch = y.then_branch, else_branch = y.then_branch)"
+    for order in (1, -1):
+        found = written_branches(order, "of one value")
+        after = gslang.to_onnx(
+            gslang.parse_rules(f"dialect onnx; @once rule r(c, a, b) {{ y = If(c, a, b); y.0 => {both}.0 }}")
+            .apply(gslang.from_onnx(found)).graph
+        )
+        onnx.checker.check_model(after, full_check=True)
+        feeds = feeds_of(found)
+        for condition in (False, True):
+            feeds["c"] = np.array(condition)
+            (value,) = ReferenceEvaluator(after).run(None, feeds)
+            np.testing.assert_array_equal(value, feeds["x"] - feeds["k"])
+
+
+def test_the_order_of_branches_makes_no_difference() -> None:
+    either = [gslang.from_onnx(written_branches(order, "the other way round")) for order in (1, -1)]
+    assert not differences(*either)

@@ -46,6 +46,11 @@ def verdict(rule: str) -> Verdict:
          "rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 2 + x).0 => x + 1;"),
         (f"rule r(c, x) {{ {OPEN} y.0 where y.then_branch == y.else_branch => {SWAPPED} }}",
          f"rule r(c, x) {{ {OPEN} y.0 => {SWAPPED} }}"),
+        # exchanged, bodies still read what they read
+        ("rule r(c, a, b) { y = If(Not(c), a, b); y.0 => If(c, a, b, then_branch = y.else_branch,"
+         " else_branch = y.then_branch).0 }",
+         "rule r(c, a, b) { y = If(Not(c), a, b); y.0 => If(c, b, a, then_branch = y.else_branch,"
+         " else_branch = y.then_branch).0 }"),
         (f"rule r(c, x) {{ {AXES} y where a == b => Softmax(x, axis = a) }}",
          f"rule r(c, x) {{ {AXES} y => Softmax(x, axis = a) }}"),
         ("rule r(n, go, x): Loop(n, go, x, body = (input[1], input[2])).0 => x;",

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 class Body:
     """A graph in an attribute.
 
-    `captures`: values of the outer graph that it reads, in the order of their first use.
+    `captures`: values of the outer graph that the bodies of its call read; those that it reads itself are
+    among them (see `with_common_captures`).
     """
 
     data: bytes
@@ -161,6 +162,24 @@ def rename_in_bodies(node: NodeProto, now: Mapping[str, str]) -> None:
     if now:
         for body in graphs_of(node):
             rename_captures(body, now)
+
+
+def with_common_captures(attrs: Mapping[str, object], declared: Iterable[str]) -> dict[str, object]:
+    """The attributes of a call in the order of its declaration; each of its bodies tells what all of them
+    read, in the order of their first use.
+
+    So the last operands of a call mean the same to its bodies, whichever of them a rule exchanges or drops.
+    """
+    place = {name: k for k, name in enumerate(declared)}
+    ordered = {name: attrs[name] for name in sorted(attrs, key=lambda name: place.get(name, len(place)))}
+    captures = captures_of(ordered.values())
+
+    def told(value: object) -> object:
+        if isinstance(value, tuple):
+            return tuple([told(item) for item in value])
+        return Body(value.data, captures) if isinstance(value, Body) else value
+
+    return {name: told(value) for name, value in ordered.items()}
 
 
 def captures_of(values: Iterable[object]) -> tuple[str, ...]:

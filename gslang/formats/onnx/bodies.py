@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of
+from gslang.dialect.onnx.attributes import Body, all_names, body_of, captures_of, with_common_captures
 from gslang.dialect.onnx.function_size import LocalFunctions
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.versions import OPSETS, history
@@ -154,10 +154,9 @@ class _Insides:
                 field.extend(kept)
         self.taken.update(all_names(written.graph))
         result = body_of(written.graph)
-        if result.data == body.data:
-            return body
-        self.changed += 1
-        _import(self.graph, written)
+        if result.data != body.data:
+            self.changed += 1
+            _import(self.graph, written)
         return result
 
 
@@ -166,7 +165,7 @@ def _exchange(graph: Graph, node: int, attrs: Mapping[str, object]) -> None:
     before, old = captures_of(graph.attrs[node].values()), graph.operands[node]
     formal = old[: len(old) - len(before)]
     where = dict(zip(before, old[len(formal) :]))
-    graph.attrs[node] = attrs
+    graph.attrs[node] = with_common_captures(attrs, attrs)
     graph.operands[node] = (*formal, *[where[name] for name in captures_of(attrs.values())])
     dropped = sorted(set(old) - set(graph.operands[node]))
     for operand in dropped:

@@ -15,7 +15,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.attributes import attribute_value, captures_of
+from gslang.dialect.onnx.attributes import attribute_value, captures_of, with_common_captures
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import LocalFunctions
 from gslang.dialect.onnx.infer import operand_value
@@ -290,9 +290,10 @@ class _Reader:
             unknown = unknown_at(operator, opset, attrs, len(operands))
             recurs = recurs and is_current(operator, opset)
             operator = self._in_todays_terms(operator, node, attrs, operands)
-        if attrs:
-            operands += [self._value(name, reader) for name in captures_of(attrs.values())]
         signature = self.dialect.get(operator)
+        if attrs and captures_of(attrs.values()):
+            attrs = with_common_captures(attrs, () if signature is None else signature.attributes)
+            operands += [self._value(name, reader) for name in captures_of(attrs.values())]
         if signature is not None and (domain not in ("", "ai.onnx") or operator not in history().operators):
             unknown = unknown_parts(signature, tuple(operands), attrs)
         return _Head(intern(operator), attrs or NO_ATTRS, tuple(unknown), signature, recurs)

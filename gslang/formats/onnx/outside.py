@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.onnx.attributes import Body, captures_of
+from gslang.dialect.onnx.attributes import Body, captures_of, free_names
 from gslang.dialect.onnx.dtypes import type_message
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
 from gslang.dialect.tensor_type import TensorType, UnknownValue
@@ -56,7 +56,7 @@ class Outside:
         model.graph.ParseFromString(body.data)
         add_functions(model, self.record)
         large: list[str] = []
-        for name in body.captures:
+        for name in free_names(model.graph):
             self._show(model.graph, name, self.values[name], large, shown)
         whole_ir = self.record.message.ir_version  # before 4, a body has as few initializers as it has inputs
         taken = self.record.taken if taken is None else taken
