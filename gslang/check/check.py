@@ -21,11 +21,11 @@ from gslang.check.externs import check_function
 from gslang.check.families import check_rules
 from gslang.check.implied_dialect import meant_dialect
 from gslang.check.imports import Importer
-from gslang.check.meaning import check_meaning
 from gslang.check.parameters import settled
 from gslang.check.passes import check_passes
+from gslang.check.redeclared import declared
 from gslang.check.tests import check_test
-from gslang.dialect.declarations import NotConstant, signature_of
+from gslang.dialect.declarations import NotConstant
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import dialect_names, load_dialect
 from gslang.dialect.signature import Signature
@@ -89,10 +89,8 @@ def check_module(source: Source, importer: Importer) -> Module:
         dialect = dialect.with_operators(operators)
     for item in program.items:
         if isinstance(item, n.OpDecl):
-            signature, problems = signature_of(item)
-            meaning, more = check_meaning(item, signature, dialect, functions)
-            found += (*problems, *more)
-            signature = replace(signature, meaning=meaning)
+            signature, problems = declared(item, dialect, functions)
+            found += problems
             operators.append(signature)
             dialect = dialect.with_operators((signature,))
     own_rules: list[str] = []

@@ -60,7 +60,10 @@ class Dialect:
         more = tuple(more)
         operators = {**self.operators, **{s.name: s for s in more}}
         added = (*self.added, *more)
-        return replace(self, operators=operators, added=added)
+        infer = self.infer
+        if departing := {s.name for s in more if s.departs}:
+            infer = {name: each for name, each in infer.items() if name not in departing}
+        return replace(self, operators=operators, added=added, infer=infer)
 
     @cached_property
     def by_trait(self) -> dict[str, tuple[str, ...]]:

@@ -125,6 +125,10 @@ class Signature:
     """
     defaults: Attrs = field(default_factory=dict)
     """Attribute name → default, of those that have one."""
+    departs: bool = False
+    """True for a file's declaration that gives an operator of the dialect further attributes, operands or
+    traits, or a meaning: nothing that is known about the dialect's operator is known about it.
+    """
 
     def complete(self, attrs: Attrs) -> dict[str, Any]:
         """The given attributes and the defaults of the others."""

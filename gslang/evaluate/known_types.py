@@ -128,6 +128,7 @@ class _Inferred:
 
     def __init__(self, dialect: Dialect) -> None:
         self.dialect = dialect
+        self.departing = {signature.name for signature in dialect.added if signature.departs}
         self.seen: dict[Graph, dict[int, tuple[object, ...]]] = {}
         self.found: dict[object, tuple[Type | None, tuple[tuple[Dimension, Dimension], ...]]] = {}
 
@@ -164,9 +165,11 @@ def _once(graph: Graph, inferred: _Inferred, equalities: Equalities | None) -> i
     known = inferred.seen.setdefault(graph, {})
     op, operands, types = graph.op, graph.operands, graph.types
     parts: dict[int, Partial] = {}
+    departing = inferred.departing
     count = 0
     for node in graph.in_order():
-        if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
+        symbolic = equalities is not None and op[node] not in departing
+        if symbolic and (part := partial_value(graph, node, parts)) is not None:
             parts[node] = part
         if op[node] in LEAVES or is_settled(type_ := types[node]):
             continue
@@ -183,7 +186,7 @@ def _once(graph: Graph, inferred: _Inferred, equalities: Equalities | None) -> i
         if refined is not type_ and refined != type_:
             types[node] = refined
             count += 1
-            if equalities is not None and (part := partial_value(graph, node, parts)) is not None:
+            if symbolic and (part := partial_value(graph, node, parts)) is not None:
                 parts[node] = part
     return count
 
@@ -200,6 +203,8 @@ def _symbolic(
     if op is TUPLE or op is PROJ:
         return None
     signature = dialect.operators.get(op)
+    if signature is not None and signature.departs:
+        return None
     attrs = graph.attrs[node]
     complete = signature.complete(attrs) if signature is not None and signature.defaults else attrs
     call = Call(complete, [_shape_of(graph, o) for o in operands], [parts.get(o) for o in operands])

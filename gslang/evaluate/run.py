@@ -56,13 +56,15 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
                 {} if signature is None else _stated_as_attributes(signature, graph.operands[node], given)
             )
             if signature is None or signature.meaning is None:
+                if signature is not None and signature.departs:
+                    raise NoEvaluatorError(graph, node, ", it is redeclared without a `value`")
                 if dialect.name == "onnx":
                     from gslang.evaluate.onnx import evaluate_onnx_node
 
                     return evaluate_onnx_node(graph, node, operands)
             from gslang.evaluate.relay import EVALUATE
 
-            function = EVALUATE.get(op)
+            function = None if signature is not None and signature.departs else EVALUATE.get(op)
             if signature is None or function is None and signature.meaning is None:
                 raise NoEvaluatorError(graph, node)
             if function is None:

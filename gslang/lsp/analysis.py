@@ -28,10 +28,9 @@ from gslang.check.check import (
 )
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
-from gslang.check.meaning import check_meaning
 from gslang.check.passes import check_passes
+from gslang.check.redeclared import declared
 from gslang.check.tests import check_test
-from gslang.dialect.declarations import signature_of
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature
 from gslang.lint.linted_file import names_in
@@ -230,10 +229,8 @@ class _Check:
 
     def _operator(self, piece: Piece, item: n.OpDecl) -> Signature:
         def compute() -> tuple[tuple[Signature, Dialect], list[Diagnostic]]:
-            signature, problems = signature_of(item)
-            meaning, more = check_meaning(item, signature, self.dialect, self.functions)
-            signature = replace(signature, meaning=meaning)
-            return (signature, self.dialect.with_operators((signature,))), [*problems, *more]
+            signature, problems = declared(item, self.dialect, self.functions)
+            return (signature, self.dialect.with_operators((signature,))), problems
 
         (signature, dialect), problems = self._of_piece(piece, item, compute)
         self.found += problems

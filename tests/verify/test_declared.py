@@ -4,9 +4,22 @@ functions.
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 import gslang.api as api
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import load_dialect
+from gslang.dialect.signature import Signature
+from gslang.dialect.tensor_type import TensorType
+from gslang.evaluate.errors import NoEvaluatorError
+from gslang.evaluate.run import evaluate_node
+from gslang.graph.graph import Graph
+from gslang.verify.field.onnx import evaluate_onnx_in_field
+from gslang.verify.field.relay import evaluate_in_field
+from gslang.verify.field.residues import NoField
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.prove import prove
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
 DECLARED = """
@@ -98,3 +111,81 @@ def test_onnx_rules_use_declared_values_too() -> None:
         declared + "rule r(x): Relu(my.Scale(x, by = -0.5)) => my.Scale(Relu(x), by = -0.5);"
     )
     assert verify_now(wrong.own["r"], Settings(seconds=3, wanted=8)).verdict == "refuted"
+
+
+FURTHER = "not_of_the_dialect"
+
+
+def enlarged(signature: Signature) -> str:
+    """The declaration of an operator with an attribute more, and a rule that changes only this attribute."""
+    head, arrow, tail = str(signature).rpartition(") -> ")
+    separator = ", " if signature.operands or signature.attributes else ""
+    operands = ", ".join(f"x{k}" for k, spec in enumerate(signature.operands) if not spec.optional)
+    call = f"{signature.name}({operands}{', ' * bool(operands)}"
+    result = ".0" * signature.several_results
+    return (
+        f"{head}{separator}{FURTHER}: int = 0{arrow}{tail}\n"
+        f"rule r({operands}) {{ y = {call}{FURTHER} = 1); y{result} => {call}y.*, {FURTHER} = 2){result} }}"
+    )
+
+
+@pytest.mark.parametrize("dialect", ["relay", "onnx"])
+def test_nothing_is_known_of_an_operator_with_a_further_attribute(dialect: str) -> None:
+    """All operators of a dialect: a type, a value or a proof would be that of the dialect's operator."""
+    count = 0
+    for signature in load_dialect(dialect).operators.values():
+        if any(t.base in ("graph", "tensor") for spec in signature.attributes.values() for t in spec.types):
+            continue
+        rules = api.parse_rules(f"dialect {dialect};\n{enlarged(signature)}")
+        assert signature.name not in rules.dialect.infer
+        with pytest.raises(NotProved):
+            prove(rules.own["r"], 100)
+        graph = Graph(dialect)
+        operands = [graph.add_input(f"x{k}", TensorType((2, 2), "float32")) for k in range(3)]
+        call = graph.add(signature.name, operands[: len(signature.operands)], {})
+        with pytest.raises(NoEvaluatorError, match="redeclared"):
+            evaluate_node(graph, rules.dialect, call, [np.ones((2, 2), np.float32)] * len(signature.operands))
+        with pytest.raises(NoField, match="redeclared"):
+            count += 1
+            graph.set_outputs([call])
+            in_a_field(graph, rules.dialect, dialect)
+    assert count > 150
+
+
+def in_a_field(graph: Graph, dialect: Dialect, name: str) -> None:
+    point = {f"x{k}": np.ones((2, 2), np.int64) for k in range(3)}
+    if name == "relay":
+        evaluate_in_field(graph, dialect, point, set(), by_order=False)
+    else:
+        evaluate_onnx_in_field(graph, point, set(), dialect.get)
+
+
+def test_the_declared_value_is_that_of_a_redeclared_operator() -> None:
+    for value, expected in (("data * data", 9.0), ("data + slope", 3.5)):
+        rules = api.parse_rules(
+            f"op nn.relu(data: tensor, slope: float = 0.5) -> tensor {{ value = {value} }};"
+            f"rule r(data): nn.relu(data) => {value.replace('slope', '0.5')};"
+        )
+        graph = Graph("relay")
+        call = graph.add("nn.relu", (graph.add_input("x", TensorType((1,), "float32")),), {})
+        assert evaluate_node(graph, rules.dialect, call, [np.full(1, 3.0, np.float32)]) == [expected]
+
+
+def test_what_repeats_the_dialect_changes_nothing() -> None:
+    rules = api.parse_rules(
+        "dialect onnx; op Softmax(input: tensor, axis: int = -1) -> tensor;"
+        "op Sub(A: tensor, B: tensor) -> tensor; rule r(x) { y = Softmax(x); Relu(y) => Softmax(x, y.*) }"
+    )
+    known = load_dialect("onnx")
+    for name in ("Softmax", "Sub"):
+        assert rules.dialect.operators[name].attributes == known.operators[name].attributes
+        assert rules.dialect.operators[name].operands == known.operators[name].operands
+        assert name in rules.dialect.infer
+    assert verify_now(rules.own["r"], Settings(seconds=3, wanted=8)).verdict == "proved"
+
+
+def test_a_further_trait_is_a_claim_about_another_operator() -> None:
+    rules = api.parse_rules(
+        "dialect onnx; op Sub(A: tensor, B: tensor) -> tensor is commutative; rule r(x, y): x - y => y - x;"
+    )
+    assert verify_now(rules.own["r"], Settings(seconds=3, wanted=8)).verdict == "unknown"

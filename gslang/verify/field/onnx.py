@@ -63,7 +63,7 @@ def evaluate_onnx_in_field(
             if not isinstance(base, tuple) and index > 0 or isinstance(base, tuple) and index >= len(base):
                 raise NoField(f"result {index + 1} of `{graph.op[graph.operands[node][0]]}`")
             values[node] = base[index] if isinstance(base, tuple) else base
-        elif op in BODIES:
+        elif op in BODIES and not signature_of(op).departs:
             values[node] = BODIES[op](
                 graph, node, values,
                 lambda inner, given: evaluate_onnx_in_field(inner, given, unknown, signature_of, other),
@@ -72,6 +72,8 @@ def evaluate_onnx_in_field(
             signature = signature_of(op)
             if signature is None:
                 raise NoField(f"`{op}` is not declared")
+            if signature.departs:
+                raise NoField(f"`{op}` is redeclared without a `value`")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             call = Call(graph, node, operands, signature.complete(graph.attrs[node]), unknown)
             try:

@@ -81,6 +81,8 @@ def evaluate_in_field(
             signature = dialect.get(op)
             if signature is None:
                 raise NoField(f"`{op}` is not declared")
+            if signature.departs:
+                raise NoField(f"`{op}` is redeclared without a `value`")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             attrs = signature.complete(graph.attrs[node])
             try:

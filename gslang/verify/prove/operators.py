@@ -70,6 +70,8 @@ def meaning_of(
     Raises `NotProved` for operators without a meaning here.
     """
     signature = dialect.operators[operator]
+    if signature.departs:
+        raise NotProved(f"`{operator}` is redeclared without a `value`")
     if (found := over_instances(world, operator, operands, attrs)) is not None:
         return found
     if dialect.name == "onnx":
