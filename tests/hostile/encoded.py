@@ -87,8 +87,8 @@ def encoded_rules() -> Iterator[tuple[str, str | bytes]]:
         "growing": declared.format("", "shape = [2 * s ** s for s in x.shape], dtype = x.dtype"),
         "no_dtype": declared.format("", 'shape = x.shape, dtype = "nothing"'),
         "parameters": declared.format("".join(f", p{k}: int = {k}" for k in range(3000)), body),
-        "again": HEAD + f"op nn.relu(x: tensor) -> tensor {{ {body}, value = x * x }};\n" + TWICE[len(
-            HEAD) :],
+        "again": HEAD + "op nn.relu(data: tensor) -> tensor { shape = data.shape, value = data * data };\n"
+        + TWICE[len(HEAD) :],
         "traits": HEAD + f"op my.f(x: tensor) -> tensor {{ {body} }} is commutative, broadcast;\n",
         "value_huge": declared.format(
             "", body + ', value = x + sum(zeros(shape = (10 ** 6, 10 ** 6), dtype = "float32"))'
