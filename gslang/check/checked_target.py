@@ -111,7 +111,7 @@ class Absent(TargetPart):
 @dataclass(frozen=True, slots=True)
 class MakeConst(TargetPart):
     """A new constant. dtype None: no operand's declaration demands one (`outputs.settle_constants`), so that
-    of the first tensor operand of the call it is an operand of, else float32, int64, bool.
+    of the first tensor operand of the call it is an operand of, also by a choice, else float32, int64, bool.
 
     `as_tuple`: a tuple of constants, one per item (the operand is declared `tuple`). `optional`: `none` means
     absent.
@@ -266,6 +266,15 @@ class TargetGraph:
     names: tuple[str | None, ...]  # the user's name of each target
     spans: tuple[Span, ...] = field(compare=False, repr=False)
     outputs: tuple[int, ...]
+
+    def may_wait(self, number: int) -> bool:
+        """True if a target is a new constant whose element type follows from the operands beside it, or may
+        be one by a choice.
+        """
+        target = self.targets[number]
+        if isinstance(target, MakeConst):
+            return target.dtype is None
+        return isinstance(target, ChosenTarget) and any(map(self.may_wait, target.parts))
 
     @property
     def calls(self) -> tuple[MakeCall, ...]:

@@ -118,7 +118,7 @@ def _demanded(lowering: Lowering) -> dict[int, str]:
                 dtype = wanted
                 if dtype is not None:
                     demanded.setdefault(number, dtype)
-                elif number == part:
+                else:
                     beside = {lowering.dialect.dtype_beside(operator, k, types) for operator in operators}
                     dtype = beside.pop() if len(beside) == 1 else None
                 if dtype is not None:

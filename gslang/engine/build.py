@@ -158,16 +158,7 @@ def _typed(builder: _Builder, node: int) -> int:
 def _call(builder: _Builder, call: ir.MakeCall) -> int:
     graph, scope = builder.graph, builder.scope
     operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
-    targets = builder.targets
-    operands: list[int] = []
-    waiting: list[tuple[int, ir.MakeConst]] = []  # constants whose dtype follows from the other operands
-    for part in call.operands:
-        target = targets[part]
-        if isinstance(target, ir.MakeConst) and target.dtype is None and part not in builder.made:
-            waiting.append((len(operands), target))
-            operands.append(ABSENT)
-        else:
-            operands.extend(builder.several(part))
+    operands, waiting = builder.operands(call, ABSENT)
     if waiting:
         dtypes = [_dtype(graph, node) for node in operands]
         for position, constant in waiting:

@@ -9,7 +9,7 @@ some condition reaches, and that stands in several places, is built where it is 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import field
 
 from gslang.base.quick_dataclass import dataclass
@@ -17,11 +17,13 @@ from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.definite import new_nodes_read
 from gslang.check.target_reading import TargetReading
-from gslang.engine.build import fitted, normalised
 from gslang.engine.code_writer import Place, Writer
-from gslang.engine.target_runtime import AllBut, AttributeMemo, Only, TypeTable
+from gslang.engine.generate_parts import add_node, attributes_code, constant_code
+from gslang.engine.target_runtime import TypeTable
 from gslang.engine.value_code import NotCompiled, code_of, instances_code, truth_code
 from gslang.graph.graph import INDEX_ATTRS
+
+_FIRST_MARK = -4  # less than what stands for an absent, an unbound and a guarded node
 
 
 @dataclass(slots=True)
@@ -58,6 +60,9 @@ def emit_target(writer: Writer, place: Place) -> tuple[str, bool]:
         return parts
 
     reachable(target.outputs, read)
+    for number in _chosen_operands(target, references, lets):
+        if references[number] > 1:  # the choice is made for each
+            references.update(target.targets[number].parts)
     state = _State(writer, target, references)
     position = len(writer.lines)
     made: dict[int, str] = {}
@@ -165,7 +170,7 @@ class _Statements(TargetReading[None]):
         self.state.writer.line(self.place, text)
 
     def of_constant(self, number: int, target: ir.MakeConst) -> None:
-        self.line(f"t{number} = {_constant(self.state, target, 'None')}")
+        self.line(f"t{number} = {constant_code(self.state.writer, target, 'None')}")
 
     def of_call(self, number: int, target: ir.MakeCall) -> None:
         _call(self.state, self.place, f"t{number}", target, self.made, self.always)
@@ -189,7 +194,7 @@ class _Statements(TargetReading[None]):
     def add(self, number: int, operator: str, items: list[str], attrs: str) -> None:
         """Make a node of these operands."""
         types = self.state.writer.names.constant(TypeTable())
-        _add(self.state.writer, self.place, f"t{number}", operator, items, attrs, types)
+        add_node(self.state.writer, self.place, f"t{number}", operator, items, attrs, types)
 
     def of_either(self, number: int, target: ir.ChooseTarget) -> None:
         self.line(f"if {truth_code(target.condition, self.state.writer.names)}:")
@@ -289,34 +294,27 @@ def _call(
     writer, names = state.writer, state.writer.names
     targets = state.target.targets
     items: list[str] = []
-    waiting: list[tuple[int, ir.MakeConst]] = []
+    waiting: list[_Waiting] = []
     for part in call.operands:
-        what = targets[part]
-        if isinstance(what, ir.MakeConst) and what.dtype is None and part not in made:
-            waiting.append((len(items), what))
+        if part in made or not state.target.may_wait(part):
+            items.append(_spliced(state, place, part, made, always))
+            continue
+        constant = targets[part]
+        if isinstance(constant, ir.MakeConst):
+            waiting.append(_Waiting(len(items), writer.name("k"), {part: -1}))
             items.append("-1")
         else:
-            items.append(_spliced(state, place, part, made, always))
+            choice = _Waiting(len(items), writer.name("k"))
+            _typed(state, place, constant, made, always)
+            _Choice(state, place, made, always, choice).of_target(part)
+            waiting.append(choice)
+            items.append(choice.variable)
     if waiting:
-        beside = f"({''.join(f'{item}, ' for item in items)})"
-        operator = repr(call.operator) if isinstance(call.operator, str) else f"w_{call.operator[1]}"
-        for position, what in waiting:
-            before = items[:position]
-            at = (
-                f"len(({''.join(f'{item}, ' for item in before)}))"
-                if any(item.startswith("*") for item in before)
-                else str(position)
-            )
-            _typed(state, place, what, made, always)
-            made_of = writer.name("k")
-            writer.line(
-                place, f"{made_of} = {_constant(state, what, f'dtype_beside(E, {operator}, {at}, {beside})')}"
-            )
-            items[position] = made_of
+        _emit_waiting(state, place, call, items, waiting, made, always)
     while items and items[-1] == "-1":
         items.pop()
     _typed(state, place, call.attributes, made, always)
-    operator, attrs, known = _attributes(state, place, call)
+    operator, attrs, known = attributes_code(writer, place, call)
     sources = [targets[part] for part in call.operands]
     if any(t.optional or isinstance(t, ir.SourceNode) and not names.is_there(t.node) for t in sources):
         writer.line(
@@ -325,103 +323,95 @@ def _call(
             f"{known})",
         )
     else:
-        _add(writer, place, result, operator, items, attrs, known)
+        add_node(writer, place, result, operator, items, attrs, known)
     if call.attached:
         pairs = "".join(f"({name!r}, {code_of(value, names)}), " for name, value in call.attached)
         writer.line(place, f"annotate(G, {result}, ({pairs}))")
 
 
-def _add(
-    writer: Writer, place: Place, result: str, operator: str, items: list[str], attrs: str, known: str
-) -> None:
-    """Append a node whose operands are there: what `Edits.add` does, in line."""
-    operands = f"({''.join(f'{item}, ' for item in items)})"
-    # what is remembered is built rarely; -1: absent
-    if writer.remembered or any(
-        item == "-1" or item.startswith("*") or not item[1:].replace("_", "").isdigit() for item in items
-    ):
-        writer.line(place, f"{result} = add({operator}, {operands}, {attrs}, {known})")
-        return
-    writer.line(place, f"{result} = len(op)")
-    writer.line(
-        place,
-        f"op_append({operator}); operands_append({operands}); attrs_append({attrs}); names_append(None); "
-        "users_append(())",
-    )
-    for k, item in enumerate(items):
-        writer.note_user(place, item, result, k > 0)
-    key = f"({''.join(f'types[{item}], ' for item in items)})"
-    writer.line(place, f"kind = {known}.get({key}, MISSING)")
-    writer.line(place, f"types_append(infer({result}, {known}, {key}) if kind is MISSING else kind)")
+@dataclass(slots=True)
+class _Waiting:
+    """An operand that is a constant whose element type follows from the others, or may be one by a choice.
 
-
-def _attributes(state: _State, place: Place, call: ir.MakeCall) -> tuple[str, str, str]:
-    """The operator, its attributes, and the table of result types, as code."""
-    writer, names, rule = state.writer, state.writer.names, state.writer.plan.rule
-    if isinstance(call.operator, str):
-        operator = repr(call.operator)
-        if not call.spreads and all(isinstance(value, ir.Const) for _, value in call.attributes):
-            signature = rule.dialect.operators.get(call.operator)
-            given = {
-                name: fitted(value.value, signature, name)
-                for name, value in call.attributes if isinstance(value, ir.Const)
-            }
-            return operator, names.constant(normalised(given, signature)), names.constant(TypeTable())
-    else:
-        operator = f"w_{call.operator[1]}"
-    copied, computed = _copied(state, call)
-    parts = [f"attrs[present({names.slot(spread.place, spread.node)})]" for spread in call.spreads]
-    parts += [f"attrs[{slot}]" for slot, _ in copied]
-    chosen = [AllBut(spread.without) for spread in call.spreads] + [
-        Only(frozenset(wanted)) for _, wanted in copied
-    ]
-    memo = names.constant(AttributeMemo(rule.dialect, chosen, tuple(name for name, _ in computed)))
-    values = "".join(f"{code_of(value, names)}, " for _, value in computed)
-    both = writer.name("attributes")
-    writer.line(
-        place, f"{both} = {memo}.of(E, {operator}, ({''.join(f'{part}, ' for part in parts)}), ({values}))"
-    )
-    return operator, f"{both}[0]", f"{both}[1]"
-
-
-def _copied(
-    state: _State, call: ir.MakeCall
-) -> tuple[list[tuple[str, list[str]]], list[tuple[str, ir.Value]]]:
-    """Attributes that are taken over from a matched call of the same operator as they stand, by its slot, and
-    the others.
+    `constants`: those that it may be → the value of its variable where it is this one.
     """
-    rule, names = state.writer.plan.rule, state.writer.names
-    groups: dict[str, list[str]] = {}
-    computed: list[tuple[str, ir.Value]] = []
-    for name, value in call.attributes:
-        match value:
-            case ir.NodeAttr(place, node, field) if (
-                field == name and node in state.writer.sure and names.is_there(node)
-            ):
-                pattern = rule.nodes[node]
-                if isinstance(pattern, ir.CallNode) and pattern.operators == (call.operator,):
-                    signature = rule.dialect.operators.get(pattern.operators[0])
-                    if (
-                        signature is not None and name in signature.attributes
-                        and all(o.name != name for o in signature.operands)
-                    ):
-                        groups.setdefault(names.slot(place, node), []).append(name)
-                        continue
-        computed.append((name, value))
-    return list(groups.items()), computed
+
+    position: int
+    variable: str
+    constants: dict[int, int] = field(default_factory=dict)
 
 
-# ── constants ───────────────────────────────────────────────────────────────────────────────────────────────
+@dataclass(slots=True)
+class _Choice(_Statements):
+    """Statements that make a choice for an operand; a constant among its parts is only noted."""
+
+    waiting: _Waiting
+
+    def of_constant(self, number: int, target: ir.MakeConst) -> None:
+        mark = self.waiting.constants.setdefault(number, _FIRST_MARK - len(self.waiting.constants))
+        self.line(f"{self.waiting.variable} = {mark}")
+
+    def take(self, number: int, part: int) -> None:
+        state, inner, made = self.state, self.place.deeper(), dict(self.made)
+        if part not in made and state.target.may_wait(part):
+            _typed(state, inner, self.targets[part], made, False)
+            _Choice(state, inner, made, False, self.waiting).of_target(part)
+        else:
+            state.writer.line(inner, f"{self.waiting.variable} = {_one(state, inner, part, made, False)}")
 
 
-def _constant(state: _State, constant: ir.MakeConst, dtype: str) -> str:
-    names = state.writer.names
-    value = code_of(constant.value, names)
-    if constant.dtype is not None:
-        dtype = code_of(constant.dtype, names)
-    if constant.as_tuple:
-        return f"constants(E, {value}, {dtype})"
-    shape = "None" if constant.splat_shape is None else code_of(constant.splat_shape, names)
-    if constant.optional:
-        return f"constant_or_absent(E, {value}, {dtype}, {shape})"
-    return f"constant(E, {value}, {dtype}, {shape})"
+def _emit_waiting(
+    state: _State, place: Place, call: ir.MakeCall, items: list[str], waiting: list[_Waiting],
+    made: dict[int, str], always: bool,
+) -> None:
+    """Emit the constants that are operands, all by the element types of the other operands."""
+    writer = state.writer
+    operator = repr(call.operator) if isinstance(call.operator, str) else f"w_{call.operator[1]}"
+    beside = f"({''.join(f'{item}, ' for item in items)})"
+    if any(items[each.position] != "-1" for each in waiting):  # they change below
+        others, beside = beside, writer.name("beside")
+        writer.line(place, f"{beside} = {others}")
+    for each in waiting:
+        before = items[: each.position]
+        at = (
+            f"len(({''.join(f'{item}, ' for item in before)}))"
+            if any(item.startswith("*") for item in before)
+            else str(each.position)
+        )
+        dtype = f"dtype_beside(E, {operator}, {at}, {beside})"
+        for number, mark in each.constants.items():
+            what = state.target.targets[number]
+            assert isinstance(what, ir.MakeConst)
+            where, known, sure = place, made, always
+            if items[each.position] != "-1":
+                writer.line(place, f"if {each.variable} == {mark}:")
+                where, known, sure = place.deeper(), dict(made), False
+            _typed(state, where, what, known, sure)
+            writer.line(where, f"{each.variable} = {constant_code(writer, what, dtype)}")
+        items[each.position] = each.variable
+
+
+def _chosen_operands(
+    target: ir.TargetGraph, reached: Collection[int], lets: Sequence[ir.Value]
+) -> list[int]:
+    """The choices that are made anew for each call that they are an operand of, since they may be constants
+    whose types differ; outer ones first.
+
+    Raises `NotCompiled` for one that also stands where it is made once.
+    """
+    calls = [n for n in reached if isinstance(target.targets[n], ir.MakeCall)]
+    waiting: dict[int, None] = {}
+    stack = [part for n in calls for part in target.targets[n].parts]
+    while stack:
+        number = stack.pop(0)
+        if target.may_wait(number) and number not in waiting:
+            waiting[number] = None
+            stack += target.targets[number].parts
+    choices = [n for n in waiting if isinstance(target.targets[n], ir.ChosenTarget)]
+    users = {*calls, *choices}
+    within = {part for choice in choices for part in target.targets[choice].parts if part in waiting}
+    elsewhere = {*target.outputs, *(p for n in reached if n not in users for p in target.targets[n].parts)}
+    elsewhere.update(new_nodes_read([target.targets[n] for n in reached], lets))
+    if elsewhere & {*choices, *within}:
+        raise NotCompiled("a constant that is an operand by a choice, and stands elsewhere, too")
+    return choices

@@ -73,7 +73,48 @@ class TargetNodes(TargetReading[list[Node]]):
         return found
 
     def of_either(self, number: int, target: ir.ChooseTarget) -> list[Node]:
-        return self.whole(target.then if truth(self.value(target.condition)) else target.otherwise)
+        return self.whole(self.taken(target))
 
     def of_selected(self, number: int, target: ir.SelectTarget) -> list[Node]:
-        return self.whole(self.scope.arm(target))
+        return self.whole(self.arm(target))
+
+    def taken(self, target: ir.ChooseTarget) -> int:
+        """The target that a condition chooses."""
+        return target.then if truth(self.value(target.condition)) else target.otherwise
+
+    def arm(self, target: ir.SelectTarget) -> int:
+        """The target for the alternative that matched."""
+        found: int = self.scope.arm(target)
+        return found
+
+    def operands(self, call: ir.MakeCall, nothing: Node) -> tuple[list[Node], list[tuple[int, ir.MakeConst]]]:
+        """The operands of a call, `nothing` in the places of the constants whose element type follows from
+        the others; and these constants with their places.
+        """
+        found: list[Node] = []
+        waiting: list[tuple[int, ir.MakeConst]] = []
+        for part in call.operands:
+            constant = self._waiting(part)
+            if constant is None:
+                found += self.several(part)
+            else:
+                waiting.append((len(found), constant))
+                found.append(nothing)
+        return found, waiting
+
+    def _waiting(self, number: int) -> ir.MakeConst | None:
+        """The constant without an element type that a target stands for, directly or by choices."""
+        if not self.target.may_wait(number):
+            return None
+        while number not in self.made:
+            target = self.targets[number]
+            match target:
+                case ir.ChooseTarget():
+                    number = self.taken(target)
+                case ir.SelectTarget():
+                    number = self.arm(target)
+                case ir.MakeConst(dtype=None):
+                    return target
+                case _:
+                    return None
+        return None

@@ -140,11 +140,11 @@ class Target(TargetNodes[Value]):
         values.over_instances.discard(target.locals[0])
         return [Family(target.over, *found)]
 
-    def of_selected(self, number: int, target: ir.SelectTarget) -> list[Value]:
-        arm = target.arms[self.scope.branch(target.place, target.node)]
-        if arm is None:
+    def arm(self, target: ir.SelectTarget) -> int:
+        found = target.arms[self.scope.branch(target.place, target.node)]
+        if found is None:
             raise Impossible(CONDITION)
-        return self.several(arm)
+        return found
 
     def constant(self, made: ir.MakeConst, dtype: Any) -> Value:
         """A constant of the target; `dtype`: that of the operands beside it."""
@@ -186,15 +186,7 @@ class Target(TargetNodes[Value]):
         """
         scope = self.scope
         operator = call.operator if isinstance(call.operator, str) else scope.variables[call.operator[1]]
-        operands: list[Value] = []
-        waiting: list[tuple[int, ir.MakeConst]] = []
-        for part in call.operands:
-            target = self.rule.target.targets[part]
-            if isinstance(target, ir.MakeConst) and target.dtype is None and part not in self.made:
-                waiting.append((len(operands), target))
-                operands.append(None)
-            else:
-                operands += self.several(part)
+        operands, waiting = self.operands(call, None)
         dtypes: list[Any] = [o.dtype if isinstance(o, Tensor) else None for o in operands]
         for place, made in waiting:
             operands[place] = self.constant(made, self.rule.dialect.dtype_beside(operator, place, dtypes))
