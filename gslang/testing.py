@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.limits import RuleFailed
 from gslang.dialect.load import require_inference
 from gslang.dialect.onnx.versions import OPSETS
 from gslang.engine.build import BuildError, build
 from gslang.engine.externs import with_externs
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
-from gslang.engine.limits import RuleFailed
 from gslang.engine.meaning import with_meanings
 from gslang.engine.scope import Scope
 from gslang.engine.values import FAILURES

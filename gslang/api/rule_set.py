@@ -18,9 +18,9 @@ from gslang.base.diagnostics import Diagnostic
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.recursion import deep_walks
 from gslang.check.checked import CheckedPass, CheckedProgram, CheckedRule, Step, called, families
+from gslang.check.limits import counted_work
 from gslang.dialect.dialect import Dialect
 from gslang.engine.fixed_point import Limits, Observer, Progress, StopReason
-from gslang.engine.limits import counted_work
 from gslang.engine.meaning import infer_by_meaning
 from gslang.engine.options import Options
 from gslang.engine.passes import Plan, run_steps

@@ -57,6 +57,7 @@ E0503 the wrong number of arguments to a built-in
 E0504 a value where a pattern is expected
 E0505 a pattern where a value is expected
 E0506 a constraint outside a source pattern
+E0507 a value beyond a limit
 E0601 the numbers of outputs differ
 E0602 an output that shares no node with those before it
 E0603 an input cannot be an output

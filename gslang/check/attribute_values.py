@@ -4,15 +4,17 @@ they lie in.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, branches_of
-from gslang.dialect.call_check import conform
+from gslang.check.decided import UNKNOWN
+from gslang.check.known_values import known
+from gslang.dialect.call_check import MOST, conform
 from gslang.dialect.domain import contains, literals
 from gslang.dialect.domain_text import domain_text, value_text
-from gslang.dialect.dtypes import dtype_exists, dtype_meant
+from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
@@ -76,18 +78,46 @@ def check_value(
     if isinstance(expr, n.Conditional) and isinstance(found, ir.IfValue):
         check_value(lowering, expr.then, found.then, spec, what)
         check_value(lowering, expr.otherwise, found.otherwise, spec, what)
-    if not isinstance(found, ir.Const):
+    value = known(lowering, found)
+    if value is UNKNOWN:
         return
-    if not fits(found.value, spec.types):
+    if not fits(value, spec.types):
         shown = " | ".join(map(str, spec.types))
         lowering.error(
-            "E0501", f"{what} is declared `{shown}`, got `{value_text(found.value)}`", expr.span,
+            "E0501", f"{what} is declared `{shown}`, got `{value_text(value)}`", expr.span,
             f"write a value of type `{shown}`",
         )
-    elif is_outside(found.value, spec):
-        lowering.error(
-            "E0313", f"{what} cannot be `{value_text(found.value)}`", expr.span, suggestion(found.value, spec)
-        )
+    elif (limit := _beyond_width(lowering, value, spec.types)) is not None:
+        lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, limit)
+    elif is_outside(value, spec):
+        lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, suggestion(value, spec))
+
+
+def check_width(
+    lowering: Lowering, expr: n.Expr, found: ir.Value, specs: Iterable[AttributeSpec], what: str
+) -> None:
+    """Report a number that no attribute can hold, of one that several operators declare, each its own way."""
+    value = known(lowering, found)
+    for spec in specs:
+        if value is not UNKNOWN and (limit := _beyond_width(lowering, value, spec.types)) is not None:
+            lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, limit)
+            return
+
+
+def _beyond_width(lowering: Lowering, value: object, types: tuple[AttributeType, ...]) -> str | None:
+    """The help for a number that no attribute can hold: files have integers of 64 bits, and ONNX's have
+    floats of 32. An infinite float is one of them."""
+    numbers = value if isinstance(value, tuple) else (value,)
+    integers = all(kind.base != "float" for kind in types)
+    for number in numbers:
+        if integers and isinstance(number, int) and not -MOST - 1 <= number <= MOST:
+            return "an integer of an attribute has 64 bits: it is from -2 ** 63 to 2 ** 63 - 1"
+        if (
+            not integers and lowering.dialect.name == "onnx" and isinstance(number, int | float)
+            and becomes_infinite(number, "float32")
+        ):
+            return "a float of an attribute is a float32, of at most about 3.4e38"
+    return None
 
 
 def is_outside(value: object, spec: AttributeSpec) -> bool:

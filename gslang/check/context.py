@@ -201,6 +201,8 @@ class Lowering:
     expanded: dict[tuple[object, ...], tuple[Denotation, object, object]] = field(default_factory=dict)
     # values by identity, with what `calls` found of them
     sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)
+    # values by identity that are known before a match (`known_values`), with what they are
+    known: dict[int, tuple[ir.Value, Any]] = field(default_factory=dict)
     # there is a graph around what is matched; not so in tests and in meanings of operators
     in_graph: bool = True
     # comprehension variables and fn parameters

@@ -14,9 +14,11 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.checked_values import Value
 from gslang.check.context import Lowering
+from gslang.check.decided import UNKNOWN
+from gslang.check.known_values import known
 from gslang.check.results import text_of, told_of, told_of_target
 from gslang.check.walks import walk
-from gslang.dialect.dtypes import PLAIN, in_class, shown_classes, whole_numbers
+from gslang.dialect.dtypes import PLAIN, becomes_infinite, in_class, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
 
 
@@ -128,36 +130,49 @@ def _demanded(lowering: Lowering) -> dict[int, str]:
 
 
 def _check_value(lowering: Lowering, number: int, dtype: str, demanded: bool = False) -> None:
-    """Report a constant whose value, written out, is none of its element type: nothing is rounded to whole
-    numbers."""
+    """Report a constant whose value, as far as it is known, is none of its element type: nothing is rounded
+    to whole numbers, nor to an infinite one."""
     constant = lowering.targets[number]
     assert isinstance(constant, ir.MakeConst)
     limits = whole_numbers(dtype)
-    wrong = (
-        None
-        if limits is None
-        else next(
-            (v for v in _numbers(constant.value) if v % 1 != 0 or not limits[0] <= v <= limits[1]), None
+    for v in _numbers(lowering, constant.value):
+        if limits is not None and (v % 1 != 0 or not limits[0] <= v <= limits[1]):
+            expected, other = f"an integer from {limits[0]} to {limits[1]}", "float32"
+        elif becomes_infinite(v, dtype):
+            expected, other = "a number that is finite in this type", "float64"
+        else:
+            continue
+        instead = (
+            "" if demanded or dtype == other
+            else f', or state another type: `const(value = …, dtype = "{other}")`'
         )
-    )
-    if limits is not None and wrong is not None:
-        instead = "" if demanded else ', or state another type: `const(value = …, dtype = "float32")`'
         lowering.error(
-            "E0307", f"`{wrong}` is not a value of type {dtype}", lowering.target_spans[number],
-            f"expected an integer from {limits[0]} to {limits[1]}{instead}",
-        )  # fmt: skip
+            "E0307", f"`{_shown(v)}` is not a value of type {dtype}", lowering.target_spans[number],
+            f"expected {expected}{instead}",
+        )
+        return
 
 
-def _numbers(value: object) -> Iterator[int | float]:
-    """The numbers that are written out in a value."""
-    match value:
-        case ir.Const(int() | float() as number):
-            yield number
-        case ir.Const(tuple() as items):
-            yield from (item for item in items if isinstance(item, int | float))
-        case ir.TupleValue(items):
-            for item in items:
-                yield from _numbers(item)
+def _shown(number: int | float) -> str:
+    text = str(number)
+    return text if len(text) <= 30 else f"{text[:12]}…{text[-4:]}"
+
+
+def _numbers(lowering: Lowering, value: ir.Value) -> Iterator[int | float]:
+    """The numbers in a value that are known."""
+    found = known(lowering, value)
+    if found is UNKNOWN and isinstance(value, ir.TupleValue):
+        for item in value.items:
+            if not isinstance(item, ir.SpreadValue):
+                yield from _numbers(lowering, item)
+        return
+    stack = [found]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, tuple):
+            stack.extend(reversed(item))
+        elif isinstance(item, int | float):
+            yield item
 
 
 def _constants(lowering: Lowering, target: int) -> Iterator[int]:

@@ -14,6 +14,7 @@ from gslang.check import (
     attributes,
     calls,
     chains,
+    known_values,
     links,
     parameters,
     patterns,
@@ -69,7 +70,9 @@ def resolve(lowering: Lowering, expr: n.Expr, ordered: bool = False) -> Denotati
         case n.Unary("-", operand):
             return _negation(lowering, expr, operand)
         case n.Unary(operator, operand):
-            return values.unary(lowering, expr, operator, resolve(lowering, operand))
+            return known_values.noted(
+                lowering, expr, values.unary(lowering, expr, operator, resolve(lowering, operand))
+            )
         case n.Binary("|", _, _):
             return patterns.alternatives(lowering, expr)
         case n.Binary(("and" | "or") as operator, _, _):
@@ -124,7 +127,7 @@ def _refuse_alone(lowering: Lowering, expr: n.Hole | n.Star | n.Range) -> NoRetu
 def _negation(lowering: Lowering, expr: n.Unary, operand: n.Expr) -> Denotation:
     what = resolve(lowering, operand)
     if not is_tensor(what):
-        return values.unary(lowering, expr, "-", what)
+        return known_values.noted(lowering, expr, values.unary(lowering, expr, "-", what))
     arguments = (n.Positional(operand, span=operand.span),)
     return calls.make_call(lowering, expr, lowering.dialect.infix["neg"], arguments, [what])
 
@@ -134,7 +137,7 @@ def _binary(lowering: Lowering, expr: n.Binary, ordered: bool) -> Denotation:
     operator, left, right = expr.operator, expr.left, expr.right
     a, b = resolve(lowering, left), resolve(lowering, right)
     if not is_tensor(a) and not is_tensor(b):
-        return values.binary(lowering, expr, operator, a, b)
+        return known_values.noted(lowering, expr, values.binary(lowering, expr, operator, a, b))
     if operator in ("+", "-", "*", "/"):
         arguments = (n.Positional(left, span=left.span), n.Positional(right, span=right.span))
         return calls.make_call(lowering, expr, lowering.dialect.infix[operator], arguments, [a, b], ordered)
@@ -277,7 +280,7 @@ def _tuple(lowering: Lowering, expr: n.TupleExpr, items: tuple[n.Expr, ...]) -> 
         result.append(ir.SpreadValue(value) if isinstance(item, n.Star) else value)
     if all(isinstance(part, ir.Const) for part in result):
         return ValueOf(ir.Const(tuple(part.value for part in result if isinstance(part, ir.Const))), "tuple")
-    return ValueOf(ir.TupleValue(tuple(result)), "tuple")
+    return known_values.noted(lowering, expr, ValueOf(ir.TupleValue(tuple(result)), "tuple"))
 
 
 def _comprehension(lowering: Lowering, expr: n.Comprehension) -> Denotation:

@@ -229,6 +229,9 @@ def _attribute(
         attribute_values.check_value(
             lowering, written, found, signature.attributes[name], f"`{name}` of `{signature.name}`"
         )
+    if len(signatures) > 1:
+        specs = [s.attributes[name] for s in signatures if name in s.attributes]
+        attribute_values.check_width(lowering, written, found, specs, f"`{name}`")
     return found
 
 

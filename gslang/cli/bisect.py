@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from gslang.base.diagnostics import InputError
+from gslang.check.limits import counted_work
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.inputs import inputs_for
 from gslang.cli.main import ExitCode, Refusal
@@ -32,7 +33,6 @@ from gslang.cli.numbers import (
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
-from gslang.engine.limits import counted_work
 from gslang.engine.passes import FOLD_LIMIT
 
 if TYPE_CHECKING:

@@ -54,8 +54,8 @@ def run(options: argparse.Namespace) -> int:
     others = load_rules(options.by)
     if show_findings(others, options):
         return ExitCode.FINDINGS
+    from gslang.check.limits import counted_work
     from gslang.discover.implied import NO_INSTANCE, Settings, implied, with_fewer_attempts
-    from gslang.engine.limits import counted_work
 
     by = list(others.known.values())
     settings = Settings(options.instances, options.nodes, options.rounds, options.seed)

@@ -102,8 +102,8 @@ def _matches(
     """The matches with the paths of their graphs, and the rules that used up their steps, with the number of
     these.
     """
+    from gslang.check.limits import counted_work
     from gslang.engine.effort import Effort, EffortSpent
-    from gslang.engine.limits import counted_work
 
     limit = _most_steps(places)
     found: list[tuple[str, Match]] = []
@@ -152,7 +152,7 @@ def _write_json(
 
 def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: argparse.Namespace) -> int:
     from gslang.base.suggest import did_you_mean
-    from gslang.engine.limits import counted_work
+    from gslang.check.limits import counted_work
 
     asked: list[tuple[Place, int | None]] = [(place, None) for place in places]
     if options.why_not:

@@ -16,6 +16,7 @@ from gslang.dialect.dtypes import dtype_exists
 from gslang.dialect.signature import REQUIRED, AttributeSpec, AttributeType, Signature
 
 MISFIT: Final = object()
+MOST: Final = 2**63 - 1  # an integer in a file has 64 bits
 SPECIAL_FLOATS: Final = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -92,7 +93,7 @@ def _is(value: object, type: AttributeType, depth: int, optional: bool) -> bool:
         return isinstance(value, tuple) and all(_is(item, type, depth - 1, False) for item in value)
     match type.base:
         case "int":
-            return isinstance(value, int) and not isinstance(value, bool)
+            return isinstance(value, int) and not isinstance(value, bool) and -MOST - 1 <= value <= MOST
         case "float":
             return isinstance(value, float)
         case "bool":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Collection
 from functools import lru_cache
@@ -83,6 +84,18 @@ def whole_numbers(name: str) -> tuple[int, int] | None:
         return None
     signed, bits = name.startswith("int"), int(name.removeprefix("u").removeprefix("int"))
     return (-(2 ** (bits - 1)), 2 ** (bits - 1) - 1) if signed else (0, 2**bits - 1)
+
+
+# The bits of a float type's significand, and its largest exponent.
+_FLOATS: Final = {"float16": (11, 15), "bfloat16": (8, 127), "float32": (24, 127), "float64": (53, 1023)}
+
+
+def becomes_infinite(number: float | int, name: str) -> bool:
+    """True for a finite number that rounds to an infinite one of a type of floats."""
+    if name not in _FLOATS or isinstance(number, float) and not math.isfinite(number):
+        return False
+    bits, exponent = _FLOATS[name]
+    return abs(number) >= (1 << exponent + 1) - (1 << exponent - bits)
 
 
 # Names for sets of data types in declarations: `tensor(float)`, `dtype(int | uint)`.

@@ -17,6 +17,7 @@ from dataclasses import field, replace
 from gslang.api import load, parse_rules
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
+from gslang.check.limits import counted_work, uncounted_work
 from gslang.discover.backwards import backwards
 from gslang.discover.enumerate import Equation, Found, enumerate_terms
 from gslang.discover.equations import Candidate, candidates
@@ -26,7 +27,6 @@ from gslang.discover.minimal import PRUNING, follows, minimal
 from gslang.discover.plan import Plan, Question, cost_of, plan_of
 from gslang.discover.several import joint_candidates
 from gslang.discover.state import State, tree_of
-from gslang.engine.limits import counted_work, uncounted_work
 from gslang.search.cost.tables import CostTable
 
 

@@ -18,12 +18,12 @@ from itertools import islice
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import AltNode, CallNode, CheckedRule, MakeCall
 from gslang.check.levels import levels
+from gslang.check.limits import RuleFailed, counted_work
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
 from gslang.dialect.signature import Signature
 from gslang.discover.backwards import backwards
 from gslang.discover.idle_attributes import without_idle
-from gslang.engine.limits import RuleFailed, counted_work
 from gslang.engine.meaning import infer_by_meaning
 from gslang.graph.graph import INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from gslang.api import parse_rules
 from gslang.base.quick_dataclass import dataclass
+from gslang.check.limits import LimitExceeded
 from gslang.discover.judge import Judged
-from gslang.engine.limits import LimitExceeded
 from gslang.graph.graph import Graph
 from gslang.search.cost.graph_cost import graph_cost
 from gslang.search.cost.tables import CostTable

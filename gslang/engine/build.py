@@ -11,7 +11,9 @@ from typing import Any
 
 from gslang.base.arrays import Array
 from gslang.check import checked as ir
+from gslang.dialect.call_check import MOST
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import is_float
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, UnknownValue
 from gslang.engine.edits import BuildError, infer_or_fail
@@ -226,8 +228,14 @@ def _same(a: object, b: object) -> bool:
 
 
 def fitted(value: object, signature: Signature | None, name: str) -> object:
-    """A computed value as a graph stores it: known, plain Python, floats where only floats are declared."""
+    """A computed value as a graph stores it: known, plain Python, floats where only floats are declared.
+
+    Raises `BuildError` for an integer that is none of 64 bits.
+    """
     value = known_value(value)
+    for item in value if type(value) is tuple else (value,):
+        if type(item) is int and not -MOST - 1 <= item <= MOST:
+            raise BuildError(f"the attribute `{name}` would be {item}, which has more than 64 bits")
     spec = signature.attributes.get(name) if signature is not None else None
     if spec is not None and all(t.base == "float" for t in spec.types):
         return _floats(value)
@@ -271,7 +279,8 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the
     value's kind.
 
-    Raises `BuildError` where the value does not fit the dtype: only floats are rounded.
+    Raises `BuildError` where the value does not fit the dtype: only floats are rounded, and a finite number
+    not to an infinite one (arrays have overflowed before, as their type does).
     """
     # NumPy may not be needed at all
     if "numpy" not in sys.modules and shape is None and dtype in (None, "int64"):
@@ -285,12 +294,15 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     if dtype is None:
         dtype = value.dtype.name if hasattr(value, "dtype") else _default_dtype(value)
     try:
-        with numpy.errstate(over="ignore", invalid="ignore"):  # infinite where too large; see below for NaN
+        with numpy.errstate(over="ignore", invalid="ignore"):  # see below for infinite ones and NaN
             array = numpy.asarray(value, dtype=numpy_dtype(dtype))
     except (TypeError, ValueError, OverflowError) as error:
         raise _misfit(value, dtype) from error
     if array.dtype.kind in "iub" and not is_exact(value, array):
         raise _misfit(value, dtype)
+    if array.dtype.kind == "f" and not hasattr(value, "dtype") and numpy.isinf(array).any():
+        if not (numpy.isinf(array) == numpy.isinf(numpy.asarray(value, "float64"))).all():
+            raise _misfit(value, dtype)
     if shape is not None:
         array = numpy.full(shape, array)
     return graph.add_const(array, TensorType(tuple(array.shape), dtype))
@@ -305,11 +317,15 @@ def is_exact(value: object, array: Array) -> bool:
 
 
 def _misfit(value: object, dtype: str) -> BuildError:
-    shown = "an array with such values" if hasattr(value, "dtype") else repr(value)
-    return BuildError(
-        f"{shown} cannot be a constant of type {dtype}: nothing is rounded to whole numbers; "
-        "state another `dtype`"
+    shown = "an array with such values" if hasattr(value, "dtype") else _short(repr(value))
+    why = "numbers are not rounded to infinite ones" if is_float(dtype) else (
+        "nothing is rounded to whole numbers"
     )
+    return BuildError(f"{shown} cannot be a constant of type {dtype}: {why}; state another `dtype`")
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:40]}…{text[-10:]}"
 
 
 def _default_dtype(value: object) -> str:

@@ -21,8 +21,8 @@ from typing import Any
 from gslang.base.cache import digest
 from gslang.base.diagnostics import InputError
 from gslang.check.checked import CheckedProgram, Extern
+from gslang.check.limits import RuleFailed, bounded
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
-from gslang.engine.limits import RuleFailed, bounded
 
 ALLOW = "`gslc … --allow-extern` imports it, in Python `load(…, allow_extern=True)`"
 

@@ -19,11 +19,11 @@ from gslang.base.collection import no_collection
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.check.footprint import footprint
+from gslang.check.limits import RuleFailed
 from gslang.check.opsets import why_unfit
 from gslang.engine.dispatch import Dispatch, can_ever_match, shapes_of
 from gslang.engine.edits import Edits, edits_of
 from gslang.engine.first_tries import has_many_users, lazy_rewriter
-from gslang.engine.limits import RuleFailed
 from gslang.engine.lower import program_of
 from gslang.engine.outline_conditions import can_match_within, reads_kinds
 from gslang.engine.program import MatchProgram

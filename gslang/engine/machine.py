@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Set
 from typing import Any, Final
 
+from gslang.check.limits import RuleFailed
 from gslang.engine import program as mp
 from gslang.engine.backtracking import FAILED, Backtracking, Outcome, Todo, before
 from gslang.engine.candidates import place_in
@@ -32,7 +33,6 @@ from gslang.engine.conditions import (
     shared_output,
 )
 from gslang.engine.constraints import kind_fits, satisfied
-from gslang.engine.limits import RuleFailed
 from gslang.engine.own_steps import At, Enter, Inside, Leave, Link, Linked, Whole
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance, Scope, evaluate, holds

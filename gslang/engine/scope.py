@@ -13,13 +13,13 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.arithmetic import BINARY, negative
+from gslang.check.builtins import BUILTINS
 from gslang.check.checked import OWN, At, CheckedRule, First, Own, Place, Prev, Value
+from gslang.check.limits import bounded, collected, numbers, run_over, sliced
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.arithmetic import BINARY, negative
-from gslang.engine.builtins import BUILTINS
 from gslang.engine.externs import caller
-from gslang.engine.limits import bounded, collected, numbers, run_over, sliced
 from gslang.engine.rounds import work_of_round
 from gslang.engine.uses import surroundings
 from gslang.engine.values import COMPARE, FAILURES, plain, read_attribute, truth

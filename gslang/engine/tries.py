@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final, TypeVar
 
-from gslang.engine.limits import LimitExceeded
+from gslang.check.limits import LimitExceeded
 from gslang.graph.graph import Graph
 
 T = TypeVar("T")

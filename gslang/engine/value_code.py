@@ -14,14 +14,14 @@ from typing import Any
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.arithmetic import BINARY, add, multiply, negative, subtract
+from gslang.check.builtins import BUILTINS
+from gslang.check.limits import bounded, collected, numbers, run_over, sliced
 from gslang.dialect.onnx.versions import opset_for
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine import values
-from gslang.engine.arithmetic import BINARY, add, multiply, negative, subtract
-from gslang.engine.builtins import BUILTINS
 from gslang.engine.constraints import equals_elements, equals_rounded
 from gslang.engine.externs import caller
-from gslang.engine.limits import bounded, collected, numbers, run_over, sliced
 from gslang.engine.rounds import work_of_round
 from gslang.engine.uses import surroundings
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from gslang.check.arithmetic import FAILURES as FAILURES
+from gslang.check.limits import measured
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
-from gslang.engine.limits import measured
 from gslang.graph.graph import CONST, PROJ, Graph
 from gslang.graph.scalar import Scalar, round_float32
-
-# What a failing evaluation may raise; all of it means "unknown".
-FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
 
 
 def truth(value: object) -> bool:

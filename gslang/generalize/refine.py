@@ -16,9 +16,9 @@ from gslang.base.deadline import NO_TIME, SECONDS, Deadline, deadline, in_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.check import checked as ir
+from gslang.check.limits import RuleFailed
 from gslang.check.walks import walk
 from gslang.dialect.load import require_inference
-from gslang.engine.limits import RuleFailed
 from gslang.fmt.format_source import layout
 from gslang.generalize.candidates import named_nodes
 from gslang.generalize.checking import PLAIN, Checking

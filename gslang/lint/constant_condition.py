@@ -12,6 +12,7 @@ from gslang.base.diagnostics import Fix, Label
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.decided import UNKNOWN, decided
+from gslang.check.limits import LimitExceeded
 from gslang.check.walks import dimension_of, field_of
 from gslang.check.walks import walk as values_in
 from gslang.engine.scope import Scope, evaluate
@@ -226,7 +227,7 @@ def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
             return UNKNOWN
         try:
             return evaluate(part, Scope(rule, Graph(rule.dialect.name, ""), []))
-        except FAILURES:
+        except (*FAILURES, LimitExceeded):
             return UNKNOWN
 
     if any(isinstance(part, ir.Const) and part.name is not None for part in values_in(value)):

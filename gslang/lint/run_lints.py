@@ -100,7 +100,7 @@ def _state() -> str:
 def _lint(
     source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None
 ) -> list[Finding]:
-    from gslang.engine.limits import counted_work
+    from gslang.check.limits import counted_work
     from gslang.engine.meaning import with_meanings
     from gslang.lint.family_findings import once_for_families
     from gslang.lint.linted_file import linted_file

@@ -6,6 +6,7 @@ An open text stands for its file wherever another file imports it.
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -19,6 +20,7 @@ from gslang.base.rule_files import rule_files
 from gslang.base.source import Source, Span
 from gslang.check.check import Module
 from gslang.check.imports import Importer
+from gslang.check.limits import RuleFailed
 from gslang.lint.configuration import Configuration, find_configuration
 from gslang.lint.linted_file import Finding
 from gslang.lint.selectors import selected_codes
@@ -28,6 +30,7 @@ from gslang.lsp.linting import COSTLY, lint
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import read_source
 
+_LOG = logging.getLogger(__name__)
 _MOST_FILES = 5000
 _PASSED_OVER = ("node_modules", "build", "dist", "__pycache__")
 
@@ -136,7 +139,11 @@ class Store:
         if known is not None and known[0] is analysis and known[1] == selected:
             lints: list[Finding] = known[2]
         else:
-            lints = lint(analysis, selected, costly)
+            try:
+                lints = lint(analysis, selected, costly)
+            except RuleFailed as error:  # what it is about may be mended in the next version
+                _LOG.warning("lints of %s do not run: %s", document.name, error)
+                lints = []
             if costly:
                 document.memo["lints"] = (analysis, selected, lints)
             elif known is not None:

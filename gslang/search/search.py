@@ -11,9 +11,9 @@ from math import inf, isfinite
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
+from gslang.check.limits import counted_work, uncounted_work
 from gslang.check.opsets import why_unfit
 from gslang.dialect.dialect import Dialect
-from gslang.engine.limits import counted_work, uncounted_work
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.known_calls import operands_to_attributes, prepared_copy

@@ -29,11 +29,11 @@ from gslang.base.deadline import NO_TIME, deadline, in_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
+from gslang.check.limits import RuleFailed
 from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
 from gslang.engine.externs import ALLOW
-from gslang.engine.limits import RuleFailed
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.inner_graph import READ

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import gslang
+from gslang.check.limits import LimitExceeded
 from gslang.engine import machine
-from gslang.engine.limits import LimitExceeded
 from gslang.engine.lower import program_of
 from gslang.graph.builder import Builder
 from tests.engine.test_why_not import RELAY, x_of

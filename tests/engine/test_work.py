@@ -6,10 +6,10 @@ import pytest
 
 import gslang
 from gslang.base.source import Source
+from gslang.check import limits
 from gslang.check.check import check_source
+from gslang.check.limits import LimitExceeded, counted_work, spend, uncounted_work
 from gslang.discover.implied import implied
-from gslang.engine import limits
-from gslang.engine.limits import LimitExceeded, counted_work, spend, uncounted_work
 from gslang.engine.rounds import work_of_round
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph

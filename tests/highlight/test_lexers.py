@@ -100,9 +100,9 @@ def test_words_come_from_the_grammar() -> None:
 
 
 def test_names_are_those_of_the_checker() -> None:
+    from gslang.check.builtins import BUILTINS
     from gslang.check.context import BUILTIN_ARGUMENTS, FUNCTIONS, USES
     from gslang.check.context import KINDS as CHECKED
-    from gslang.engine.builtins import BUILTINS
     from gslang.engine.uses import FACTS
 
     assert set(words.KINDS) | {"op"} == set(CHECKED)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.arithmetic import BINARY
 from gslang.check.walks import against_constant, conjuncts, is_field, readings, walk
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.arithmetic import BINARY
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals

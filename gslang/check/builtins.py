@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from gslang.check.arithmetic import add, multiply
+from gslang.check.limits import bounded, concatenated, measured, numbers, zipped
 from gslang.dialect import tensor_type
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
-from gslang.engine.arithmetic import add, multiply
-from gslang.engine.limits import bounded, concatenated, measured, numbers, zipped
 
 
 def _sum(items: Sequence[object]) -> Any:

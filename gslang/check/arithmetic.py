@@ -10,8 +10,11 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gslang.check.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, power_worked, too_long
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.engine.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, power_worked, too_long
+
+# What a failing evaluation may raise; all of it means "unknown".
+FAILURES = (UnknownValue, ArithmeticError, LookupError, ValueError, TypeError, AttributeError, MemoryError)
 
 
 def add(a: Any, b: Any) -> Any:

@@ -1,0 +1,61 @@
+"""Numbers that a graph's attributes and constants cannot have are not written as others: the rule does not
+apply.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from gslang.base.source import Source
+from gslang.check.check import check_source
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.build import BuildError, add_constant
+from gslang.engine.fixed_point import run_to_fixed_point
+from gslang.graph.graph import CONST, Graph
+from tests.engine.readable import readable_only
+
+pytestmark = pytest.mark.usefixtures("code_at_once")
+
+
+def relu(dialect: str, operator: str) -> Graph:
+    graph = Graph(dialect)
+    x = graph.add_input("x", TensorType((1, 2, 3, 4), "float32"))
+    y = graph.add(operator, (x,), {})
+    graph.types[y] = TensorType((1, 2, 3, 4), "float32")
+    graph.set_outputs([y])
+    return graph
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("number", "applies"), [("1e39", False), ("10 ** 400", False), ("1e38", True), ("1e308 * 10", True)]
+)
+def test_no_number_becomes_infinite(number: str, applies: bool, readable: bool) -> None:
+    program = check_source(Source("o.gsl", f"rule r(x): nn.relu(x) => x * ({number});"))
+    assert program.ok
+    graph = relu("relay", "nn.relu")
+    with readable_only() if readable else nullcontext():
+        run_to_fixed_point(graph, list(program.rules.values()))
+    assert any(graph.op[node] is CONST for node in graph.ordered()) is applies
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(("size", "applies"), [("9223372036854775807 + x.ndim", False), ("x.ndim", True)])
+def test_no_integer_has_more_than_64_bits(size: str, applies: bool, readable: bool) -> None:
+    program = check_source(Source("o.gsl", f"dialect onnx; rule r(x): Relu(x) => LRN(x, size = {size});"))
+    assert program.ok, program.diagnostics
+    graph = relu("onnx", "Relu")
+    with readable_only() if readable else nullcontext():
+        run_to_fixed_point(graph, list(program.rules.values()))
+    assert any(graph.op[node] == "LRN" for node in graph.ordered()) is applies
+
+
+def test_arrays_have_overflowed_before() -> None:
+    graph = Graph("relay")
+    node = add_constant(graph, np.array([np.inf], np.float32), "float32")
+    assert np.isinf(graph.value(node)).all()
+    with pytest.raises(BuildError, match="float16: numbers are not rounded to infinite ones"):
+        add_constant(graph, (1.0, 65520), "float16")
