@@ -141,7 +141,7 @@ class Store:
         else:
             try:
                 lints = lint(analysis, selected, costly)
-            except RuleFailed as error:  # what it is about may be mended in the next version
+            except RuleFailed as error:  # the next version may not have it
                 _LOG.warning("lints of %s do not run: %s", document.name, error)
                 lints = []
             if costly:
