@@ -182,6 +182,19 @@ def test_modules_of_one_name_in_two_folders(tmp_path: Path) -> None:
     assert found == [1, 0] and str(tmp_path / "a") not in sys.path
 
 
+def test_an_array_may_have_no_dimensions(tmp_path: Path) -> None:
+    rules = written(tmp_path, "def itself(v):\n    return v\n", """## A constant that Python computes.
+@extern("npu:itself")
+fn itself(v: array) -> array;
+## Itself.
+@once
+rule r(x, k: const) { y = x * k; y => x * const(value = itself(k.value), dtype = k.dtype) }
+test "a number" for r { x: input float32[2]; x * 2.0 => x * 2.0 }
+test "a vector" for r { x: input float32[2]; x * (1.0, 2.0) => x * (1.0, 2.0) }
+""")
+    assert main(["test", rules, "--allow-extern"]) == 0
+
+
 def test_not_known_is_unknown(tmp_path: Path) -> None:
     """What is unknown is never given to Python; None means that it does not know."""
     python = (

@@ -198,7 +198,8 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: object) -> A
         raise ExternFailed(
             message, path=str(extern.span), help="return None if the answer is unknown"
         ) from None
-    result = _plain(result)
+    if extern.result != "array":  # a 0-d array is one, not a number
+        result = _plain(result)
     if result is None:
         raise UnknownValue(f"`{extern.name}` returned None: unknown")
     if not _fits(extern.result, result):
