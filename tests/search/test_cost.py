@@ -117,12 +117,28 @@ def test_a_table_in_a_file(tmp_path: Path) -> None:
     assert cost(c.finish(c.call("softmax", c.input("y", (2, 3)), axis=0)), str(path)).cost == 7
 
 
+def test_attributes_are_json_in_a_table(tmp_path: Path) -> None:
+    path = tmp_path / "t.tsv"
+    path.write_text(
+        "op\tinput_shapes\tattrs\tcost\nnn.relu\t2x3\t{}\t7\n"
+        'nn.pad\t2x3\t{"pad_width": [[0, 1], [0, 1]], "pad_mode": "edge"}\t5\n'
+    )
+    b = Builder(RELAY)
+    assert cost(b.finish(b.call("nn.relu", b.input("x", (2, 3)))), str(path)).cost == 7
+    padded = b.call("nn.pad", b.input("y", (2, 3)), pad_width=((0, 1), (0, 1)), pad_mode="edge")
+    assert cost(b.finish(padded), str(path)).cost == 5
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", ":1:1: expected a header"), ("op\tcost\n", ":1:1: expected a header"),
         (TABLE.replace("0.003", "fast"), ":3:15: `fast` is not a cost"),
         (TABLE.replace("0.003", "-1"), ":3:15: `-1` is not a cost"),
+        (
+            'op\tinput_shapes\tattrs\tcost\nsoftmax\t2x3\t{"axis":}\t7\n',
+            ":2:13: `attrs` is not JSON: Expecting value",
+        ),
         (
             TABLE + "Relu\t64x1024\t\t0.5\t\n",
             ":4:1: `Relu` with these shapes and attributes has a different cost above",

@@ -44,7 +44,7 @@ class FileTable:
     def cost(self, call: Call) -> float:
         """Raises `UnknownCost` for a call that the file has no line for."""
         shapes = ";".join(_shapes(call.operands))
-        found = self.costs.get((call.operator, shapes, _own_attributes(call)))
+        found = self.costs.get((call.operator, shapes, _as_key(call.attrs)))
         if found is None and self.taso:
             if call.operator in _FREE_IN_TASO:
                 return 0.0
@@ -67,10 +67,22 @@ def _shapes(types: tuple[Type | None, ...]) -> list[str]:
     return result
 
 
-def _own_attributes(call: Call) -> str:
-    return (
-        json.dumps(dict(sorted(call.attrs.items())), separators=(",", ":"), default=str) if call.attrs else ""
-    )
+def _as_key(attrs: Mapping[str, object]) -> str:
+    """Attributes as a text, in one order and one spelling; "" for none."""
+    return json.dumps(dict(sorted(attrs.items())), separators=(",", ":"), default=str) if attrs else ""
+
+
+def _read_attributes(text: str, path: str, place: str) -> str:
+    """The key of attributes in a file: of a JSON object, or of TASO's parameters, separated by commas."""
+    if not text.strip().startswith("{"):
+        return text.replace(" ", "")
+    try:
+        return _as_key(json.loads(text))
+    except (ValueError, RecursionError) as error:
+        raise InputError(
+            f"`attrs` is not JSON: {error}", path=path, place=place,
+            help='attributes are an object, `{"axis":1}`; none are `{}`, or an empty column',
+        ) from None
 
 
 def _in_taso(call: Call) -> tuple[str, str]:
@@ -153,12 +165,12 @@ def read_table(path: str) -> FileTable:
         except ValueError:
             cost = -1.0
         if not isfinite(cost) or cost < 0:
-            column = sum(len(f) + 1 for f in fields[: header.index(price)]) + 1
             raise InputError(
                 f"`{row[price]}` is not a cost: expected a number from 0", path=path,
-                place=f"{number}:{column}",
+                place=f"{number}:{_column(fields, header, price)}",
             )
-        key = (row["op"], row["input_shapes"].replace(" ", ""), row.get("attrs", "").replace(" ", ""))
+        attrs = _read_attributes(row.get("attrs", ""), path, f"{number}:{_column(fields, header, 'attrs')}")
+        key = (row["op"], row["input_shapes"].replace(" ", ""), attrs)
         if costs.setdefault(key, cost) != cost:
             raise InputError(
                 f"`{row['op']}` with these shapes and attributes has a different cost above", path=path,
@@ -167,3 +179,8 @@ def read_table(path: str) -> FileTable:
     return FileTable(
         Path(path).name, costs, "ms" if price == "min_ms" else "", any(key[0] in _TASO for key in costs)
     )
+
+
+def _column(fields: list[str], header: list[str], name: str) -> int:
+    """Where a column begins in a line, from 1."""
+    return 1 + sum(len(f) + 1 for f in fields[: header.index(name)]) if name in header else 1
