@@ -92,7 +92,41 @@ def test_a_broken_json_file(file: Path, tmp_path: Path, capsys: pytest.CaptureFi
     table = tmp_path / "scales.json"
     table.write_text('{"a": 0.5,\n  }')
     assert main(["check", str(file), "--define", f"scales=@{table}"]) == 3
-    assert "scales.json:2:3" in capsys.readouterr().err
+    assert "scales.json:2:3: this is not JSON: illegal trailing comma" in _plain(capsys.readouterr().err)
+    for data, told in (
+        (b'{"a": "\xe9"}', "scales.json:1:8: byte 0xe9 is not UTF-8"),
+        (b"[" * 100_000, "scales.json: this JSON is nested too deeply"),
+        (b'{"a": 1, "a": 2}', "scales.json: duplicate key `a`"),
+    ):
+        table.write_bytes(data)
+        assert main(["check", str(file), "--define", f"scales=@{table}"]) == 3
+        assert told in capsys.readouterr().err
+    table.write_bytes(b"\xef\xbb\xbf" + b'{"a": 0.5, "b": 2}')
+    assert main(["check", str(file), "--define", f"scales=@{table}"]) == 0
+
+
+def _plain(text: str) -> str:
+    """A message of `json` as newer versions of Python word it."""
+    return text.replace(
+        "expecting property name enclosed in double quotes", "illegal trailing comma before end of object"
+    )
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        (["threshold"], "expected NAME=VALUE"), (["treshold=1"], "did you mean `threshold`?"),
+        (["rate=1", "rate=2"], "gives `rate` twice"), (["scales=@"], "the name of the file is missing"),
+    ],
+)
+def test_misuse(given: list[str], told: str, file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(file), *[word for text in given for word in ("--define", text)]]) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_key_is_given_once(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(file), "--define", 'scales={"a": 1, "a": 2}']) == 3
+    assert "--define scales: duplicate key `a`" in capsys.readouterr().err
 
 
 def test_explained_with_values(file: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,9 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from gslang.base.decode import decoded
 from gslang.base.diagnostics import InputError
 from gslang.base.file_errors import file_errors
-from gslang.base.read_file import read_text
+from gslang.base.read_file import read_bytes
+from gslang.cli.main import Refusal
 from gslang.cli.option_types import positive
 
 if TYPE_CHECKING:
@@ -43,18 +45,27 @@ def add_define_option(parser: argparse.ArgumentParser) -> None:
 
 
 def defines_of(options: argparse.Namespace) -> dict[str, object]:
-    """The values that `--define` gives to parameters of rule files. Raises `InputError`."""
+    """The values that `--define` gives to parameters of rule files. Raises `Refusal` for what is no value of
+    a parameter, and `InputError` for a file that has none."""
     found: dict[str, object] = {}
     for given in getattr(options, "define", ()):
         name, equals, text = given.partition("=")
         if not equals or not name.isidentifier():
-            raise InputError(
+            raise _misused(
                 f"--define {given}: expected NAME=VALUE",
-                help="--define threshold=128, --define scales=@scales.json",
+                "--define threshold=128, --define scales=@scales.json",
             )
         if name in found:
-            raise InputError(f"--define gives `{name}` twice", help="remove one of them")
-        found[name] = _json_file(text[1:]) if text.startswith("@") else _json_or_text(text)
+            raise _misused(f"--define gives `{name}` twice", "remove one of them")
+        if text == "@":
+            raise _misused(f"--define {given}: the name of the file is missing", f"--define {name}=@FILE")
+        try:
+            found[name] = _json_file(text[1:]) if text.startswith("@") else _json_or_text(text)
+        except _KeyTwice as error:
+            where = f"{text[1:]}: " if text.startswith("@") else ""
+            raise InputError(
+                f"--define {name}: {where}duplicate key `{error.key}`", help="remove one of the two"
+            ) from None
         try:
             json.dumps(found[name], ensure_ascii=False).encode()
         except UnicodeEncodeError:
@@ -65,18 +76,47 @@ def defines_of(options: argparse.Namespace) -> dict[str, object]:
     return found
 
 
+def _misused(message: str, help: str) -> Refusal:
+    return Refusal(f"gslc: {message}\n  help: {help}\n")
+
+
+class _KeyTwice(Exception):
+    """An object that has a key twice."""
+
+    def __init__(self, key: str) -> None:
+        super().__init__(key)
+        self.key = key
+
+
+def _object(items: list[tuple[str, object]]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for key, value in items:
+        if key in found:
+            raise _KeyTwice(key)
+        found[key] = value
+    return found
+
+
 def _json_file(path: str) -> object:
+    with file_errors(path, "cannot be read"):
+        data = read_bytes(path)
+    text = decoded(data, path)
+    help = "--define NAME=@FILE reads a JSON file"
     try:
-        with file_errors(path, "cannot be read"):
-            return json.loads(read_text(path))
-    except (ValueError, RecursionError) as error:
-        at = f"{path}:{error.lineno}:{error.colno}" if isinstance(error, json.JSONDecodeError) else path
-        raise InputError("this is not JSON", path=at, help="--define NAME=@FILE reads a JSON file") from None
+        return json.loads(text, object_pairs_hook=_object)
+    except json.JSONDecodeError as error:
+        said = error.msg[:1].lower() + error.msg[1:]
+        at = f"{path}:{error.lineno}:{error.colno}"
+        raise InputError(f"this is not JSON: {said}", path=at, help=help) from None
+    except RecursionError:
+        raise InputError("this JSON is nested too deeply", path=path, help=help) from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise InputError(f"this JSON cannot be read: {error}", path=path, help=help) from None
 
 
 def _json_or_text(text: str) -> object:
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_object)
     except (ValueError, RecursionError):
         return text
 
@@ -127,9 +167,9 @@ def load_rules(
         if name not in rules.parameters:
             guess = did_you_mean(name, rules.parameters)
             listed = ", ".join(rules.parameters) or "none"
-            raise InputError(
+            raise _misused(
                 f"--define: the rules have no parameter `{name}`",
-                help=f"did you mean `{guess}`?" if guess else f"parameters: {listed}",
+                f"did you mean `{guess}`?" if guess else f"parameters: {listed}",
             )
     return rules
 

@@ -11,7 +11,7 @@ from gslang.fmt.format_source import format_source
 
 @pytest.mark.parametrize("text", [
     "rule r(x): nn.relu(x) => nn.relu(repeat(x, repeats = 2, axis = 0));",
-    "rule r(x): repeat(x, repeats = 2, axis = 0) => concatenate((repeat(x, repeats = 2, axis = 0), x), axis = 0);",
+    "rule r(x): repeat(x, repeats = 2, axis = 0) => exp((repeat(x, repeats = 2, axis = 0)));",
     "rule r(x, repeat): nn.relu(repeat) + x + nn.relu(repeat) => nn.relu(repeat) + x;",
     "rule unchanged(unchanged): exp(nn.relu(unchanged)) => nn.relu(unchanged);",
     "rule r(chain, from): nn.relu(chain) + nn.relu(from) => nn.relu(from) + nn.relu(chain);",
