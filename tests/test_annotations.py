@@ -279,3 +279,28 @@ def test_every_word_of_the_language_names_one(word: str) -> None:
     (made,) = [n for n in after.nodes() if after.is_call(n) and after.op[n] == "exp"]
     assert dict(annotations_of(after, made)) == {"stage": 1, word: 2}
     assert layout(text) == text
+
+
+def test_texts_without_a_place_for_it_say_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rules, before, after = tmp_path / "r.gsl", tmp_path / "g.json", tmp_path / "h.json"
+    rules.write_text(RULE)
+    before.write_text(SMALL)
+    assert main(["apply", str(rules), str(before), "-o", str(tmp_path / "h.relay")]) == 0
+    warning = "warning: Relay text cannot represent what is attached to nodes: `backend`, `stage`, "
+    assert capsys.readouterr().err.count(warning) == 1
+    assert main(["apply", str(rules), str(before), "-o", str(after)]) == 0
+    assert "warning" not in capsys.readouterr().err
+    assert main(["convert", str(after), "-o", str(tmp_path / "i.relay")]) == 0
+    assert capsys.readouterr().err.count(warning) == 1
+
+
+def test_so_does_the_text_form_of_onnx(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("onnx")
+    rules, model = tmp_path / "r.gsl", tmp_path / "m.onnxtxt"
+    rules.write_text('dialect onnx; @attach(backend = "npu") rule r(x): Tanh(x) => Exp(Neg(x));')
+    model.write_text(
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2, 3] x) => (float[2, 3] y) { y = Tanh (x) }'
+    )
+    assert main(["apply", str(rules), str(model), "-o", str(tmp_path / "o.onnxtxt")]) == 0
+    warning = "warning: ONNX's text form cannot represent what is attached to nodes: `backend`"
+    assert capsys.readouterr().err.count(warning) == 1

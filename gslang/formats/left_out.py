@@ -5,21 +5,33 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
+from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import LEAVES, Graph
 
 _SHOWN: Final = 3  # names in a message
+_TEXTS: Final = {"relay": "Relay text", "onnxtxt": "ONNX's text form"}
 
 
 def left_out(graph: Graph, format: str) -> list[str]:
     """A message for each kind of thing that was read and is not written; none for pictures, which leave out
     what they please.
     """
-    if format not in ("json", "relay", "onnx"):
+    if format not in ("json", "relay", "onnx", "onnxtxt"):
         return []
+    found = list(_attached(graph, _TEXTS[format])) if format in _TEXTS else []
     # what was read from a format has loaded it already
     if format != "relay" and "relay" in graph.meta:
-        return list(_of_relay(graph))
-    return list(_of_onnx(graph)) if format != "onnx" and "onnx" in graph.meta else []
+        found += _of_relay(graph)
+    if format not in ("onnx", "onnxtxt") and "onnx" in graph.meta:
+        found += _of_onnx(graph)
+    return found
+
+
+def _attached(graph: Graph, format: str) -> Iterator[str]:
+    """What rules have attached to nodes, in a format that has no place for it."""
+    names = dict.fromkeys(name for node in graph.nodes() for name in annotations_of(graph, node))
+    if names:
+        yield f"{format} cannot represent what is attached to nodes: {_listed(names)}"
 
 
 def _of_relay(graph: Graph) -> Iterator[str]:
