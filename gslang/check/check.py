@@ -62,6 +62,15 @@ def check_bytes(name: str, data: bytes, importer: Importer | None = None) -> ir.
     return check_source(source, importer)
 
 
+def check_unreadable(file: tuple[Path, str]) -> ir.CheckedProgram:
+    """The program of a file that cannot be read, and why: a finding."""
+    name, why = str(file[0]), file[1]
+    return _nothing(name, Diagnostic(
+        "E0101", f"the file cannot be read: {why}", Label(Span(Source(name, ""), 0, 0)),
+        help="remove it, or make it readable",
+    ))
+
+
 def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:
     return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (), (problem,))
 

@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from gslang.base.cache import cached
+from gslang.base.file_errors import reason_of
 from gslang.base.read_file import read_bytes
 from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
@@ -45,7 +46,36 @@ def load_module(
     """
     paths = find_module(name) if name.startswith("std.") or name == "std" else _files(Path(name))
 
-    contents = [read_bytes(path) for path in paths]  # once: a pipe gives it once
+    contents, unreadable = _contents(name, paths)  # once: a pipe gives it once
+    paths = [path for path in paths if path not in unreadable]
+    if unreadable:
+        from gslang.check.check import check_unreadable
+
+        return [*_checked(name, paths, contents, parsed, defines), *map(check_unreadable, unreadable.items())]
+    return _checked(name, paths, contents, parsed, defines)
+
+
+def _contents(name: str, paths: list[Path]) -> tuple[list[bytes], dict[Path, str]]:
+    """What the files contain; the files of a folder that cannot be read, and why."""
+    contents, unreadable = [], {}
+    for path in paths:
+        try:
+            contents.append(read_bytes(path))
+        except OSError as error:
+            if path == Path(name):
+                raise
+            unreadable[path] = reason_of(error)
+    return contents, unreadable
+
+
+def _checked(
+    name: str,
+    paths: list[Path],
+    contents: list[bytes],
+    parsed: dict[Source, Parsed] | None,
+    defines: Mapping[str, object],
+) -> list[CheckedProgram]:
+    """The programs of files, in their order."""
 
     def check() -> list[CheckedProgram]:
         from gslang.check.check import check_bytes, check_module

@@ -39,7 +39,11 @@ def run(options: argparse.Namespace) -> int:
     gc.set_threshold(200_000, 50, 100)
     worst = ExitCode.FINE
     for path in _files(options.files):
-        worst = max(worst, _one(path, options))
+        try:
+            worst = max(worst, _one(path, options))
+        except InputError as error:  # of this file: the others are formatted all the same
+            sys.stderr.write(f"gslc: {error}\n")
+            worst = max(worst, ExitCode.BAD_INPUT)
     return worst
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
@@ -153,6 +154,8 @@ def _paths(names: Sequence[str]) -> list[str] | None:
             found.append(name)
         else:
             return None
+    if not all(map(os.path.isfile, found)):  # links to nowhere, told with all other findings
+        return None
     return list(dict.fromkeys(found))
 
 

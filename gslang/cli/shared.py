@@ -154,6 +154,11 @@ def load_rules(
         except FileNotFoundError as error:
             if Path(name).exists():  # it is another file that has gone meanwhile
                 raise InputError(f"cannot be read: {error}", path=name) from None
+            if Path(name).is_symlink():
+                raise InputError(
+                    f"this link leads nowhere: it names `{os.readlink(name)}`", path=name,
+                    help="remove the link, or create the file",
+                ) from None
             raise InputError(
                 "no such rule file", path=name, help=_meant(name, module_names())
             ) from None
