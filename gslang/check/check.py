@@ -86,7 +86,7 @@ def check_module(source: Source, importer: Importer) -> Module:
     passes: dict[str, ir.CheckedPass] = {}
     functions: dict[str, n.FnDecl | n.ParamDecl] = {}
     operators: list[Signature] = []
-    broken: set[str] = set()
+    broken = set(parsed.lost)
     with importer.reading(source.name):
         for item in program.items:
             if isinstance(item, n.Use):
@@ -96,9 +96,10 @@ def check_module(source: Source, importer: Importer) -> Module:
     functions.update(own_functions)
     if operators:
         dialect = dialect.with_operators(operators)
+    names = [item.name.id for item in program.items if isinstance(item, n.OpDecl)]
     for item in program.items:
         if isinstance(item, n.OpDecl):
-            signature, problems = declared(item, dialect, functions)
+            signature, problems = declared(item, dialect, functions, names)
             found += problems
             operators.append(signature)
             dialect = dialect.with_operators((signature,))

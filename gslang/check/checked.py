@@ -12,7 +12,7 @@ Reading conventions: "slot" is the graph node that a pattern node matched; an *i
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import field
 
 from gslang.base.diagnostics import Diagnostic
@@ -106,6 +106,13 @@ class CheckedRule(_WithFootprint):
 def attaches(rule: CheckedRule) -> bool:
     """True if a rule attaches something to operators that it creates."""
     return any(target.attached for target in rule.target.calls)
+
+
+def is_lost(name: str, broken: Collection[str]) -> bool:
+    """True if a name is that of a rule or pass with an error, or of a rule of such a family: what names it
+    is not judged.
+    """
+    return name in broken or name.partition("[")[0] in broken
 
 
 def called(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:

@@ -211,6 +211,8 @@ class Lowering:
     in_a_rule: str | None = None  # the same on this side of a rule, or in a declaration
     broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
+    of_target: frozenset[str] = frozenset()  # names that the target will bind, while the source is lowered
+    not_yet: frozenset[str] = frozenset()  # operators that the file declares here or further down
 
     # ── findings ──
 
@@ -324,6 +326,7 @@ class Lowering:
         guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
         hint = (
             "the statement that names it comes later: put it first" if name in self.below
+            else "the target names it, and a source reads only what it names itself" if name in self.of_target
             else f"did you mean `{guess}`?" if guess
             else f'data types are strings: `"{name}"`' if dtype_exists(name)
             else self.if_unknown or self.in_a_rule

@@ -8,7 +8,7 @@ meaning never goes in circles.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.suggest import did_you_mean
@@ -33,15 +33,20 @@ _FORMS = {
 
 
 def check_meaning(
-    decl: n.OpDecl, signature: Signature, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl]
+    decl: n.OpDecl,
+    signature: Signature,
+    dialect: Dialect,
+    functions: Mapping[str, n.FnDecl | n.ParamDecl],
+    declared: Iterable[str],
 ) -> tuple[ir.Meaning | None, list[Diagnostic]]:
     """The meaning, or None if the declaration has none or it has an error; and all findings.
 
-    `dialect` has the operators declared so far, without this one.
+    `dialect` has the operators declared so far, without this one; `declared`: all that the file declares.
     """
     if not decl.meaning:
         return None, []
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)
+    lowering.not_yet = frozenset(declared) - dialect.operators.keys()
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
         lowering.bind(
             parameter.name, patterns.leaf(lowering, parameter.span, "any", (), name=operand.name),

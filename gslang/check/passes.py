@@ -88,7 +88,7 @@ class _Expansion:
             return _one(ir.Step((), name))
         if meant := ir.called(self.rules, name):
             return _one(ir.Step(meant))
-        if name in self.broken:
+        if ir.is_lost(name, self.broken):
             return _one(ir.Step((name,)))
         if name in (chain_names := [one.id for one in chain]):
             self._circle([*chain[chain_names.index(name) + 1 :], part])

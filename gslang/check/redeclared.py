@@ -7,7 +7,7 @@ dialect's domains, for which rules must hold.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -24,14 +24,14 @@ from gslang.syntax import nodes as n
 
 
 def declared(
-    item: n.OpDecl, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl]
+    item: n.OpDecl, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], names: Iterable[str]
 ) -> tuple[Signature, list[Diagnostic]]:
     """The signature of a file's declaration, with its meaning; and all findings.
 
-    `dialect` has the operators declared so far, without this one.
+    `dialect` has the operators declared so far, without this one; `names`: of all that the file declares.
     """
     signature, found = signature_of(item)
-    meaning, more = check_meaning(item, signature, dialect, functions)
+    meaning, more = check_meaning(item, signature, dialect, functions, names)
     found += more
     known = load_dialect(dialect.name).get(signature.name)
     if known is not None:

@@ -33,6 +33,7 @@ def check_rule(
     lowering = Lowering(dialect, functions, [], resolve)
     marks = rule_annotations.read(lowering, rule)
     lowering.in_a_rule = "an input is declared in parentheses after the rule's name"
+    lowering.of_target = frozenset(statement.name.id for statement in rule.target.statements)
     inputs = [node for item in rule.inputs if (node := lower_input(lowering, item)) is not None]
     lower_statements(lowering, rule.source)
     outputs, output_block = source_outputs(lowering, rule.source)
@@ -95,6 +96,7 @@ def _conditions(lowering: Lowering, rule: n.Rule) -> list[tuple[n.Expr, ir.Value
 def _lower_target(lowering: Lowering, rule: n.Rule) -> list[int]:
     """The target's outputs, after its statements and annotations."""
     lowering.side = "target"
+    lowering.of_target = frozenset()
     lowering.in_a_rule = "a target can use inputs and names bound in the source"
     made = lower_statements(lowering, rule.target)
     results = target_outputs(lowering, rule.target)
@@ -196,6 +198,11 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
                 if isinstance(what, BlockOf):
                     hint = "name the node of its template that is the output: `*branch.conv`"
                     lowering.stop("E0607", "the nodes of a block need a template name", item.span, hint)
+                if not isinstance(what, NodesOf):
+                    lowering.stop(
+                        "E0607", "a tuple is not spread over the outputs of a source", item.span,
+                        "write its fields, which the target replaces one by one: `s.0, s.1 => …`",
+                    )
                 lowering.stop(
                     "E0607", "a sequence is the only output of its side", item.span,
                     "write a rule whose only output it is",

@@ -35,7 +35,7 @@ def check_test(
 ) -> ir.CheckedTest | None:
     """A `test` item; None if a finding is an error."""
     name = item.rule.id
-    if not ir.called(rules, name) and name not in broken:
+    if not ir.called(rules, name) and not ir.is_lost(name, broken):
         guess = did_you_mean(name, [*rules, *ir.families(rules)])
         found.append(Diagnostic(
             "E0207", f"unknown rule `{name}`", Label(item.rule.span),

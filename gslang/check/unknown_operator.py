@@ -13,6 +13,11 @@ from gslang.syntax import nodes as n
 def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
     """Say why a name cannot be called, and what may be meant."""
     known = lowering.look_up(name)
+    if name in lowering.not_yet:
+        lowering.stop(
+            "E0301", f"operator `{name}` is not declared yet", expr.callee.span,
+            "a declaration can use the operators that are declared before it, not itself",
+        )
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
     )

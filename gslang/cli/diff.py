@@ -35,7 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.dialect.load import load_dialect
     from gslang.graph.compare import count_calls, differences
 
-    refuse_two_stdins(options.a, options.b)
+    refuse_two_stdins(options.a, options.b, "the two graphs")
     if options.output not in (None, "-"):
         refuse_output(options.output)
     if wrong := shared_file(

@@ -29,13 +29,16 @@ def inputs_for(
     Raises `InputError` for a file that does not fit the graph, `EvaluationError` if the graph runs with no
     size that is tried.
     """
-    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooMuchMemoryError
+    from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooLargeError, TooMuchMemoryError
     from gslang.evaluate.random_inputs import random_inputs
 
     given = {} if options.inputs is None else dict(fitting_inputs(graph, options.inputs))
     known = _sizes(graph, given, sizes, options.inputs)
     if not _has_open_sizes(graph, known, given):
-        return {**random_inputs(graph, options.seed, known, given=given), **given}
+        try:
+            return {**random_inputs(graph, options.seed, known, given=given), **given}
+        except TooLargeError as error:
+            raise EvaluationError(f"{error}; give it with --inputs or --params") from None
     reason: EvaluationError | None = None
     for k, chosen in enumerate(_choices()):
         try:

@@ -13,12 +13,10 @@ from pathlib import Path
 from gslang.base.diagnostics import InputError
 
 
-def refuse_two_stdins(first: str, second: str | None) -> None:
-    """Raises `InputError` if both the rules and the graph are to come from standard input."""
+def refuse_two_stdins(first: str, second: str | None, both: str = "the rules and the graph") -> None:
+    """Raises `InputError` if both are to come from standard input."""
     if first == "-" == second:
-        raise InputError(
-            "the rules and the graph cannot both come from standard input", help="give one of them as a file"
-        )
+        raise InputError(f"{both} cannot both come from standard input", help="give one of them as a file")
 
 
 def refuse_graph_output(options: argparse.Namespace) -> None:

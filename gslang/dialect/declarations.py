@@ -27,7 +27,7 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
     names: set[str] = set()
     for parameter in decl.parameters:
         if parameter.name.id in names:
-            error(f"`{parameter.name.id}` is declared twice", parameter)
+            error(f"`{parameter.name.id}` is declared twice", parameter, "choose another name")
         names.add(parameter.name.id)
     reader = TypeReader(
         (p.name.id for p in decl.parameters if operand_type(p) is not None),

@@ -9,6 +9,10 @@ class EvaluationError(Exception):
     """A node cannot be computed. The message names the node, its operator and what is missing."""
 
 
+class TooLargeError(EvaluationError):
+    """An input has too many elements for random ones; it can be given."""
+
+
 class TooMuchMemoryError(EvaluationError):
     """Values take more memory than the limit: larger inputs do, too, and so does another evaluator."""
 

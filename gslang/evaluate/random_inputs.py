@@ -16,7 +16,7 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
-from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.errors import EvaluationError, TooLargeError
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.graph.graph import INPUT, LEAVES, Graph
 
@@ -58,9 +58,8 @@ def random_inputs(
             for k, d in enumerate(type_.shape)
         ])
         if math.prod(shape) > most:
-            raise EvaluationError(
-                f"`{name}` is {type_}: too large for a random value (the limit is {most:,} elements; give it "
-                "with --inputs or --params)"
+            raise TooLargeError(
+                f"`{name}` is {type_}: too large for a random value (the limit is {most:,} elements)"
             )
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         try:

@@ -76,7 +76,9 @@ def plain(rule: ir.CheckedRule) -> Plain:
     if rule.dialect.name != "onnx":
         raise Refused(f"its dialect is {rule.dialect.name}, not onnx")
     for condition, why in (
-        (bool(rule.where), "it has a `where` condition"), (bool(rule.blocks), "it has an `each` template"),
+        (bool(rule.where), "it has a `where` condition"),
+        (any(block.previous is None for block in rule.blocks), "it has an `each` template"),
+        (any(block.previous is not None for block in rule.blocks), "it has a `chain`"),
         (bool(rule.variables), "it has an operator variable"),
         (rule.changes is not None, "it changes values (`@changes`)"),
         (rule.disconnected, "its outputs share nothing (`@disconnected`)"),

@@ -129,9 +129,10 @@ class _Check:
             self.dialect = self._kept(
                 "imported operators", tuple(operators), lambda: self.dialect.with_operators(operators)
             )
+        names = tuple(item.name.id for _, item in items if isinstance(item, n.OpDecl))
         for piece, item in items:
             if isinstance(item, n.OpDecl):
-                operators.append(self._operator(piece, item))
+                operators.append(self._operator(piece, item, names))
         own_rules = self._rules(items, rules, broken)
         check_passes(program, rules, passes, broken, self.found)
         tests = [
@@ -227,12 +228,12 @@ class _Check:
         found = reachable([name for name in sorted(words) if name in self.functions], called)
         return {name: self.functions[name] for name in found}
 
-    def _operator(self, piece: Piece, item: n.OpDecl) -> Signature:
+    def _operator(self, piece: Piece, item: n.OpDecl, names: tuple[str, ...]) -> Signature:
         def compute() -> tuple[tuple[Signature, Dialect], list[Diagnostic]]:
-            signature, problems = declared(item, self.dialect, self.functions)
+            signature, problems = declared(item, self.dialect, self.functions, names)
             return (signature, self.dialect.with_operators((signature,))), problems
 
-        (signature, dialect), problems = self._of_piece(piece, item, compute)
+        (signature, dialect), problems = self._of_piece(piece, item, compute, others=names)
         self.found += problems
         self.dialect = dialect
         return signature  # type: ignore[no-any-return]
@@ -269,7 +270,7 @@ class _Check:
             problems: list[Diagnostic] = []
             return check_test(item, self.dialect, self.functions, rules, broken, problems), problems
 
-        known = bool(ir.called(rules, item.rule.id)) or item.rule.id in broken
+        known = bool(ir.called(rules, item.rule.id)) or ir.is_lost(item.rule.id, broken)
         test, problems = self._of_piece(piece, item, compute, known, tuple(rules))
         self.found += problems
         return test  # type: ignore[no-any-return]

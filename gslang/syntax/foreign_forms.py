@@ -310,6 +310,18 @@ _FORMS: Final = (
         r"[^\S\n]*\b([A-Z]\w*|nn\.\w+|com\.microsoft\.\w+)[^\S\n]+", r"(?!(?:where|for)\b)[\w(]",
         "operands are written in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
     ),
+    _form(
+        r"\bfor\b[^:;{}]*\bin\b[^:;{}]*,\s*", r"\{", "a row is missing behind the `,`",
+        "write it, or remove the `,`",
+    ),
+    _form(
+        r"\[[^\[\]]*\bfor\b[^\[\]]*", r"for\b", "a comprehension has one `for`",
+        "run over pairs, `[a + b for a, b in zip(s, t)]`, or join lists: `concat([[a, b] for a in s])`",
+    ),
+    _form(
+        r":\s*(?:input|param|const|var)\s+\w+\s*\[[\w\s,]*", r"-", "sizes are not negative",
+        "write a number from 0, or a name for a size that is not known: `float32[n, 3]`",
+    ),
     _form(r"[=(,\[]\s*", r"\{", "lists are written in brackets", "write `[1, 2]`", None, "LSQB"),
     _form(
         r"(?:[{;}]\s*)\w+\s*", r"\{", "both sides are written in one pair of braces",

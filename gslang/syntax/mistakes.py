@@ -281,12 +281,16 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return f"a choice needs `else`; {where}"
     if found == "}" and "ARROW" in expected:
         return "both sides are written in one pair of braces: `{ source => target }`"
+    if found == ";" and "REPEAT" in expected and before.endswith("}"):
+        return "no `;` is needed after `}`: remove the `;`"
     if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
         return "names consist of letters, digits and `_`"
     if expected == {"LPAR"} and before.endswith("?"):
         return "`?` stands in a call: `nn.relu?(x)`"
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
+    if expected == {"EQUAL"} and found == "}" and re.search(r"\b(?:each|chain)\b[^{}]*\{[^{}]*\Z", before):
+        return "a block has statements only, `NAME = …;`; its nodes are read outside: `*branch.conv`"
     if expected == {"IN"}:
         return "the number of instances follows `in`: `each b in 2.. { … }`"
     if "COLON" in expected and re.search(r"\brule\s+\w+\s*(?:\([^()]*\)\s*)?(?:for\b[^:{}]*)?\Z", before):

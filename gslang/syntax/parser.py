@@ -33,16 +33,20 @@ _KEYWORD = (
 )
 _ANNOTATION = r"@[ \t]*\w+(?:\s*\((?:[^()]|\([^()]*\))*\))?\s*"
 _ITEM = rf"^[ \t]*(?P<item>(?:{_ANNOTATION})+{_KEYWORD}?|{_KEYWORD})"
+_RULE_OR_PASS = re.compile(r"\b(?:rule|pass)\s+([A-Za-z_]\w*)")
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 
 @dataclass(frozen=True)
 class Parsed:
-    """`program` holds the items that could be read. `comments`: plain `#` ones too, for a formatter."""
+    """`program` holds the items that could be read. `comments`: plain `#` ones too, for a formatter. `lost`:
+    names of rules and passes that could not be read.
+    """
 
     program: n.Program
     diagnostics: tuple[Diagnostic, ...]
     comments: tuple[n.Comment, ...]
+    lost: frozenset[str] = frozenset()
 
 
 def read_source(path: str | Path) -> Source | Diagnostic:
@@ -84,8 +88,10 @@ def parse(source: Source) -> Parsed:
         ))
         text = text.replace("\0", " ")
     items: list[n.Item] = []
+    lost: set[str] = set()
     for deep, (start, end) in _too_deep(source, code):
         diagnostics.append(deep)
+        lost.update(_RULE_OR_PASS.findall(code, start, end))
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     while True:
         tree, problem, bad = _attempt(source, text, code)
@@ -102,9 +108,10 @@ def parse(source: Source) -> Parsed:
         if len(diagnostics) >= _MOST_ERRORS:
             break
         start, end = bad
+        lost.update(_RULE_OR_PASS.findall(code, start, end))
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     program = n.Program(file_doc, tuple(items), span=Span(source, 0, len(source.text)))
-    return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments)
+    return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments, frozenset(lost))
 
 
 def _attempt(

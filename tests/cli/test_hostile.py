@@ -54,6 +54,7 @@ CASES = {
     "trace into no folder": ("r.gsl g.json --trace no/t", 3, "no/t: cannot be written"),
     "report into no folder": ("r.gsl g.json --report no/r", 3, "no/r: cannot be written"),
     "both from stdin": ("- -", 3, "cannot both come from standard input"),
+    "diff, both from stdin": ("diff - -", 3, "the two graphs cannot both come from standard input"),
     "match, both from stdin": ("match - -", 3, "cannot both come from standard input"),
     "a graph for rules": (
         "g.json r.gsl", 3, "this is a graph, not a rule file\n  help: the rules come first",
@@ -243,3 +244,14 @@ def test_a_file_without_rules_cannot_be_generalized(
     monkeypatch.chdir(tmp_path)
     assert main(["generalize", "empty.gsl", "-o", "o.gsl"]) == 3
     assert capsys.readouterr().err.startswith("gslc: empty.gsl: there is no rule in this file")
+
+
+def test_an_input_too_large_for_a_test(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`test` has no option that gives values, and names none."""
+    (folder / "large.gsl").write_text(
+        "rule r(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        'test "t" for r { x: input float32[99999999999]; nn.relu(nn.relu(x)) => nn.relu(x) }\n'
+    )
+    assert main(["test", str(folder / "large.gsl")]) == 1
+    told = "".join(capsys.readouterr())
+    assert "too large for a random value (the limit is 134,217,728 elements)" in told and "--" not in told
