@@ -5,6 +5,7 @@ they lie in.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -17,6 +18,8 @@ from gslang.dialect.domain_text import domain_text, value_text
 from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
+
+NODE_KINDS: Final = ("input", "param", "const", "call", "tuple", "proj")
 
 
 def check_test(
@@ -43,6 +46,37 @@ def check_dtype(lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test) -> Non
     for part, wanted in _equalities(expr, test):
         if isinstance(wanted.value, ir.Const) and isinstance(wanted.value.value, str):
             _check_dtype(lowering, wanted.value.value, part)
+
+
+_FACTS: Final = {
+    "shape": ("a tuple of sizes", "write the sizes, `shape = (2, 3)`, and `_` for any size"),
+    "ndim": ("a number from 0", "write the number of dimensions: `ndim = 2`"),
+    "dtype": ("the name of a data type", 'write a string: `dtype = "float32"`'),
+    "value": ("a number, or a tuple of numbers", "texts are no values of constants"),
+}
+
+
+def check_fact(lowering: Lowering, field: str, expr: n.Expr | n.Star, test: ir.Test) -> None:
+    """Report each known value in a constraint on the shape, rank, data type or elements of a node that none
+    of them is."""
+    for part, wanted in _equalities(expr, test):
+        value = known(lowering, wanted.value)
+        if value is not UNKNOWN and not _is_fact(field, value):
+            what, hint = _FACTS[field]
+            lowering.error("E0501", f"`{field}` is {what}, not `{value_text(value)}`", part.span, hint)
+
+
+def _is_fact(field: str, value: object) -> bool:
+    match field:
+        case "shape":
+            return isinstance(value, tuple) and all(_is_fact("ndim", size) for size in value)
+        case "ndim":
+            return type(value) is int and value >= 0
+        case "dtype":
+            return isinstance(value, str)
+    if isinstance(value, tuple):
+        return all(_is_fact(field, item) for item in value)
+    return isinstance(value, int | float)
 
 
 def _check_dtype(lowering: Lowering, name: str, expr: n.Expr | n.Star) -> None:
@@ -164,6 +198,13 @@ def check_comparison(
         ):
             if attribute.name == "dtype":
                 _check_dtype(lowering, constant.value, expr)
+            if attribute.name == "kind" and constant.value not in NODE_KINDS:
+                guess = did_you_mean(constant.value, NODE_KINDS)
+                lowering.error(
+                    "E0313", f"`kind` cannot be `{value_text(constant.value)}`", expr.span,
+                    f'did you mean `"{guess}"`?' if guess
+                    else f"kinds of nodes: {', '.join(map(value_text, NODE_KINDS))}",
+                )
             specs = declared(lowering, attribute)
             if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
                 lowering.error(

@@ -24,6 +24,7 @@ from gslang.check.imports import Importer
 from gslang.check.parameters import settled
 from gslang.check.passes import check_passes
 from gslang.check.redeclared import declared
+from gslang.check.rule_annotations import misplaced
 from gslang.check.tests import check_test
 from gslang.dialect.declarations import NotConstant
 from gslang.dialect.dialect import Dialect
@@ -261,6 +262,7 @@ def functions_of(
                         help="choose another name",
                     ))
                     continue
+                found += misplaced(item)
                 result[name] = settled(item, defines, found)
                 continue
             found += check_function(item)

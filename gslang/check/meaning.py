@@ -18,6 +18,7 @@ from gslang.check.context import Lowering, Stop, ValueOf
 from gslang.check.externs import refuse
 from gslang.check.outputs import settle_constants
 from gslang.check.resolve import resolve
+from gslang.check.rule_annotations import misplaced
 from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import load_dialect
@@ -43,6 +44,8 @@ def check_meaning(
 
     `dialect` has the operators declared so far, without this one; `declared`: all that the file declares.
     """
+    if wrong := misplaced(decl):
+        return None, wrong
     if not decl.meaning:
         return None, []
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)

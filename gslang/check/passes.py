@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
+from gslang.check.rule_annotations import misplaced
 from gslang.syntax import nodes as n
 
 _MOST_STEPS: Final = 1_000  # of a pass, with those of the passes that it names
@@ -26,6 +27,7 @@ def check_passes(
     items = [item for item in program.items if isinstance(item, n.PassDecl)]
     expansion = _Expansion({item.name.id: item for item in items}, rules, dict(passes), broken, found)
     for item in items:
+        found += misplaced(item)
         expanded = expansion.of(item, (item.name,))
         if expanded is not None:
             passes[item.name.id] = ir.CheckedPass(

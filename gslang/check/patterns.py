@@ -18,7 +18,7 @@ from gslang.check.context import (
     ValueOf,
     branches_of,
 )  # fmt: skip
-from gslang.check.results import check_projection, told_of
+from gslang.check.results import check_projection, fields_of_split, told_of
 from gslang.syntax import nodes as n
 
 LEAF_FACTS = ("shape", "dtype", "ndim", "value")
@@ -82,6 +82,7 @@ def leaf(
             )
             continue
         test = values.test(lowering, argument.value)
+        attribute_values.check_fact(lowering, argument.name, argument.value, test)
         if argument.name == "value":
             if kind not in ("const", "any", "fixed"):
                 lowering.error(
@@ -221,7 +222,11 @@ def project(lowering: Lowering, expr: n.Expr, base: NodeOf, index: ir.Test) -> N
     wanted = ir.Constraint("index", index, expr.span)
     constraints = () if index == ir.Anything() else (wanted,)
     node = node_of(lowering, expr, base)
-    check_projection(lowering, told_of(lowering, node).results, wanted.equal_to or ir.Const(None), expr.span)
+    pattern, results = lowering.patterns[node], told_of(lowering, node).results
+    if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
+        given = {test.field: test.literal for test in pattern.tests}
+        results = fields_of_split(pattern.operators[0], given) or results
+    check_projection(lowering, results, wanted.equal_to or ir.Const(None), expr.span)
     for k, other in enumerate(lowering.patterns if wanted.literal is not None else ()):
         if (  # the same projection of the same node is the same node
             isinstance(other, ir.ProjNode) and other.base == node and other.block == lowering.block

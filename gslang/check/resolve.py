@@ -37,7 +37,7 @@ from gslang.check.context import (
     ValueOf,
     is_tensor,
 )  # fmt: skip
-from gslang.check.results import check_projection, told_of_target, told_when_matched
+from gslang.check.results import Results, check_projection, fields_of_split, told_of_target, told_when_matched
 from gslang.dialect.declarations import NotConstant
 from gslang.syntax import nodes as n
 
@@ -217,12 +217,7 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
         case NodeOf() if lowering.side == "source":
             return patterns.project(lowering, expr, base, ir.Equals(index.value))
         case NodeOf() | TargetOf():
-            check_projection(
-                lowering,
-                told_when_matched(lowering, base.node).results if isinstance(base, NodeOf)
-                else told_of_target(lowering, base.target).results,
-                index.value, expr.span,
-            )
+            check_projection(lowering, _results(lowering, base), index.value, expr.span)
             return targets.project(lowering, expr, base, index.value)
         case ValueOf(value, kind) if kind not in _NO_ITEMS:
             return ValueOf(ir.ItemValue(value, index.value))
@@ -236,6 +231,15 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
         "E0501", "this cannot be indexed", expr.span,
         "nodes with several results, tuples, strings and sequences of instances have items",
     )
+
+
+def _results(lowering: Lowering, base: NodeOf | TargetOf) -> Results:
+    if isinstance(base, NodeOf):
+        return told_when_matched(lowering, base.node).results
+    made, results = lowering.targets[base.target], told_of_target(lowering, base.target).results
+    if isinstance(made, ir.MakeCall) and isinstance(made.operator, str):
+        return fields_of_split(made.operator, dict(made.attributes)) or results
+    return results
 
 
 def _index(lowering: Lowering, expr: n.Index, base: n.Expr, index: n.Expr) -> Denotation:

@@ -4,7 +4,7 @@ fields, and the element type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar, Union
 
 from gslang.base.quick_dataclass import dataclass
@@ -19,6 +19,9 @@ from gslang.graph.graph import TUPLE
 _STATED_BY = ("dtype", "to", "out_dtype", "output_dtype")
 # whose `dtype` is not that of the (only) result
 _OF_OTHERS = frozenset({"topk", "sort", "broadcast_to", "dyn.broadcast_to"})
+
+# splitting operators, and the attribute that says how many parts there are
+_PARTS = {"split": "indices_or_sections", "Split": "num_outputs"}
 
 Results = Union[str, int, None]
 """`"tensor"`, `"tuple"` (of any length), the number of fields of a tuple, or None: not known."""
@@ -135,6 +138,16 @@ def check_projection(lowering: Lowering, results: Results, index: ir.Value, span
                 "E0312", f"no result `.{k}`: there {'is' if count == 1 else 'are'} {count}", span,
                 last,
             )
+
+
+def fields_of_split(operator: str, attributes: Mapping[str, ir.Value | None]) -> int | None:
+    """The number of results of a call that splits a tensor, if it is written out."""
+    match operator, attributes.get(_PARTS.get(operator, "")):
+        case _, ir.Const(int(count)) if count > 0:
+            return count
+        case "split", ir.Const(tuple(places)):
+            return len(places) + 1
+    return None
 
 
 def is_tuple(results: Results) -> bool:

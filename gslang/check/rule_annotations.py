@@ -2,12 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.check.context import Lowering
 from gslang.syntax import nodes as n
 
 KNOWN = ("tags", "approximate", "attach", "changes", "once", "opset", "disconnected", "extern", "allow")
+
+
+_ONCE = ("once", "disconnected", "approximate", "opset")
+_OTHERS: Mapping[type, tuple[str, tuple[str, ...]]] = {
+    n.Test: ("a test", ("opset", "allow")), n.PassDecl: ("a pass", ("allow",)),
+    n.OpDecl: ("an operator", ("allow",)), n.ParamDecl: ("a parameter", ("allow",)),
+}
+"""Items other than rules and functions, and the annotations that they have."""
+
+
+def misplaced(item: n.Item) -> list[Diagnostic]:
+    """The annotations of rules that stand at another item."""
+    what, known = _OTHERS.get(type(item), ("", KNOWN))
+    return [
+        Diagnostic(
+            "E0701", f"`@{annotation.name.id}` is not an annotation of {what}", Label(annotation.name.span),
+            help=f"remove it: {what} has {' and '.join(f'`@{name}`' for name in known)}",
+        )
+        for annotation in item.annotations if annotation.name.id in KNOWN and annotation.name.id not in known
+    ]
 
 
 @dataclass(slots=True)
@@ -23,9 +46,15 @@ class Marks:
 def read(lowering: Lowering, item: n.Item) -> Marks:
     """The contents of a rule's annotations; wrong ones are reported."""
     marks = Marks()
+    lowering.diagnostics += misplaced(item)
+    seen: set[str] = set()
     for annotation in item.annotations:
         arguments = annotation.arguments
-        match annotation.name.id:
+        name = annotation.name.id
+        if name in seen and name in _ONCE:
+            lowering.error("E0702", f"`@{name}` is given twice", annotation.span, "remove one of them")
+        seen.add(name)
+        match name:
             case "once" | "disconnected" as name:
                 if arguments:
                     lowering.error(
@@ -42,6 +71,11 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
             case "changes":
                 _read_changes(lowering, annotation, marks)
             case "opset":
+                if lowering.dialect.name != "onnx" and isinstance(item, n.Rule):
+                    lowering.error(
+                        "E0702", f"a rule of dialect {lowering.dialect.name} has no operator sets",
+                        annotation.span, "remove it: `@opset` is about rules of `dialect onnx;`",
+                    )
                 marks.opset = _versions(lowering, annotation) or marks.opset
             case "extern":
                 lowering.error(
@@ -82,11 +116,12 @@ def _tags(lowering: Lowering, annotation: n.Annotation) -> tuple[str, ...]:
 def _tolerance(lowering: Lowering, annotation: n.Annotation) -> float | None:
     match annotation.arguments:
         case (n.Keyword(name="rtol", value=n.Literal(value=int() | float() as value)),) if (
-            type(value) is not bool
+            type(value) is not bool and value >= 0
         ):
             return float(value)
     lowering.error(
-        "E0702", "`@approximate` takes a tolerance", annotation.span, "write `@approximate(rtol = 1e-3)`"
+        "E0702", "`@approximate` takes a tolerance, which is not negative", annotation.span,
+        "write `@approximate(rtol = 1e-3)`",
     )
     return None
 

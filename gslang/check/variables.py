@@ -30,6 +30,11 @@ def dotted(expr: n.Expr) -> str | None:
 
 def operators_of(lowering: Lowering, kind: n.Kind) -> tuple[str, ...]:
     """The operators that `op(elementwise, not broadcast)`, `op(nn.conv1d | nn.conv2d)` or `op(_)` admits."""
+    if not kind.arguments:
+        lowering.stop(
+            "E0310", "an operator variable takes traits and operators", kind.span,
+            "write `op(elementwise)`, or `op(_)` for any operator",
+        )
     chosen: list[str] | None = None
     for argument in kind.arguments:
         if not isinstance(argument, n.Positional):

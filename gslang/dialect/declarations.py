@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
@@ -13,6 +13,8 @@ from gslang.dialect.domain_text import domain_text
 from gslang.dialect.plain_types import plain_types
 from gslang.dialect.signature import REQUIRED, TRAITS, AttributeSpec, OperandSpec, Signature
 from gslang.syntax import nodes as n
+
+_OF_TWO: Final = ("binary", "commutative", "associative")
 
 
 def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
@@ -50,6 +52,11 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
             error(
                 f"unknown trait `{trait.id}`", trait,
                 f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
+            )
+        if trait.id in _OF_TWO and len(operands) < 2 and not any(o.variadic for o in operands):
+            error(
+                f"an operator with fewer than two operands is not {trait.id}", trait,
+                "remove the trait, or declare the second operand",
             )
     results: tuple[str, ...] | str
     if decl.several:
