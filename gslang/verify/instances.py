@@ -349,7 +349,7 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
 
 def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, str]]:
     """(operator, attribute, value) of all calls in the source, but for attributes that constraints or
-    conditions fix."""
+    conditions fix, or that may not be given beside others."""
     found = set()
     demanded = _demanded(scope.rule)
     for number, node in scope.rule.calls.items():
@@ -363,9 +363,11 @@ def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, st
             signature = scope.rule.dialect.get(graph.op[slot]) if slot >= 0 else None
             if signature is None:
                 continue
-            for name, value in signature.complete(graph.attrs[slot]).items():
+            given = signature.complete(graph.attrs[slot])
+            excluded = {"pads"} if given.get("auto_pad", "NOTSET") != "NOTSET" else set()
+            for name, value in given.items():
                 if (
-                    name in signature.attributes and name not in fixed
+                    name in signature.attributes and name not in fixed | excluded
                     and not any(name not in without for without in copied)
                 ):
                     found.add((graph.op[slot], name, repr(value)))

@@ -75,7 +75,7 @@ class CallAttributes(Leaves):
         signature: Signature,
         slots: Mapping[int, int],
         count: int,
-        known: Attrs,
+        known: dict[str, object],
         given: Attrs,
         names: Sequence[str],
     ) -> dict[str, object]:
@@ -103,8 +103,11 @@ class CallAttributes(Leaves):
             if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):
                 value = tuple(rng.choice((d, d + 1)) for d in spec.default)
             result[name] = value
-        if result.get("auto_pad", "NOTSET") != "NOTSET" and "pads" not in given:
-            result["pads"] = None  # there are none to give then
+        if (known | result).get("auto_pad", "NOTSET") != "NOTSET":  # then there are no `pads` to give
+            if given.get("pads") is None:
+                result["pads"] = None
+            else:
+                result.pop("auto_pad", None)
         return result
 
     def to_vary(self, rng: Random, signature: Signature, given: Attrs) -> tuple[list[str], list[str]]:

@@ -1,4 +1,4 @@
-"""Operands that ONNX's inference lets pass, although their operator does not take them."""
+"""Operands and attributes that ONNX's inference lets pass, although their operator does not take them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from gslang.verify.samplers import Shape
 
 def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) -> None:
     """Raise `Misfit` for operands of types for which the operator is not declared, of other ranks than it
-    demands, or of shapes that do not belong together.
+    demands, or of shapes that do not belong together, and for attributes that exclude each other.
     """
     for k, type_ in enumerate(types):
         dtype = getattr(type_, "dtype", None)
@@ -28,6 +28,8 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
     perm = attrs.get("perm") if operator == "Transpose" else None
     if isinstance(perm, tuple) and shapes[0] is not None and len(perm) != len(shapes[0]):
         raise Misfit("an order of axes does not name all of them")
+    if attrs.get("auto_pad", "NOTSET") != "NOTSET" and attrs.get("pads") is not None:
+        raise Misfit("`pads` are given beside `auto_pad`")
     if operator in ("Conv", "ConvTranspose") and len(types) > 2 and types[2] is not None:
         _check_bias(operator, shapes, attrs)
     if operator in ("LayerNormalization", "RMSNormalization"):
