@@ -280,10 +280,21 @@ def _graph_of(making: Making, search: Search) -> Graph | None:
     if (unfit := _refused_type(graph, making.rule)) is not None:
         search.obstacles[unfit] += 1
         return None
-    if all(_is_empty(graph, output) for output in graph.outputs) and not is_about_nothing(graph):
+    if _says_nothing(making, graph):
         search.obstacles["nothing is computed: a dimension is 0"] += 1
         return None
     return graph
+
+
+def _says_nothing(making: Making, graph: Graph) -> bool:
+    """True if nothing is computed, and by the target neither: what calls make empty may be there afterwards.
+    """
+    if not all(_is_empty(graph, output) for output in graph.outputs) or is_about_nothing(graph):
+        return False
+    if any(_is_empty(graph, n) for n in graph.nodes() if graph.op[n] in (INPUT, PARAM, CONST)):
+        return True
+    applied = _applied(making.rule, making, graph.copy(), making.seed)
+    return applied is None or applied.after is not None
 
 
 def text_of(graph: Graph) -> str:

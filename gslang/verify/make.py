@@ -300,10 +300,14 @@ class Making(Demands):
         sampled = operator_that_samples(signature, self.samplers)
         beside, self.beside = self.beside, None
         answer: list[Shape] = []
+        absent = frozenset([k for k, pattern in enumerate(call.operands) if pattern is None])
 
         def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
-            known = {**proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside}
+            known = {
+                **proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside,
+                "%absent": absent,
+            }
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
 

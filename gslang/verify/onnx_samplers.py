@@ -60,6 +60,7 @@ from gslang.verify.samplers import (
     fill,
     least_rank,
     some_shape,
+    written,
 )
 from gslang.verify.slice_samplers import slices
 
@@ -131,34 +132,46 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def _reduction(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    axes = given.get("%1")
-    data = data_shape(rng, known, least_rank(axes))
-    some = tuple(sorted(rng.sample(range(len(data)), rng.randint(1, len(data))))) if data else ()
+    axes, count = given.get("%1"), _stated_count(known)
+    data = data_shape(rng, known, max(least_rank(axes), count or 1))
+    number = rng.randint(1, max(1, len(data))) if count is None else count
+    some = sorted(rng.sample(range(len(data)), min(number, len(data))))
     chosen = (
         axes if axes is not None
-        else rng.choice((some, some, (-1,), tuple(a - len(data) for a in some), ())) if data
+        else written(rng, some, len(data)) if count is not None or rng.random() < 0.7
+        else rng.choice(((-1,), ())) if data
         else ()
     )
     return fill(known, data, (len(chosen),)), {"%1": chosen, "keepdims": rng.choice((0, 1))}
 
 
 def _squeeze(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    axes = given.get("%1")
-    data = data_shape(rng, known, max(2, least_rank(axes)))
+    axes, count = given.get("%1"), _stated_count(known)
+    data = data_shape(rng, known, max(2, least_rank(axes), count or 1))
     if known[0] is None:
-        places = [a % len(data) for a in axes] if axes else [rng.randrange(len(data))]
+        number = count if count is not None else rng.choice((1, 1, 2))
+        places = [a % len(data) for a in axes] if axes else rng.sample(range(len(data)), number)
         data = tuple(1 if k in places else d for k, d in enumerate(data))
-    ones = tuple(k for k, d in enumerate(data) if d == 1)
-    chosen = rng.choice((ones, ones[:1], tuple(a - len(data) for a in ones)))
+    ones = [k for k, d in enumerate(data) if d == 1]
+    if count is not None and count < len(ones):
+        ones = sorted(rng.sample(ones, count))
+    chosen = written(rng, ones if count is not None or rng.random() < 0.7 else ones[:1], len(data))
     return fill(known, data, (len(chosen),)), {"%1": chosen} if chosen else {}
 
 
 def _unsqueeze(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = known[0] if known[0] is not None else some_shape(rng, rng.choice((1, 2, 2, 3)))
-    count = rng.choice((1, 1, 2))
-    places = tuple(sorted(rng.sample(range(len(data) + count), count)))
-    chosen = rng.choice((places, tuple(a - len(data) - count for a in places)))
+    stated = _stated_count(known)
+    count = rng.choice((1, 1, 2)) if stated is None else stated
+    rank = len(data) + count
+    chosen = written(rng, sorted(rng.sample(range(rank), count)), rank)
     return fill(known, data, (len(chosen),)), {"%1": chosen}
+
+
+def _stated_count(known: Shapes) -> int | None:
+    """The number of axes that are named, where the shape of the operand that names them is known."""
+    shape = known[1] if len(known) > 1 else None
+    return shape[0] if shape else None
 
 
 def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -224,7 +237,7 @@ def _expand(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _tile(rng: Random, known: Shapes, given: Attrs) -> Answer:
     times = given.get("%1")
     data = some_shape(rng, len(times)) if known[0] is None and times else data_shape(rng, known)
-    return fill(known, data, (len(data),)), {"%1": tuple(rng.choice((1, 1, 2)) for _ in data)}
+    return fill(known, data, (len(data),)), {"%1": tuple(rng.choice((1, 1, 2, 2, 3)) for _ in data)}
 
 
 def _pad(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -292,11 +305,14 @@ def _cast(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Up and down, in both directions of an image, which may be the only axes that are named; along all axes
     of a tensor of up to two."""
-    data = known[0] or (1, rng.choice((1, 2)), rng.choice((2, 3, 6)), rng.choice((4, 5)))
+    data = known[0] or (1, rng.choice((1, 2)), rng.choice((2, 3, 6)), rng.choice((4, 5, 8)))
     axes = given.get("axes", rng.choice((None, None, None, (2, 3), (-1, -2))) if len(data) == 4 else None)
     places = [a % len(data) for a in axes] if axes is not None else range(len(data))
     fixed = 2 if len(data) > 2 else 0
-    factors_ = tuple(rng.choice((1.0, 2.0, 3.0, 0.5, 1.5)) if k >= fixed else 1.0 for k in places)
+    scales = (1.0, 2.0, 3.0, 0.5, 1.5, 0.25, 4.0)
+    factors_ = tuple(
+        rng.choice([f for f in scales if f * data[k] >= 1]) if k >= fixed else 1.0 for k in places
+    )
     sizes = tuple(max(1, int(data[k] * f)) for k, f in zip(places, factors_))
     region = [rng.choice((0.0, 0.25)) for _ in places] + [rng.choice((1.0, 0.75)) for _ in places]
     mode = rng.choice(("nearest", "linear", "linear", "cubic"))

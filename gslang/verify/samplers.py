@@ -62,6 +62,19 @@ def any_axis(rng: Random, rank: int) -> int:
     return rng.randrange(-rank, rank) if rank else 0
 
 
+def written(rng: Random, axes: Sequence[int], rank: int) -> Shape:
+    """These axes, which count from the front and in order: mostly so, else in any order, counted from the
+    back, or each as it comes.
+    """
+    order = tuple(axes) if rng.random() < 0.7 else tuple(rng.sample(axes, len(axes)))
+    style = rng.random()
+    return (
+        order if style < 0.6
+        else tuple([a - rank for a in order]) if style < 0.8
+        else tuple([a - rng.choice((0, rank)) for a in order])
+    )
+
+
 def least_rank(axes: Any) -> int:
     """The least rank that has all of these axes."""
     stated: tuple[int, ...] = (axes,) if isinstance(axes, int) else tuple(axes or ())

@@ -5,13 +5,18 @@ from __future__ import annotations
 from random import Random
 
 from gslang.base.open_types import Attrs
-from gslang.verify.samplers import Answer, Shapes, fill, least_rank, some_shape
+from gslang.verify.samplers import Answer, Shapes, fill, least_rank, some_shape, written
+
+_WRAPPED = 0.03  # share of slices from the last element to the first, which are empty
 
 
 def slices(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    absent = {k for k in (3, 4) if k >= len(known) or k in given.get("%absent", ())}
     axes = given.get("%3")
     starts, ends = given.get("%1"), given.get("%2")
-    count = next((len(bound) for bound in (starts, ends) if bound is not None), None)
+    count = next((len(bound) for bound in (starts, ends) if bound is not None), None) or next(
+        (shape[0] for shape in known[1:4] if shape), None
+    )
     least = max(least_rank(axes), count or 1)
     data = (
         known[0] if known[0] is not None
@@ -21,16 +26,16 @@ def slices(rng: Random, known: Shapes, given: Attrs) -> Answer:
     )
     if axes is None:
         number = count or (
-            len(data) if len(known) < 4 or known[3] == () else rng.randint(1, max(1, len(data)))
+            len(data) if 3 in absent or known[3] == () else rng.randint(1, max(1, len(data)))
         )
         axes = (
-            tuple(range(len(data)))[:number] if len(known) < 4
-            else tuple(sorted(rng.sample(range(len(data)), min(number, len(data)))))
+            tuple(range(len(data)))[:number] if 3 in absent
+            else written(rng, sorted(rng.sample(range(len(data)), min(number, len(data)))), len(data))
         )
     # from a start that is stated mostly to the end
     whole = rng.random() < (0.25 if starts is None else 0.5)
     sizes = [data[a % len(data)] for a in axes] if data else []
-    plain = rng.random() < 0.6
+    plain = 4 in absent or rng.random() < 0.6
     steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
     bounds = [
         _bounds(rng, size, _item(steps, k) or 1, whole, _item(starts, k)) for k, size in enumerate(sizes)
@@ -50,8 +55,10 @@ def _item(values: tuple[int, ...] | None, k: int) -> int | None:
 
 def _bounds(rng: Random, size: int, step: int, whole: bool, start: int | None) -> tuple[int, int]:
     """(start, end) of a slice with some elements: all (behind the start, if one is stated) if `whole`,
-    sometimes counted from the end, or beyond it.
+    sometimes counted from the end, or beyond it. Seldom one without any, from -1 to the 0 that follows it.
     """
+    if start in (None, -1) and step == 1 and rng.random() < _WRAPPED:
+        return -1, 0
     first = 0 if whole else rng.randrange(max(1, size // 2))
     if start is not None and -size <= start < size:
         first = start % size if step > 0 else size - 1 - start % size

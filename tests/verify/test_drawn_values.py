@@ -6,9 +6,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pytest
+
 import gslang.api as api
 from gslang.graph.graph import Graph
 from gslang.verify.instances import Search, instances
+from gslang.verify.verdict import Settings, verify_now
 
 
 def drawn(text: str, attempts: int = 60) -> list[Graph]:
@@ -33,3 +36,36 @@ def test_no_pads_are_given_beside_what_says_how_to_pad() -> None:
         for graph, node in calls(graphs, "Conv"):
             attrs = graph.attrs[node]
             assert attrs.get("auto_pad", "NOTSET") == "NOTSET" or attrs.get("pads") is None
+
+
+def numbers(graphs: list[Graph], operator: str, k: int) -> list[tuple[float, ...]]:
+    """The values of constants that are operand `k` of calls of an operator."""
+    values = [graph.value(graph.operands[node][k]) for graph, node in calls(graphs, operator)]
+    return [tuple(value.reshape(-1).tolist()) for value in values if value is not None]
+
+
+@pytest.mark.parametrize("call", [
+    "Slice(x, const(), const(), a, none)", "ReduceSum(x, a)", "Squeeze(x, a)", "Unsqueeze(x, a)",
+])
+def test_axes_are_named_in_any_order_and_from_both_ends(call: str) -> None:
+    graphs = drawn(f"dialect onnx;\nrule r(x, a: const(shape = (2,))) {{ y = {call}; y => Neg(Neg(y)) }}", 90)
+    found = set(numbers(graphs, call.partition("(")[0], 3 if "Slice" in call else 1))
+    assert len(graphs) > 40
+    assert any(0 <= b < a for a, b in found) and any(0 <= a < b for a, b in found)
+    assert any(a < 0 and b < 0 for a, b in found) and any((a < 0) != (b < 0) for a, b in found)
+
+
+def test_numbers_that_multiply_sizes() -> None:
+    graphs = drawn("dialect onnx;\nrule r(x, t: const): Tile(x, t) => Neg(Neg(Tile(x, t)));")
+    assert {3, 2, 1} <= {n for times in numbers(graphs, "Tile", 1) for n in times}
+    rule = "rule r(x, s: const) { y = Resize(x, none, s, none); y => Neg(Neg(Resize(x, none, s, none, y.*))) }"
+    scales = {n for scales in numbers(drawn("dialect onnx;\n" + rule), "Resize", 2) for n in scales}
+    assert {0.25, 0.5, 2.0, 4.0} <= scales
+
+
+def test_a_slice_without_elements_is_compared_with_what_has_some() -> None:
+    rule = (
+        "dialect onnx;\nrule r(x: any(shape = (_, _)), s: const(shape = (1,))): Slice(x, s, (0,), (0,), none) "
+        "where s.value[0] == -1 => Slice(x, s, (9223372036854775807,), (0,));"
+    )
+    assert verify_now(api.parse_rules(rule).own["r"], Settings()).verdict == "refuted"
