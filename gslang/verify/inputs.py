@@ -6,9 +6,11 @@ from __future__ import annotations
 import numpy as np
 
 from gslang.base.arrays import Array
+from gslang.dialect.tensor_type import UnknownValue
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
+from gslang.graph.inner_graph import inner_graph
 
 
 def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Array]:
@@ -51,6 +53,9 @@ def _widely(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
         if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu":
             continue
         rng = np.random.default_rng([seed, value.size, 7, k])
+        if (rounds := _rounds(graph, node)).size:
+            changed[name] = rng.choice(rounds, value.shape).astype(value.dtype)
+            continue
         bounds = bounds_of(graph, node, {})
         if bounds is not None:
             changed[name] = _positions(graph, node, value, bounds[1], rng)
@@ -67,6 +72,26 @@ def _widely(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
             value.dtype
         )
     return changed
+
+
+def _rounds(graph: Graph, node: int) -> Array:
+    """Numbers of rounds of the loops that an input counts: more than shows at once, and about as many as the
+    numbers that their bodies add up to or compare with. None where it counts no loop.
+    """
+    loops = [n for n in sorted(graph.users[node]) if graph.op[n] == "Loop" and graph.operands[n][0] == node]
+    if not loops:
+        return np.zeros(0)
+    known = np.concatenate([_numbers_in_body(graph, loop) for loop in loops])
+    near = known[(known > _FEW_ROUNDS) & (known <= _MOST_ROUNDS)]
+    return np.unique(np.concatenate([_ROUNDS, near - 1, near, near + 1, near + 3]).astype(np.int64))
+
+
+def _numbers_in_body(graph: Graph, loop: int) -> Array:
+    try:
+        inner = inner_graph(graph, loop, "body").graph
+    except UnknownValue:
+        return np.zeros(0)
+    return np.abs(_numbers_in(inner, "fiu"))
 
 
 def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.Generator) -> Array:
@@ -111,7 +136,7 @@ def _beyond(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Arra
 
 def constants_in(graph: Graph) -> Array:
     """The numbers in constants of floats, each once; without those that stand for infinity in masks."""
-    known = _floats_in(graph)
+    known = _numbers_in(graph, "f")
     if _is_masked(graph):
         known = known[np.abs(known) < _AS_INFINITE]
     return np.unique(known)
@@ -121,14 +146,15 @@ def limits_scores(graph: Graph) -> bool:
     """True if numbers that are low, but not beyond what products of large inputs are, stand for infinity in
     masks.
     """
-    sizes = np.abs(_floats_in(graph)) if _is_masked(graph) else np.zeros(0)
+    sizes = np.abs(_numbers_in(graph, "f")) if _is_masked(graph) else np.zeros(0)
     return bool(((sizes >= _AS_INFINITE) & (sizes < _OUT_OF_REACH)).any())
 
 
-def _floats_in(graph: Graph) -> Array:
-    constants = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
-    floats = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind == "f"]
-    known = np.concatenate(floats) if floats else np.zeros(0)
+def _numbers_in(graph: Graph, kinds: str) -> Array:
+    """The finite numbers in constants whose types are of these kinds (of NumPy)."""
+    constants = [np.asarray(graph.value(n)) for n in graph.nodes() if graph.values.get(n) is not None]
+    numbers = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind in kinds]
+    known = np.concatenate(numbers) if numbers else np.zeros(0)
     return known[np.isfinite(known)]
 
 
@@ -145,6 +171,8 @@ _OUT_OF_REACH = 1e6  # no score is as large
 
 
 _MOST_CONSTANTS = 16  # of one array
+_ROUNDS = (4, 12, 40)
+_FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 

@@ -17,7 +17,8 @@ def loop_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Shapes for a `Loop`: a number of rounds and a condition, of one element each, and what it carries.
     Mostly there is a round: none shows nothing of the body.
     """
-    settled: dict[str, object] = {"%0": rng.choice((1, 2, 3)), "%1": True} if rng.random() < 0.7 else {}
+    rounds = rng.choice((1, 1, 2, 2, 3, 12))
+    settled: dict[str, object] = {"%0": rounds, "%1": True} if rng.random() < 0.7 else {}
     return _after_scalars(2, rng, known), settled
 
 

@@ -10,6 +10,7 @@ import pytest
 
 import gslang.api as api
 from gslang.graph.graph import Graph
+from gslang.verify.inputs import inputs_for
 from gslang.verify.instances import Search, instances
 from gslang.verify.verdict import Settings, verify_now
 
@@ -58,14 +59,28 @@ def test_axes_are_named_in_any_order_and_from_both_ends(call: str) -> None:
 def test_numbers_that_multiply_sizes() -> None:
     graphs = drawn("dialect onnx;\nrule r(x, t: const): Tile(x, t) => Neg(Neg(Tile(x, t)));")
     assert {3, 2, 1} <= {n for times in numbers(graphs, "Tile", 1) for n in times}
-    rule = "rule r(x, s: const) { y = Resize(x, none, s, none); y => Neg(Neg(Resize(x, none, s, none, y.*))) }"
+    rule = "rule r(x, s: const) { y = Resize(x, none, s, none); y => Relu(Resize(x, none, s, none, y.*)) }"
     scales = {n for scales in numbers(drawn("dialect onnx;\n" + rule), "Resize", 2) for n in scales}
     assert {0.25, 0.5, 2.0, 4.0} <= scales
 
 
 def test_a_slice_without_elements_is_compared_with_what_has_some() -> None:
     rule = (
-        "dialect onnx;\nrule r(x: any(shape = (_, _)), s: const(shape = (1,))): Slice(x, s, (0,), (0,), none) "
-        "where s.value[0] == -1 => Slice(x, s, (9223372036854775807,), (0,));"
+        "dialect onnx;\nrule r(x: any(shape = (_, _)), s: const(shape = (1,))): "
+        "Slice(x, s, (0,), (0,), none) where s.value[0] == -1 => Slice(x, s, (9223372036854775807,), (0,));"
     )
     assert verify_now(api.parse_rules(rule).own["r"], Settings()).verdict == "refuted"
+
+
+def test_loops_take_many_rounds() -> None:
+    """About as many as a number in the body says, too."""
+    body = "body = (Less(input[0], 100), Add(input[2], 1.0))"
+    rule = (
+        'dialect onnx;\nrule r(n: any(dtype = "int64", shape = ()), x: any(dtype = "float32")): '
+        f"Loop(n, const(value = true), x, {body}).0 => x;"
+    )
+    rounds = set()
+    for seed, graph in enumerate(drawn(rule, 30)):
+        values = inputs_for(graph, seed, "wide")
+        rounds |= {int(v) for name, v in values.items() if name.startswith("n_")}
+    assert {12, 40, 99, 100, 101, 103} <= rounds
