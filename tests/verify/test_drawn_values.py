@@ -56,6 +56,15 @@ def test_axes_are_named_in_any_order_and_from_both_ends(call: str) -> None:
     assert any(a < 0 and b < 0 for a, b in found) and any((a < 0) != (b < 0) for a, b in found)
 
 
+def test_what_a_proof_leaves_out_is_drawn() -> None:
+    """Axes that are named in order, in this case."""
+    rule = api.parse_rules(
+        "dialect onnx;\nrule r(x, a: const(shape = (2,))): Unsqueeze(x, a) where a.value[0] >= 0, "
+        "a.value[1] >= 0 => Unsqueeze(Unsqueeze(x, (a.value[0],)), (a.value[1],));"
+    ).own["r"]
+    assert verify_now(rule, Settings()).verdict == "refuted"
+
+
 def test_numbers_that_multiply_sizes() -> None:
     graphs = drawn("dialect onnx;\nrule r(x, t: const): Tile(x, t) => Neg(Neg(Tile(x, t)));")
     assert {3, 2, 1} <= {n for times in numbers(graphs, "Tile", 1) for n in times}

@@ -26,7 +26,7 @@ SOME = [
     "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
     "cast_through_double", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input",
     "isinf_swap", "userop_optional", "slice_step", "slice_back", "three_parts_of_four", "resize_mode_dropped",
-    "one_row_for_all",
+    "one_row_for_all", "slice_axes_all", "sq_unsorted", "resize_quarter", "loop_hundred",
 ]
 
 
