@@ -20,6 +20,7 @@ from gslang.graph.graph import CONST
 from gslang.verify.make import Making
 
 _WITHOUT_ZERO = 0.75  # share of elements
+_SMALLER = {"<": 1, "<=": 1, ">": -1, ">=": -1}  # sign → in which direction the right side is from the left
 _MOST_ELEMENTS = 1024  # of constants that are looked at one by one
 
 
@@ -70,7 +71,7 @@ class _Elements:
         by = condition.decided_by(True, self.lets)
         parts = by.items if by is not None and by.wanted and (by.every or len(by.items) == 1) else ()
         return (
-            holds(condition, self.scope) or self.equalled(condition) or self.chosen(condition)
+            holds(condition, self.scope) or self.compared(condition) or self.chosen(condition)
             or bool(parts) and all([self.settle(part) for part in parts]) and holds(condition, self.scope)
         )
 
@@ -105,24 +106,34 @@ class _Elements:
         if array.dtype.kind in "iu" and array[k] == 0 and self.rng.random() < _WITHOUT_ZERO:
             array[k] = self.scope.locals[local] = self.rng.choice((1, 2, 3))
 
-    def equalled(self, condition: ir.Value) -> bool:
-        """Make one side of an equation the other one, if it is an element; True if it holds then."""
+    def compared(self, condition: ir.Value) -> bool:
+        """Make one side of an equation the other one, if it is an element; True if it holds then. Of an
+        inequality, a number next to the other one, or a little further away."""
         sign, left, right = condition.compares or ("", condition, condition)
-        if sign not in ("==", "close"):
+        if sign in ("==", "close"):
+            sides = self.rng.sample([(left, right, 0), (right, left, 0)], 2)
+        elif sign in _SMALLER:  # elements before the last one that is compared are settled
+            step = self.rng.choice((1, 1, 2)) * _SMALLER[sign]
+            sides = [(right, left, step), (left, right, -step)]
+            sides.sort(key=lambda side: -(self.place(side[0]) or (None, 0))[1])
+        else:
             return False
-        for side, other in self.rng.sample([(left, right), (right, left)], 2):
-            match side:
-                case ir.ItemValue(base, index):
-                    array, k = evaluate(base, self.scope), evaluate(index, self.scope)
-                case ir.Local(local) if local in self.places:
-                    array, k = self.places[local]
-                case _:
-                    continue
-            if isinstance(array, np.ndarray) and array.ndim == 1 and self.put(
-                array, k, evaluate(other, self.scope), condition
-            ):
+        for side, other, step in sides:
+            place, value = self.place(side), evaluate(other, self.scope)
+            if place is not None and self.put(*place, value + step if step else value, condition):
                 return True
         return False
+
+    def place(self, side: ir.Value) -> tuple[Any, int] | None:
+        """The array and the place in it that a value is read from; None if it is no element."""
+        match side:
+            case ir.ItemValue(base, index):
+                array, k = evaluate(base, self.scope), evaluate(index, self.scope)
+            case ir.Local(local) if local in self.places:
+                array, k = self.places[local]
+            case _:
+                return None
+        return (array, k) if isinstance(array, np.ndarray) and array.ndim == 1 else None
 
     def chosen(self, condition: ir.Value) -> bool:
         """Give an element that a condition reads a number near one of the condition's; True if it holds then.
