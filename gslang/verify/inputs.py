@@ -100,21 +100,25 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
     if value.dtype.kind != "i" or not users:
         return value
     places = {user: _COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
-    if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
-        return np.where(rng.random(value.shape) < 0.5, value - size, value).astype(value.dtype)
-    if all(
-        graph.op[user] == "take" and graph.operands[user][1] == node
-        and graph.attrs[user].get("mode", "clip") != "fast"
-        for user in users
-    ):
+    if all(_reads_any_position(graph, user, node) for user in users):
         anywhere: Array = rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
         return anywhere
+    if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
+        return np.where(rng.random(value.shape) < 0.5, value - size, value).astype(value.dtype)
     return value
+
+
+def _reads_any_position(graph: Graph, user: int, node: int) -> bool:
+    """True if a call takes positions outside too, which it clips, wraps, or marks nowhere."""
+    op, operands = graph.op[user], graph.operands[user]
+    if op == "take":
+        return operands[1] == node and graph.attrs[user].get("mode", "clip") != "fast"
+    return op in ("one_hot", "OneHot") and operands[0] == node and node not in operands[1:]
 
 
 # operator → the operand in which −1 is the last place
 _COUNT_FROM_THE_END = {
-    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1, "OneHot": 0,
+    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
 }  # fmt: skip
 
 
