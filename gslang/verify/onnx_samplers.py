@@ -55,6 +55,7 @@ from gslang.verify.samplers import (
     Shape,
     Shapes,
     any_axis,
+    block_of,
     data_shape,
     factors,
     fill,
@@ -286,10 +287,11 @@ def _clip(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 def _blocks(to_space: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
-        block = given.get("blocksize", 2)
+        there = dict(zip("NCHW", known[0])) if known[0] is not None else {}
+        block, more = given.get("blocksize") or block_of(rng, there, to_space), rng.choice((1, 2))
         data = (
-            (rng.choice((1, 2)), block * block * 2, 2, 3) if to_space
-            else (rng.choice((1, 2)), 2, block * 2, block * 3)
+            (rng.choice((1, 2)), block * block * rng.choice((2, 4)), 2, 3) if to_space
+            else (rng.choice((1, 2)), 2, block * 2 * more, block * 3 * more)
         )
         return fill(known, data), {"blocksize": block, "mode": rng.choice(("DCR", "CRD"))}
 

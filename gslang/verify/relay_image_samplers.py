@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.samplers import Answer, Sampler, Shape, Shapes
+from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, block_of
 
 _REPEATED = 0.2  # share of convolutions with an attribute that repeats what is known without it
 
@@ -138,14 +138,17 @@ def _pool(rank: int) -> Sampler:
 
 
 def _blocks(to_space: bool) -> Sampler:
-    """An image whose channels (or rows and columns) are so many that the order of the parts shows."""
+    """An image whose channels (or rows and columns) are so many that the order of the parts shows, now and
+    then after another call of the same operator, too."""
 
     def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-        block = attrs.get("block_size", 2)
+        there = dict(zip(layout, known[0])) if known[0] is not None else {}
+        block = attrs.get("block_size") or block_of(rng, there, to_space)
+        more = rng.choice((1, 2))
         sizes = (
-            {"C": block * block * rng.choice((2, 2, 3)), "H": 2, "W": 3} if to_space
-            else {"C": 2, "H": block * 2, "W": block * 3}
+            {"C": block * block * rng.choice((2, 3, 4, 8)), "H": 2, "W": 3} if to_space
+            else {"C": 2, "H": block * 2 * more, "W": block * 3 * more}
         )
         shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
         return [shape], {"layout": layout, "block_size": block}

@@ -112,6 +112,16 @@ def _same_shapes(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [s if s is not None else base for s in known], {}
 
 
+def block_of(rng: Random, sizes: Mapping[str, int], to_space: bool) -> int:
+    """The size of blocks of an image into which its channels go (`to_space`), or its rows and columns: mostly
+    one that fits the sizes that are known."""
+    fits = (
+        [b for b in (2, 3, 4) if sizes.get("C", 0) % (b * b) == 0] if to_space
+        else [b for b in (2, 3, 4) if not any(sizes.get(letter, 0) % b for letter in "HW")]
+    )
+    return rng.choice((2, 2, fits[0], *fits[:2])) if fits else rng.choice((1, 2))
+
+
 def factors(rng: Random, total: int) -> Shape:
     """A shape of `total` elements."""
     parts: list[int] = []

@@ -93,3 +93,33 @@ def test_loops_take_many_rounds() -> None:
         values = inputs_for(graph, seed, "wide")
         rounds |= {int(v) for name, v in values.items() if name.startswith("n_")}
     assert {12, 40, 99, 100, 101, 103} <= rounds
+
+
+@pytest.mark.parametrize("head, operator, name", [
+    ("", "nn.space_to_depth", "block_size"), ("", "nn.depth_to_space", "block_size"),
+    ("dialect onnx;\n", "SpaceToDepth", "blocksize"), ("dialect onnx;\n", "DepthToSpace", "blocksize"),
+])
+def test_images_are_cut_into_blocks_twice(head: str, operator: str, name: str) -> None:
+    graphs = drawn(f"{head}rule r(x) {{ y = {operator}({operator}(x)); y => {operator}(y, {name} = 1) }}")
+    found = [[graph.attrs[node][name] for graph, node in calls([graph], operator)] for graph in graphs]
+    assert len(graphs) > 25 and sum(min(sizes) > 1 for sizes in found) > 8
+
+
+def test_marks_are_asked_for_outside_of_what_is_marked() -> None:
+    graphs = drawn(
+        'rule r(i: any(dtype = "int32"), a, b) { y = one_hot(i, a, b, depth = 4); '
+        "y => nn.relu(y) }", 10,
+    )
+    values = [inputs_for(graph, seed, "wide") for seed, graph in enumerate(graphs)]
+    found = {int(v) for own in values for name, value in own.items() if name[0] == "i" for v in value.flat}
+    assert min(found) < 0 and 4 in found and max(found) > 4
+
+
+def test_elements_in_order_are_drawn_as_such() -> None:
+    graphs = drawn(
+        'rule r(x: any(shape = (4, _)), c: const(shape = (4,), dtype = "int32")): take(x, c, axis = 0, '
+        'mode = "clip") where all(c.value[k] < c.value[k + 1] for k in range(3)) => x;'
+    )
+    found = numbers(graphs, "take", 1)
+    assert len(graphs) > 50 and all(list(own) == sorted(set(own)) for own in found)
+    assert len(set(found)) > 20 and {own[0] for own in found} > {0, 1, 2, 3}
