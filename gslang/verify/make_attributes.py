@@ -97,7 +97,7 @@ class CallAttributes(Leaves):
                 continue
             if (
                 isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int")
-                and spec.default in (0, 1)
+                and spec.default in (0, 1) and signature.meaning is None
             ):
                 value = 1 - int(spec.default)  # nearly always a truth value
             if isinstance(spec.default, tuple) and spec.default and spec.domain == ListOf(Interval("int")):

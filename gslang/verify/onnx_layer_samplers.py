@@ -19,6 +19,8 @@ from gslang.verify.samplers import (
     some_shape,
 )
 
+_LARGE = 0.12  # share of windows of pools that are larger than usual
+
 
 def convolution(transposed: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -65,9 +67,9 @@ def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     stated = attrs.get("kernel_shape")
     rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2, 2, 3))
     rank = max(1, rank)
-    window = attrs.setdefault(
-        "kernel_shape", rng.choice(((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2))))
-    )
+    windows = ((2,) * rank, (3,) * rank, (1,) * rank, tuple(range(2, rank + 2)))
+    large = (rng.choice((5, 7)),) * rank
+    window = attrs.setdefault("kernel_shape", large if rng.random() < _LARGE else rng.choice(windows))
     attrs.setdefault("strides", rng.choice((None, (1,) * rank, (2,) * rank)))
     attrs.setdefault(
         "pads",
@@ -78,7 +80,8 @@ def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     )
     attrs.setdefault("count_include_pad", rng.choice((0, 1)))
     attrs.setdefault("ceil_mode", rng.choice((0, 0, 0, 1)))
-    return fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *[5 + k for k in range(rank)])), attrs
+    sizes = [max(5, *window) + k for k in range(rank)]
+    return fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *sizes)), attrs
 
 
 def image(rng: Random, known: Shapes, given: Attrs) -> Answer:

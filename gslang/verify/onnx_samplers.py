@@ -65,6 +65,8 @@ from gslang.verify.samplers import (
 )
 from gslang.verify.slice_samplers import slices
 
+_MANY = 0.1  # share of tensors in more parts than a rule tells apart
+
 
 def _with_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
@@ -112,9 +114,11 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = axis if axis is not None else any_axis(rng, len(data))
     at = axis % len(data) if data else 0
     read = given.get("%results", 1)
-    counts = (read, read, read + 1) if read > 1 else (2, 2, 3)
+    counts: tuple[int, ...] = (read, read, read + 1) if read > 1 else (2, 2, 3)
+    if many := known[0] is None and not parts and lengths is None and rng.random() < _MANY:
+        counts = (read + rng.choice((3, 4, 5)),)
     if known[0] is None:
-        parts = parts or (2 if read == 1 else rng.choice(counts))
+        parts = parts or (2 if read == 1 and not many else rng.choice(counts))
         size = sum(lengths) if lengths is not None else parts * rng.choice((1, 2, 3)) - rng.choice((0, 0, 1))
         size = max(size, parts if lengths is None else 0)
         data = tuple(size if k == at else d for k, d in enumerate(data))
@@ -128,7 +132,7 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
             "axis": axis,
             "%1": tuple(behind - before for before, behind in zip(cuts, cuts[1:])),
         }
-    fitting = [n for n in (counts if read > 1 else (2, 3, 1)) if n <= size] or [1]
+    fitting = [n for n in (counts if read > 1 or many else (2, 3, 1)) if n <= size] or [1]
     return fill(known, data), {"axis": axis, "num_outputs": rng.choice(fitting)}
 
 

@@ -12,6 +12,7 @@ from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, block_of
 
 _REPEATED = 0.2  # share of convolutions with an attribute that repeats what is known without it
+_FAR = 0.08  # share of strides, and of windows of pools, that are larger than usual
 
 
 def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
@@ -56,15 +57,28 @@ def _convolution(rank: int) -> Sampler:
         shapes = [known[0] or _place(rng, layout, sizes), known[1] or _place(rng, kernel, kernel_sizes)]
         if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
             shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
+        multiplier = _multiplier(rng, kernel, groups, dict(zip(layout, shapes[0])), attrs)
+        if multiplier and known[1] is None:
+            shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": groups, "I": multiplier})
         window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
         _add_steps(rng, window, attrs)
-        out = dict(zip(kernel, shapes[1])).get("O")
+        out = dict(zip(kernel, shapes[1])).get("O", 1) * (multiplier or 1)
         for name, value in (("channels", out), ("kernel_size", window), ("out_layout", layout)):
             if rng.random() < _REPEATED:
                 attrs.setdefault(name, value)
         return shapes, attrs
 
     return sample
+
+
+def _multiplier(
+    rng: Random, kernel: str, groups: int, data: Mapping[str, int], attrs: Attrs
+) -> int | None:
+    """The number of outputs of each channel, of a kernel whose layout says that it has these behind its
+    channels if each channel is a group of its own; None for any other kernel."""
+    if kernel != "HWOI" or groups < 2 or data.get("C") != groups:
+        return None
+    return attrs["channels"] // groups if attrs.get("channels") else rng.choice((1, 2, 3))
 
 
 def _add_steps(rng: Random, window: Shape, attrs: dict[str, Any]) -> None:
@@ -79,7 +93,8 @@ def _add_steps(rng: Random, window: Shape, attrs: dict[str, Any]) -> None:
         tuple(rng.randrange(3) for _ in range(2 * rank)),
     )
     attrs.setdefault("padding", rng.choice(paddings))
-    attrs.setdefault("strides", rng.choice(steps))
+    far = (rng.choice((3, 4, 5)),) * rank
+    attrs.setdefault("strides", far if rng.random() < _FAR else rng.choice(steps))
 
 
 def _quantized_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -124,8 +139,10 @@ def _pool(rank: int) -> Sampler:
 
     def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
-        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 5 + k for k, s in enumerate(letters)}}
-        window = rng.choice(((2,) * rank, (3,) * rank, (1,) * rank))
+        large = rng.random() < 2 * _FAR
+        window = attrs.get("pool_size") or (rng.choice((5, 7) if large else (1, 2, 3)),) * rank
+        least = max(5, *window)
+        sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: least + k for k, s in enumerate(letters)}}
         return [known[0] or _place(rng, layout, sizes)], {
             "layout": layout,
             "pool_size": window,

@@ -12,6 +12,8 @@ from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
 from gslang.verify.slice_samplers import slices
 
+_MANY = 0.2  # share of tensors in more parts or groups than a rule tells apart
+
 
 def _dense(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     inner = known[0][-1] if known[0] else known[1][-1] if known[1] else rng.choice((3, 4))
@@ -60,18 +62,20 @@ def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         shape = shape if len(shape) >= least else some_shape(rng, least)
     axis = attrs.get("axis", any_axis(rng, len(shape)))
     read = attrs.get("%results", 1)
-    parts = (read, read, read + 1) if read > 1 else (2, 3)
+    parts: tuple[int, ...] = (read, read, read + 1) if read > 1 else (2, 3)
+    if many := sections is None and known[0] is None and rng.random() < _MANY:
+        parts = (read + rng.choice((3, 4, 5)),)
     if known[0] is None and shape:
         size = (
             sections * 2 if isinstance(sections, int)
             else max(sections) + 2 if sections
-            else rng.choice((4, 6)) if read == 1
+            else rng.choice((4, 6)) if read == 1 and not many
             else rng.choice(parts) * 2
         )
         shape = tuple(size if k == axis % len(shape) else d for k, d in enumerate(shape))
     size = shape[axis % len(shape)] if shape else 1
     if sections is None:
-        divisors = [k for k in ((1, 2, 3) if read == 1 else parts) if size % k == 0]
+        divisors = [k for k in ((1, 2, 3) if read == 1 and not many else parts) if size % k == 0]
         cuts = (
             tuple(sorted(rng.sample(range(1, size), min(size, rng.choice(parts)) - 1))) if size > 1 else ()
         )
@@ -130,10 +134,20 @@ def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
 
 
 def _group_norm(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    if known[0] is None and known[1:] == [None, None] and attrs.get("axis", 1) == 1 and rng.random() < _MANY:
+        known = [(2, 8, 3), None, None]
     shapes, extra = _along_axis(2, 1, 3)(rng, known, attrs)
     size = shapes[0][extra["axis"] % len(shapes[0])]
-    groups = next((g for g in rng.sample((2, 3, 4), 3) if size % g == 0), 1)
+    groups = next((g for g in rng.sample((2, 3, 4, 5, 6, 8), 6) if size % g == 0), 1)
     return shapes, {**extra, "num_groups": groups}
+
+
+def _topk(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """The first, all, or some of the elements along an axis."""
+    axis = attrs.get("axis", -1)
+    shape = _one(known, rng, min(5, axis + 1 if axis >= 0 else -axis))
+    size = shape[axis] if -len(shape) <= axis < len(shape) else 1
+    return [shape, *[s or () for s in known[1:]]], {"k": rng.choice((1, size, rng.randint(1, max(1, size))))}
 
 
 def _reduction(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -345,6 +359,7 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "slice_like": _slice_like,
     "gather_nd": _gather_nd,
     "concatenate": _concatenate,
+    "topk": _topk,
 }
 
 

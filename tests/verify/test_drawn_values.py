@@ -123,3 +123,28 @@ def test_elements_in_order_are_drawn_as_such() -> None:
     found = numbers(graphs, "take", 1)
     assert len(graphs) > 50 and all(list(own) == sorted(set(own)) for own in found)
     assert len(set(found)) > 20 and {own[0] for own in found} > {0, 1, 2, 3}
+
+
+@pytest.mark.parametrize("rule, name, wanted", [
+    ("rule r(x): nn.max_pool2d(x) => x;", "pool_size", (5, 5)),
+    ("rule r(x): nn.max_pool2d(x) => x;", "pool_size", (7, 7)),
+    ("rule r(x, w): nn.conv2d(x, w) => x;", "strides", (5, 5)),
+    ("rule r(x) { s = split(x); s.1 => x }", "indices_or_sections", 5),
+    ("rule r(x) { t = topk(x); t.0 => x }", "k", 5),
+    ("rule r(x, g, b): nn.group_norm(x, g, b) => x;", "num_groups", 8),
+    ("dialect onnx;\nrule r(x): MaxPool(x).0 => x;", "kernel_shape", (7, 7)),
+    ("dialect onnx;\nrule r(x) { s = Split(x); s.1 => x }", "num_outputs", 5),
+    ("op my.join(*xs: tensor, axis: int = 0) -> tensor { value = concatenate((*xs,), axis = axis) };\n"
+     "rule r(x, y): my.join(x, y) => x;", "axis", -1),
+])
+def test_numbers_beyond_the_usual_ones(rule: str, name: str, wanted: object) -> None:
+    assert wanted in [attrs[name] for graph in drawn(rule, 150) for attrs in graph.attrs if name in attrs]
+
+
+def test_kernels_with_several_outputs_of_each_channel() -> None:
+    rule = 'rule r(x, w): nn.conv2d(x, w, kernel_layout = "HWOI") => x;'
+    shapes = {
+        (graph.attrs[node].get("groups"), graph.types[graph.operands[node][1]].shape[2:])
+        for graph, node in calls(drawn(rule, 300), "nn.conv2d")
+    }
+    assert {(2, (2, 2)), (2, (2, 3)), (2, (2, 1))} <= shapes
