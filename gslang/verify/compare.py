@@ -17,7 +17,8 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
-from gslang.verify.inputs import constants_in, inputs_for, limits_scores
+from gslang.verify.inputs import Inputs
+from gslang.verify.thresholds import limits_scores, thresholds
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
@@ -61,27 +62,30 @@ def compare(
     point = exactly.point
     numbers: bool | None = True
     reason, special, worst, failing, rounds, shown, nothing = "", False, 0.0, None, True, "", False
-    kinds = _kinds(before, point is not None)
+    near = thresholds(before, after)
+    drawn = Inputs(before, seed, near)
+    kinds = _kinds(before, bool(near), point is not None)
     if brief and exactly.equal and exactly.certain:
         kinds = [kind for kind in kinds if kind in _IN_BRIEF]
     for kind in kinds:
         try:
-            inputs = point if kind == "point" and point is not None else inputs_for(before, seed, kind)
+            inputs = point if kind == "point" and point is not None else drawn.of_kind(kind)
             with np.errstate(all="ignore"):
                 left = evaluate(before, dialect, inputs)
         except EvaluationError as error:
-            if kind == "wide":
+            if kind in _MAY_NOT_FIT:
                 continue
             if kind == "normal":
                 numbers, reason = None, str(error)
             break
         nothing = not any(value.size for value in flat(left))
+        tolerance = _TIES_TOLERANCE if kind == "halves" else rtol
         try:
             with np.errstate(all="ignore"):
                 left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
-                agreement = compare_values(left, right, _TIES_TOLERANCE if kind == "halves" else rtol)
+                agreement = compare_values(left, right, tolerance)
         except EvaluationError as error:
-            if kind == "wide":
+            if kind in _MAY_NOT_FIT:
                 continue
             if kind == "normal":
                 known = not isinstance(error, NoEvaluatorError)
@@ -103,7 +107,10 @@ def compare(
                 rounds = False
                 break
             special = True
-            continue
+            left, right = _where_finite(left, right)
+            agreement = compare_values(left, right, tolerance)
+            if agreement.equal or _is_rounding(before, after, dialect, inputs, rtol, where_finite=True):
+                continue
         if _is_rounding(before, after, dialect, inputs, rtol):
             continue
         if kind == "zeros" and exactly.equal and _is_rounding(before, after, dialect, _flushed(inputs), rtol):
@@ -137,7 +144,7 @@ def refutes(finding: Finding, special: bool = False) -> str:
 def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
     """True if both sides are equal for one input: enough where others were compared in full."""
     try:
-        inputs = inputs_for(before, seed, "normal")
+        inputs = random_inputs(before, seed)
         with np.errstate(all="ignore"):
             left, right = (_typed(before, evaluate(graph, dialect, inputs)) for graph in (before, after))
             return compare_values(left, right, rtol).equal
@@ -153,17 +160,22 @@ ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
 _IN_BRIEF = frozenset({"normal", "zeros", "wide"})
 
 
-def _kinds(graph: Graph, has_point: bool) -> list[str]:
-    """The kinds of numbers to compare with (`inputs_for`), and the point of the prime field; without those
-    that change no input of the graph."""
+# integers that an operator may not take: the others are compared then
+_MAY_NOT_FIT = frozenset({"near", "far", "wide"})
+
+
+def _kinds(graph: Graph, has_thresholds: bool, has_point: bool) -> list[str]:
+    """The kinds of numbers to compare with (`Inputs`), and the point of the prime field; without those that
+    change no input of the graph."""
     leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
     dtypes = [str(getattr(type_, "dtype", None)) for type_ in leaves]
     floats, whole = any(map(is_float, dtypes)), any(dtype.startswith(("int", "uint")) for dtype in dtypes)
     small = limits_scores(graph)
-    spread, beyond = [] if small else ["spread"], ["beyond"] if not small and constants_in(graph).size else []
+    far = [] if small else ["near", "far"] if has_thresholds else ["far"]
     return [
         "normal",
-        *(["positive", *spread, "zeros", "halves", *beyond] if floats else []),
+        *(["positive", *([] if small else ["spread"]), "zeros", "halves"] if floats else []),
+        *(far if floats or whole else []),
         *(["wide"] if whole else []),
         *(["point"] if has_point else []),
         *(["special"] if floats else []),
@@ -182,6 +194,17 @@ def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:
         )
         result.append(value.astype(stated) if both_whole else value)
     return result
+
+
+def _where_finite(left: list[Array], right: list[Array]) -> tuple[list[Array], list[Array]]:
+    """Both sides' results, with 0 where one of them is infinite or NaN."""
+    sides: tuple[list[Array], list[Array]] = [], []
+    for a, b in zip(flat(left), flat(right)):
+        both_floats = a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
+        finite = np.isfinite(a) & np.isfinite(b) if both_floats else None
+        for side, value in zip(sides, (a, b)):
+            side.append(value if finite is None else np.where(finite, value, value.dtype.type(0)))
+    return sides
 
 
 def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> bool:
@@ -214,10 +237,11 @@ def flat(value: object) -> list[Any]:
 
 
 def _is_rounding(
-    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None
-) -> bool:
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None,
+    where_finite: bool = False,
+) -> bool:  # fmt: skip
     """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding
-    only.
+    only. `where_finite`: infinite and NaN results do not count.
 
     Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half
     precision where a constant or a result is of that type. A conversion that the rule writes down is no
@@ -228,7 +252,7 @@ def _is_rounding(
     }
     try:
         with np.errstate(all="ignore"):
-            sides = [evaluate(_widened(graph), dialect, wide) for graph in (before, after)]
+            left, right = [evaluate(_widened(graph), dialect, wide) for graph in (before, after)]
     except EvaluationError:
         return False
     half = any(
@@ -237,7 +261,9 @@ def _is_rounding(
         for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
     )
     tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
-    return compare_values(sides[0], sides[1], tolerance if rtol is None or half else rtol).equal
+    if where_finite:
+        left, right = _where_finite(left, right)
+    return compare_values(left, right, tolerance if rtol is None or half else rtol).equal
 
 
 def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:

@@ -18,7 +18,7 @@ from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.compare import ASK_FOR_SPECIAL, flat
-from gslang.verify.inputs import inputs_for
+from gslang.verify.inputs import Inputs
 from gslang.verify.prove.dtypes import saturates
 
 Attribute = tuple[str, str]
@@ -36,8 +36,9 @@ def matters(graph: Graph, dialect: Dialect, attribute: Attribute, seed: int) -> 
         return False
     if any(graph.types[a] != plain.types[b] for a, b in zip(graph.outputs, plain.outputs)):
         return True
+    drawn = Inputs(graph, seed)
     for kind in ("normal", "special"):
-        inputs = inputs_for(graph, seed, kind)
+        inputs = drawn.of_kind(kind)
         with np.errstate(all="ignore"):
             try:
                 now = flat(evaluate(graph, dialect, inputs))
@@ -73,7 +74,7 @@ def never_finds(graphs: Sequence[Graph], dialect: Dialect, seed: int) -> list[st
         inner.set_outputs(asking)
         with np.errstate(all="ignore"):
             try:
-                found = evaluate(inner, dialect, inputs_for(graph, seed, "normal"))
+                found = evaluate(inner, dialect, Inputs(graph, seed).of_kind("normal"))
             except EvaluationError:
                 continue
         holding |= {

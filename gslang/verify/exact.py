@@ -22,7 +22,7 @@ from gslang.verify.field.onnx_order import COMPUTED
 from gslang.verify.field.points import random_point
 from gslang.verify.field.relay import DEGREE, depends_on_order, evaluate_in_field
 from gslang.verify.field.residues import PRIME, NoField
-from gslang.verify.inputs import limits_scores
+from gslang.verify.thresholds import limits_scores
 
 POINTS = 3
 # of the points: numbers below 4, below 64, below a half, so that thresholds lie between them

@@ -3,6 +3,8 @@ thresholds, overflows and divisions by zero show."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from gslang.base.arrays import Array
@@ -11,87 +13,149 @@ from gslang.evaluate.index_ranges import bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inner_graph import inner_graph
+from gslang.verify.thresholds import NO_THRESHOLDS, Thresholds, numbers_in
+
+Values = dict[str, Array]
+
+_LARGE = 50  # times a normal number: as far as exponentials have values
+_CLOSE = 1e-4  # times a normal number: less than what guards roots and quotients
+_SHARE = 0.7  # of the inputs of one instance that are as large, or as close to each other
+_ROUNDS = (4, 12, 40)
+_FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
+_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
+# operator → the operand in which −1 is the last place
+_COUNT_FROM_THE_END = {
+    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
+}  # fmt: skip
 
 
-def inputs_for(graph: Graph, seed: int, kind: str) -> dict[str, Array]:
-    """Random values by name: normal; from a half to two; normal, times eight (so that clips and saturations
-    show); with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
-    the graph's constants; whole numbers of all sizes; with infinities and NaN among them.
+class Inputs:
+    """Random values by name for a graph, the same for the same seed, of several kinds. `near`: the thresholds
+    of the instance.
     """
-    values = random_inputs(graph, seed)
-    if kind == "normal":
-        return values
-    changed = {}
-    if kind == "wide":
-        return _widely(graph, values, seed)
-    if kind == "beyond":
-        return _beyond(graph, values, seed)
-    for k, (name, value) in enumerate(values.items()):
-        if value.dtype.kind == "b" and value.size == 1:
-            changed[name] = ~value  # a choice goes the other way
-        elif value.dtype.kind != "f":
-            changed[name] = value
-        elif kind in ("zeros", "special"):  # inputs of one size get these at different places
-            changed[name] = _sprinkled(value, np.random.default_rng([seed, value.size, 13, k]), kind)
-        elif kind == "halves":
-            changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
-        elif kind == "positive":
-            changed[name] = (0.5 + np.abs(value) % 1.5).astype(value.dtype)
-        else:
-            changed[name] = (value * 8).astype(value.dtype)
-    return changed
 
+    def __init__(self, graph: Graph, seed: int, near: Thresholds = NO_THRESHOLDS) -> None:
+        self.graph, self.seed, self.thresholds = graph, seed, near
 
-def _widely(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Array]:
-    """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions and no
-    counts; positions in every way of counting them.
-    """
-    changed = dict(values)
-    for k, node in enumerate(graph.reverse_post_order()):  # inputs of one size get different numbers
-        name = str(graph.names[node])
-        value = values.get(name)
-        if graph.op[node] not in (INPUT, PARAM) or value is None or value.dtype.kind not in "iu":
-            continue
-        rng = np.random.default_rng([seed, value.size, 7, k])
-        if (rounds := _rounds(graph, node)).size:
-            changed[name] = rng.choice(rounds, value.shape).astype(value.dtype)
-            continue
-        bounds = bounds_of(graph, node, {})
-        if bounds is not None:
-            changed[name] = _positions(graph, node, value, bounds[1], rng)
-            continue
-        if any(
-            graph.op[user] in _SHIFTS and graph.operands[user][1:2] == (node,) for user in graph.users[node]
-        ):
-            changed[name] = rng.integers(0, 40, value.shape).astype(value.dtype)
-            continue
-        limits = np.iinfo(value.dtype)
-        ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], value.dtype)
-        whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
-        changed[name] = np.where(rng.random(value.shape) < 0.3, rng.choice(ends, value.shape), whole).astype(
-            value.dtype
-        )
-    return changed
+    @cached_property
+    def normal(self) -> Values:
+        return random_inputs(self.graph, self.seed)
 
+    def of_kind(self, kind: str) -> Values:
+        """Normal; from a half to two; normal, times eight (so that clips and saturations show); with zeros
+        and the smallest numbers among them; whole numbers and halves, many of them equal; near thresholds;
+        far from all that is normal; whole numbers of all sizes; with infinities and NaN among them.
+        """
+        if kind == "normal":
+            return self.normal
+        if kind == "wide":
+            return self._widely()
+        if kind == "near":
+            return self._near()
+        if kind == "far":
+            return self._far()
+        changed = {}
+        for k, (name, value) in enumerate(self.normal.items()):
+            if value.dtype.kind == "b" and value.size == 1:
+                changed[name] = ~value  # a choice goes the other way
+            elif value.dtype.kind != "f":
+                changed[name] = value
+            elif kind in ("zeros", "special"):  # inputs of one size get these at different places
+                changed[name] = _sprinkled(value, np.random.default_rng([self.seed, value.size, 13, k]), kind)
+            elif kind == "halves":
+                changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
+            elif kind == "positive":
+                changed[name] = (0.5 + np.abs(value) % 1.5).astype(value.dtype)
+            else:
+                changed[name] = (value * 8).astype(value.dtype)
+        return changed
 
-def _rounds(graph: Graph, node: int) -> Array:
-    """Numbers of rounds of the loops that an input counts: more than shows at once, and about as many as the
-    numbers that their bodies add up to or compare with. None where it counts no loop.
-    """
-    loops = [n for n in sorted(graph.users[node]) if graph.op[n] == "Loop" and graph.operands[n][0] == node]
-    if not loops:
-        return np.zeros(0)
-    known = np.concatenate([_numbers_in_body(graph, loop) for loop in loops])
-    near = known[(known > _FEW_ROUNDS) & (known <= _MOST_ROUNDS)]
-    return np.unique(np.concatenate([_ROUNDS, near - 1, near, near + 1, near + 3]).astype(np.int64))
+    @cached_property
+    def _whole(self) -> list[tuple[int, int, str, tuple[int, int] | None]]:
+        """Inputs that are integers: number, node, name, and their range if they are positions or counts."""
+        graph = self.graph
+        return [
+            (k, node, name, bounds_of(graph, node, {}))
+            for k, node in enumerate(graph.reverse_post_order())
+            if graph.op[node] in (INPUT, PARAM) and (name := str(graph.names[node])) in self.normal
+            and self.normal[name].dtype.kind in "iu"
+        ]
 
+    @cached_property
+    def _free(self) -> list[str]:
+        """Inputs that may be any integer."""
+        return [name for _, node, name, bounds in self._whole if bounds is None and not self._shifts(node)]
 
-def _numbers_in_body(graph: Graph, loop: int) -> Array:
-    try:
-        inner = inner_graph(graph, loop, "body").graph
-    except UnknownValue:
-        return np.zeros(0)
-    return np.abs(_numbers_in(inner, "fiu"))
+    def _shifts(self, node: int) -> bool:
+        operands = [self.graph.operands[n] for n in self.graph.users[node] if self.graph.op[n] in _SHIFTS]
+        return any(operand[1:2] == (node,) for operand in operands)
+
+    def _widely(self) -> Values:
+        """Whole numbers of all sizes, the largest and the smallest among them, where they are no positions
+        and no counts; positions in every way of counting them.
+        """
+        changed = dict(self.normal)
+        for k, node, name, bounds in self._whole:
+            value = changed[name]
+            rng = np.random.default_rng([self.seed, value.size, 7, k])  # those of one size differ
+            if (rounds := _rounds(self.graph, node)).size:
+                changed[name] = rng.choice(rounds, value.shape).astype(value.dtype)
+                continue
+            if bounds is not None:
+                changed[name] = _positions(self.graph, node, value, bounds[1], rng)
+                continue
+            if self._shifts(node):
+                changed[name] = rng.integers(0, 40, value.shape).astype(value.dtype)
+                continue
+            limits = np.iinfo(value.dtype)
+            ends = np.array([limits.min, limits.min + 1, limits.max - 1, limits.max], value.dtype)
+            whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
+            at_end = rng.random(value.shape) < 0.3
+            changed[name] = np.where(at_end, rng.choice(ends, value.shape), whole).astype(value.dtype)
+        return changed
+
+    def _near(self) -> Values:
+        """Half of all numbers near thresholds. Different elements are near different ones, none much larger
+        than one of them that is drawn.
+        """
+        most = abs(self.thresholds.drawn(np.random.default_rng([self.seed, 17])))
+        changed = dict(self.normal)
+        for k, (name, value) in enumerate(self.normal.items()):
+            rng = np.random.default_rng([self.seed, value.size, 11, k])
+            if value.dtype.kind == "f":
+                largest = float(np.finfo(value.dtype).max)
+                near = self.thresholds.near_floats(most).clip(-largest, largest).astype(value.dtype)
+            elif name in self._free:
+                near = self.thresholds.near_whole(value.dtype)
+            else:
+                continue
+            changed[name] = np.where(rng.random(value.shape) < 0.5, rng.choice(near, value.shape), value)
+        return changed
+
+    def _far(self) -> Values:
+        """Floats that are large, close to each other, or all of them on one side of a threshold; one integer
+        in the whole of a tensor, the smallest or the largest of its type.
+        """
+        rng = np.random.default_rng([self.seed, 19])
+        kind, end, one = rng.integers(3), rng.integers(2), rng.random() < _SHARE
+        beyond = self.thresholds.drawn(rng)
+        changed = dict(self.normal)
+        for name, value in self.normal.items():
+            drawn, sign = rng.random(), rng.choice((-1, 1))
+            if name in self._free:
+                limits = np.iinfo(value.dtype)
+                least = end == 0 if one else sign < 0
+                changed[name] = np.full_like(value, limits.min if least else limits.max)
+            elif value.dtype.kind != "f":
+                continue
+            elif kind == 2:
+                largest = float(np.finfo(value.dtype).max)
+                scale = 1 + np.abs(value.astype(np.float64))
+                numbers = sign * beyond * (scale if drawn < _SHARE else 1 / scale)
+                changed[name] = numbers.clip(-largest, largest).astype(value.dtype)
+            elif drawn < _SHARE:
+                changed[name] = (value * (_LARGE if kind == 0 else _CLOSE)).astype(value.dtype)
+        return changed
 
 
 def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.Generator) -> Array:
@@ -116,68 +180,24 @@ def _reads_any_position(graph: Graph, user: int, node: int) -> bool:
     return op in ("one_hot", "OneHot") and operands[0] == node and node not in operands[1:]
 
 
-# operator → the operand in which −1 is the last place
-_COUNT_FROM_THE_END = {
-    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
-}  # fmt: skip
-
-
-def _beyond(graph: Graph, values: dict[str, Array], seed: int) -> dict[str, Array]:
-    """Numbers near those that the graph compares with or adds: each constant, what is on either side of it,
-    twice as large, or of the other sign.
+def _rounds(graph: Graph, node: int) -> Array:
+    """Numbers of rounds of the loops that an input counts: more than shows at once, and about as many as the
+    numbers that their bodies add up to or compare with. None where it counts no loop.
     """
-    known = constants_in(graph)
-    near = np.concatenate([known, -known, 2 * known, known / 2, known + 0.5, known - 0.5])
-    changed = dict(values)
-    for k, (name, value) in enumerate(values.items()):
-        if value.dtype.kind == "f" and near.size:
-            most = float(np.finfo(value.dtype).max)
-            rng = np.random.default_rng([seed, value.size, 11, k])
-            drawn = rng.choice(near, value.shape).clip(-most, most).astype(value.dtype)
-            changed[name] = np.where(rng.random(value.shape) < 0.5, drawn, value)
-    return changed
+    loops = [n for n in sorted(graph.users[node]) if graph.op[n] == "Loop" and graph.operands[n][0] == node]
+    if not loops:
+        return np.zeros(0)
+    known = {abs(number) for loop in loops for number in _numbers_in_body(graph, loop)}
+    near = {int(n) + more for n in known if _FEW_ROUNDS < n <= _MOST_ROUNDS for more in (-1, 0, 1, 3)}
+    return np.array(sorted({*_ROUNDS, *near}))
 
 
-def constants_in(graph: Graph) -> Array:
-    """The numbers in constants of floats, each once; without those that stand for infinity in masks."""
-    known = _numbers_in(graph, "f")
-    if _is_masked(graph):
-        known = known[np.abs(known) < _AS_INFINITE]
-    return np.unique(known)
-
-
-def limits_scores(graph: Graph) -> bool:
-    """True if numbers that are low, but not beyond what products of large inputs are, stand for infinity in
-    masks.
-    """
-    sizes = np.abs(_numbers_in(graph, "f")) if _is_masked(graph) else np.zeros(0)
-    return bool(((sizes >= _AS_INFINITE) & (sizes < _OUT_OF_REACH)).any())
-
-
-def _numbers_in(graph: Graph, kinds: str) -> Array:
-    """The finite numbers in constants whose types are of these kinds (of NumPy)."""
-    constants = [np.asarray(graph.value(n)) for n in graph.nodes() if graph.values.get(n) is not None]
-    numbers = [v.reshape(-1)[:_MOST_CONSTANTS].astype(np.float64) for v in constants if v.dtype.kind in kinds]
-    known = np.concatenate(numbers) if numbers else np.zeros(0)
-    return known[np.isfinite(known)]
-
-
-def _is_masked(graph: Graph) -> bool:
-    return any(graph.op[n] in _MASKED for n in graph.nodes())
-
-
-_MASKED = frozenset({
-    "Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
-    "Attention", "com.microsoft.Attention", "com.microsoft.MultiHeadAttention",  # with a softmax inside
-})
-_AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
-_OUT_OF_REACH = 1e6  # no score is as large
-
-
-_MOST_CONSTANTS = 16  # of one array
-_ROUNDS = (4, 12, 40)
-_FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
-_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
+def _numbers_in_body(graph: Graph, loop: int) -> set[float]:
+    try:
+        floats, whole = numbers_in(inner_graph(graph, loop, "body").graph)
+    except UnknownValue:
+        return set()
+    return floats | whole
 
 
 def _sprinkled(value: Array, rng: np.random.Generator, kind: str) -> Array:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import INPUT, Graph
-from gslang.verify.inputs import inputs_for
+from gslang.verify.inputs import Inputs
 
 
 def test_whole_numbers_of_two_inputs_differ() -> None:
@@ -12,5 +12,5 @@ def test_whole_numbers_of_two_inputs_differ() -> None:
     graph = Graph("relay")
     x, y = (graph.add(INPUT, (), {}, TensorType((4,), "int8"), name) for name in "xy")
     graph.outputs = (graph.add("less", (x, y), {}, TensorType((4,), "bool")),)
-    values = inputs_for(graph, 0, "wide")
+    values = Inputs(graph, 0).of_kind("wide")
     assert values["x"].tolist() != values["y"].tolist()

@@ -19,7 +19,7 @@ from gslang.base.arrays import Array
 from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
-from gslang.verify.inputs import limits_scores
+from gslang.verify.thresholds import limits_scores
 
 LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
 SWALLOWED = "exp (of −10²⁹ and below the same whatever is added)"

@@ -1,0 +1,128 @@
+"""The numbers at which an instance may change what it does: those in its constants and attributes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from math import isfinite
+from typing import Any
+
+import numpy as np
+
+from gslang.base.arrays import Array
+from gslang.base.quick_dataclass import dataclass
+from gslang.graph.graph import Graph
+
+_MASKED = frozenset({
+    "Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
+    "Attention", "com.microsoft.Attention", "com.microsoft.MultiHeadAttention",  # with a softmax inside
+})
+_AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
+_OUT_OF_REACH = 1e6  # no score is as large
+_MOST_CONSTANTS = 16  # of one array
+_MOST_SUMMED = 6  # integers of which any two are added
+_ORDINARY = 8  # integers that any input takes are smaller
+_MOST_WHOLE = 2**53  # of floats
+_OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The numbers, each once, but for those that stand for infinity in masks. `whole`: the integers among
+    them, and those next to large floats.
+    """
+
+    floats: Array
+    whole: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        """False if no number is one that ordinary inputs do not come near."""
+        return bool(self.floats.size) or any(abs(number) >= _ORDINARY for number in self.whole)
+
+    def drawn(self, rng: np.random.Generator) -> float:
+        """One of the numbers other than 0, or 1 where there is none."""
+        known = self._known()
+        return float(rng.choice(known[known != 0])) if known.any() else 1.0
+
+    def near_floats(self, most: float) -> Array:
+        """The numbers, what is on either side of each, twice as large, or of the other sign; none much larger
+        than `most`.
+        """
+        known = self._known()
+        known = known[np.abs(known) <= _OF_ONE_SIZE * most]
+        beside = known * (1 + 2.0**-10), known * (1 - 2.0**-10), known + 0.5, known - 0.5
+        return np.concatenate([known, -known, 2 * known, known / 2, *beside, np.array([0.0, 1.0])])
+
+    def near_whole(self, dtype: np.dtype[Any]) -> Array:
+        """The numbers of an integer type that are near the integers, and sums and differences of two of them.
+        """
+        limits, known = np.iinfo(dtype), (0, *self.whole)
+        near = {number + beside for k in known for number in (k, -k, k // 2) for beside in (-1, 0, 1)}
+        if len(known) <= _MOST_SUMMED:
+            near.update(a + sign * b for a in known for b in known for sign in (1, -1))
+        return np.array(sorted(n for n in near if limits.min <= n <= limits.max), dtype)
+
+    def _known(self) -> Array:
+        return np.concatenate([self.floats, np.array(self.whole, np.float64)])
+
+
+NO_THRESHOLDS = Thresholds(np.zeros(0), ())
+
+
+def thresholds(before: Graph, after: Graph) -> Thresholds:
+    """The thresholds of both sides of an instance."""
+    floats, whole = numbers_in(before)
+    new, new_whole = numbers_in(after)
+    infinite = set()
+    if _is_masked(before):
+        infinite = {abs(number) for number in (*floats, *whole) if abs(number) >= _AS_INFINITE}
+    known = {number for number in (*floats, *new) if abs(number) not in infinite}
+    near = {int(number) for number in known if _ORDINARY <= abs(number) < _MOST_WHOLE}
+    integers = {number for number in near | whole | new_whole if abs(number) not in infinite}
+    return Thresholds(np.array(sorted(known), np.float64), tuple(sorted(integers)))
+
+
+def limits_scores(graph: Graph) -> bool:
+    """True if numbers that are low, but not beyond what products of large inputs are, stand for infinity in
+    masks.
+    """
+    numbers = [number for v in _constants(graph) if v.dtype.kind == "f" for number in v.tolist()]
+    return _is_masked(graph) and any(_AS_INFINITE <= abs(number) < _OUT_OF_REACH for number in numbers)
+
+
+def _is_masked(graph: Graph) -> bool:
+    return any(graph.op[n] in _MASKED for n in graph.nodes())
+
+
+def numbers_in(graph: Graph) -> tuple[set[float], set[int]]:
+    """The finite floats and the integers of constants and attributes, without the ends of the types of
+    integers: these are tried anyway.
+    """
+    floats: set[float] = set()
+    whole: set[int] = set()
+    for value in _constants(graph):
+        if value.dtype.kind == "f":
+            floats.update(value.astype(np.float64).tolist())
+        elif value.dtype.kind in "iu":
+            ends = np.iinfo(value.dtype)
+            whole.update(number for number in value.tolist() if ends.min < number < ends.max)
+    for number in _attributes(graph):
+        if isinstance(number, int):
+            whole.add(number)
+        else:
+            floats.add(number)
+    return {number for number in floats if isfinite(number)}, whole
+
+
+def _constants(graph: Graph) -> list[Array]:
+    arrays = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
+    return [array.reshape(-1)[:_MOST_CONSTANTS] for array in arrays]
+
+
+def _attributes(graph: Graph) -> Iterator[float]:
+    """Numbers that are attributes of calls, and floats in lists."""
+    for node in graph.nodes():
+        for value in (graph.attrs[node] or {}).values():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                yield value
+            elif isinstance(value, Sequence) and not isinstance(value, str):
+                yield from (item for item in value if isinstance(item, float))
