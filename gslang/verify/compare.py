@@ -18,12 +18,13 @@ from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 from gslang.verify.inputs import Inputs
-from gslang.verify.thresholds import limits_scores, thresholds
+from gslang.verify.thresholds import limits_scores, rounds_alike, thresholds
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 _HALF_TOLERANCE = 2e-3  # the same of half precision
+_BESIDE = 1e-5  # relative: farther from a constant of type float32 than what it is rounded from
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,8 @@ def compare(
             continue
         if kind == "zeros" and exactly.equal and _is_rounding(before, after, dialect, _flushed(inputs), rtol):
             continue  # next to any other number the smallest ones are nothing, also in float64
+        if exactly.equal is not False and _is_at_threshold(before, after, dialect, inputs, rtol):
+            continue
         numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
         rounds = all(value.dtype.kind == "f" for value in flat(left))
         break
@@ -264,6 +267,26 @@ def _is_rounding(
     if where_finite:
         left, right = _where_finite(left, right)
     return compare_values(left, right, tolerance if rtol is None or half else rtol).equal
+
+
+def _is_at_threshold(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None
+) -> bool:
+    """True if a difference goes away for numbers that are a little larger, and for those a little smaller,
+    where the sides have constants that are rounded otherwise: then it is one of the place of a threshold,
+    such as √2 and numbers whose square is 2.
+    """
+    return not rounds_alike(before, after) and all(
+        _is_rounding(
+            before, after, dialect,
+            {
+                name: value.astype(np.float64) * (1 + step) if value.dtype.kind == "f" else value
+                for name, value in inputs.items()
+            },
+            rtol, where_finite=True,
+        )
+        for step in (_BESIDE, -_BESIDE)
+    )  # fmt: skip
 
 
 def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:

@@ -22,6 +22,7 @@ _MOST_CONSTANTS = 16  # of one array
 _MOST_SUMMED = 6  # integers of which any two are added
 _ORDINARY = 8  # integers that any input takes are smaller
 _MOST_WHOLE = 2**53  # of floats
+_EXACT = 16  # times a number that is written as it is meant: an integer
 _OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
 
 
@@ -79,6 +80,15 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
     near = {int(number) for number in known if _ORDINARY <= abs(number) < _MOST_WHOLE}
     integers = {number for number in near | whole | new_whole if abs(number) not in infinite}
     return Thresholds(np.array(sorted(known), np.float64), tuple(sorted(integers)))
+
+
+def rounds_alike(before: Graph, after: Graph) -> bool:
+    """True if both sides have the same numbers, as far as these are no small fractions of powers of 2."""
+    old, new = (
+        {np.float32(number) for number in _numbers(graph)[0] if number * _EXACT % 1 != 0}
+        for graph in (before, after)
+    )
+    return old == new
 
 
 def limits_scores(graph: Graph) -> bool:
