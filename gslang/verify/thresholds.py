@@ -85,7 +85,7 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
 def rounds_alike(before: Graph, after: Graph) -> bool:
     """True if both sides have the same numbers, as far as these are no small fractions of powers of 2."""
     old, new = (
-        {np.float32(number) for number in _numbers(graph)[0] if number * _EXACT % 1 != 0}
+        {np.float32(number) for number in numbers_in(graph)[0] if number * _EXACT % 1 != 0}
         for graph in (before, after)
     )
     return old == new

@@ -1,5 +1,5 @@
 """Wrong rules whose mistake shows where few look: at an attribute's other values, in a rare branch, for large
-whole numbers, at ties.
+whole numbers, at ties, near or beyond a number of either side.
 
 None is accepted: it is refuted or unknown, or tested with what was not varied named.
 """
@@ -26,7 +26,9 @@ SOME = [
     "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
     "cast_through_double", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input",
     "isinf_swap", "userop_optional", "slice_step", "slice_back", "three_parts_of_four", "resize_mode_dropped",
-    "one_row_for_all", "slice_axes_all", "sq_unsorted", "resize_quarter", "loop_hundred",
+    "one_row_for_all", "slice_axes_all", "sq_unsorted", "resize_quarter", "loop_hundred", "less_at_1000",
+    "mm_i32", "log_softmax_clip", "ln_eps12", "reciprocal_floor", "max_pad100", "g_sm_two", "m_softmax6",
+    "k_max_slice10", "r_ones_relu", "a_count_min", "l_sum_u32",
 ]
 
 
