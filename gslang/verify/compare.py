@@ -66,6 +66,8 @@ def compare(
     near = thresholds(before, after)
     drawn = Inputs(before, seed, near)
     kinds = _kinds(before, bool(near), point is not None)
+    if drawn.counts_many:
+        kinds.append("many")
     if brief and exactly.equal and exactly.certain:
         kinds = [kind for kind in kinds if kind in _IN_BRIEF]
     for kind in kinds:
@@ -145,14 +147,18 @@ def refutes(finding: Finding, special: bool = False) -> str:
 
 
 def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
-    """True if both sides are equal for one input: enough where others were compared in full."""
+    """True if both sides are equal for one input, two where they count many: enough where others were
+    compared in full."""
+    drawn = Inputs(before, seed)
     try:
-        inputs = random_inputs(before, seed)
-        with np.errstate(all="ignore"):
-            left, right = (_typed(before, evaluate(graph, dialect, inputs)) for graph in (before, after))
-            return compare_values(left, right, rtol).equal
+        for inputs in (drawn.normal, *([drawn.of_kind("many")] if drawn.counts_many else [])):
+            with np.errstate(all="ignore"):
+                left, right = (_typed(before, evaluate(graph, dialect, inputs)) for graph in (before, after))
+                if not compare_values(left, right, rtol).equal:
+                    return False
     except EvaluationError:
         return False
+    return True
 
 
 # operators that are about infinities and NaN
@@ -164,7 +170,7 @@ _IN_BRIEF = frozenset({"normal", "zeros", "wide"})
 
 
 # integers that an operator may not take: the others are compared then
-_MAY_NOT_FIT = frozenset({"near", "far", "wide"})
+_MAY_NOT_FIT = frozenset({"near", "far", "wide", "many"})
 
 
 def _kinds(graph: Graph, has_thresholds: bool, has_point: bool) -> list[str]:

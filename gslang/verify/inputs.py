@@ -20,6 +20,8 @@ Values = dict[str, Array]
 _LARGE = 50  # times a normal number: as far as exponentials have values
 _CLOSE = 1e-4  # times a normal number: less than what guards roots and quotients
 _SHARE = 0.7  # of the inputs of one instance that are as large, or as close to each other
+_USUAL = 12  # sizes that are drawn are no larger
+_RANGES = frozenset({"Range", "arange"})
 _ROUNDS = (4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
@@ -44,7 +46,8 @@ class Inputs:
     def of_kind(self, kind: str) -> Values:
         """Normal; from a half to two; normal, times eight (so that clips and saturations show); with zeros
         and the smallest numbers among them; whole numbers and halves, many of them equal; near thresholds;
-        far from all that is normal; whole numbers of all sizes; with infinities and NaN among them.
+        far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities and NaN
+        among them.
         """
         if kind == "normal":
             return self.normal
@@ -54,6 +57,8 @@ class Inputs:
             return self._near()
         if kind == "far":
             return self._far()
+        if kind == "many":
+            return self._many()
         changed = {}
         for k, (name, value) in enumerate(self.normal.items()):
             if value.dtype.kind == "b" and value.size == 1:
@@ -130,6 +135,36 @@ class Inputs:
             else:
                 continue
             changed[name] = np.where(rng.random(value.shape) < 0.5, rng.choice(near, value.shape), value)
+        return changed
+
+    @cached_property
+    def counts_many(self) -> bool:
+        """True if an axis is longer than those that are drawn, or a range may be."""
+        leaves = [self.graph.types[n] for n in self.graph.nodes() if self.graph.op[n] in (INPUT, PARAM)]
+        sizes = [d for type_ in leaves for d in getattr(type_, "shape", None) or () if isinstance(d, int)]
+        return max(sizes, default=0) > _USUAL or bool(self.thresholds.count and self._ends)
+
+    @cached_property
+    def _ends(self) -> list[str]:
+        """Inputs that are the end of a range."""
+        graph = self.graph
+        return [
+            name for _, node, name, _ in self._whole
+            if any(graph.op[u] in _RANGES and graph.operands[u][1] == node for u in graph.users[node])
+        ]
+
+    def _many(self) -> Values:
+        """Floats that grow along a tensor, so that what is cut off shows; truth values that are all true, so
+        that their number does; ranges beyond thresholds."""
+        changed = dict(self.normal)
+        for name, value in self.normal.items():
+            if value.dtype.kind == "f":
+                changed[name] = np.linspace(-1, 1, value.size).reshape(value.shape).astype(value.dtype)
+            elif value.dtype.kind == "b":
+                changed[name] = np.ones_like(value)
+            elif name in self._ends and self.thresholds.count:
+                most = np.iinfo(value.dtype).max
+                changed[name] = np.full_like(value, min(self.thresholds.count, most))
         return changed
 
     def _far(self) -> Values:

@@ -13,13 +13,10 @@ from functools import lru_cache
 from gslang.check import checked as ir
 from gslang.check.walks import is_field, walk
 from gslang.verify.leaves import MOST_DIMENSIONS
+from gslang.verify.thresholds import BEYOND
 
 _LARGE = 4001  # no byte and no half-precision number is that
 _SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
-_BEYOND = {  # sizes that types do not hold: they wrap to a number above and below 0, or all are 0
-    "int4": (10, 20), "uint4": (20, 16), "int8": (200, 300), "uint8": (300, 256), "int16": (40_000, 70_000),
-    "uint16": (70_000, 65_536), "float16": (_LARGE,), "bfloat16": (300,),
-}
 _OF_AXES = frozenset({"axis", "axes"})
 _USUAL = 6  # smaller sizes are drawn anyway
 _LARGEST = 80_000
@@ -34,7 +31,7 @@ def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
     made = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
     named = {*(o for call in rule.calls.values() for o in call.operators), *map(str, made)}
     found = [_LARGE] if _SIZED & named else []
-    found += [n for name in stated if isinstance(name, str) for n in _BEYOND.get(name, ())]
+    found += [n for name in stated if isinstance(name, str) for n in BEYOND.get(name, ())]
     for step in (lambda n: n + 1, lambda n: n, lambda n: 2 * n + 2):
         found += map(step, numbers)
     return tuple([n for n in dict.fromkeys(found) if n <= _LARGEST])

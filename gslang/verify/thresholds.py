@@ -22,6 +22,11 @@ _MOST_CONSTANTS = 16  # of one array
 _MOST_SUMMED = 6  # integers of which any two are added
 _ORDINARY = 8  # integers that any input takes are smaller
 _MOST_WHOLE = 2**53  # of floats
+_MOST_COUNTED = 80_000
+BEYOND = {  # sizes that types do not hold: they wrap to a number above and below 0, or all are 0
+    "int4": (10, 20), "uint4": (20, 16), "int8": (200, 300), "uint8": (300, 256), "int16": (40_000, 70_000),
+    "uint16": (70_000, 65_536), "float16": (4001,), "bfloat16": (300,),
+}
 _EXACT = 16  # times a number that is written as it is meant: an integer
 _OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
 
@@ -34,6 +39,8 @@ class Thresholds:
 
     floats: Array
     whole: tuple[int, ...]
+    count: int = 0  # more than they say, or than a narrow type of a node can count; 0 if there are none
+
 
     def __bool__(self) -> bool:
         """False if no number is one that ordinary inputs do not come near."""
@@ -79,7 +86,10 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
     known = {number for number in (*floats, *new) if abs(number) not in infinite}
     near = {int(number) for number in known if _ORDINARY <= abs(number) < _MOST_WHOLE}
     integers = {number for number in near | whole | new_whole if abs(number) not in infinite}
-    return Thresholds(np.array(sorted(known), np.float64), tuple(sorted(integers)))
+    types = {str(getattr(graph.types[n], "dtype", None)) for graph in (before, after) for n in graph.nodes()}
+    counts = [count for dtype in types for count in BEYOND.get(dtype, ())]
+    counts += [n + 1 for n in integers if _ORDINARY <= n < _MOST_COUNTED]
+    return Thresholds(np.array(sorted(known), np.float64), tuple(sorted(integers)), max(counts, default=0))
 
 
 def rounds_alike(before: Graph, after: Graph) -> bool:
