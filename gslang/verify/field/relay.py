@@ -81,8 +81,6 @@ def evaluate_in_field(
             signature = dialect.get(op)
             if signature is None:
                 raise NoField(f"`{op}` is not declared")
-            if signature.departs:
-                raise NoField(f"`{op}` is redeclared without a `value`")
             operands = [values[o] if o >= 0 else None for o in graph.operands[node]]
             attrs = signature.complete(graph.attrs[node])
             try:
@@ -163,6 +161,9 @@ def _call(
     unknown: set[str],
 ) -> Any:
     traits = signature.traits
+    if signature.departs:
+        unknown.add(op)
+        return _whole(op, operands, _readable(attrs), _type_shape(graph, node))
     if op in STATIC:
         found = STATIC[op].call(operands, attrs, whole_numbers)
         assert found is not None
