@@ -48,7 +48,7 @@ class Anything:
 @dataclass(frozen=True, slots=True)
 class Layout:
     """A text with the same axes as `usual[0]` in any order, some of them split: `NHWC`, `NCHW4c`. `usual`
-    ones are drawn.
+    ones are drawn mostly.
     """
 
     usual: tuple[str, ...]

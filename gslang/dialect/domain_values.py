@@ -28,6 +28,7 @@ from gslang.dialect.dtypes import in_class
 
 _FLOATS: Final = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25, 2.0, -2.5, 3.0, 2.0**-17, 10.0)  # their products are exact
 _DTYPES: Final = ("float32", "int32", "int64", "bool", "float16", "float64", "int8", "uint8")
+_UNUSUAL: Final = 0.25  # share of layouts with two axes swapped
 _MOST: Final = 96  # values that `choices` lists
 
 
@@ -147,7 +148,8 @@ def _arrangements(item: Domain, length: int, call: Call) -> Iterator[tuple[objec
 
 
 def draw(domain: Domain, rng: Random, call: Call = NOTHING) -> Any:
-    """A value of the domain, each literal and each end of a range as likely as what lies between.
+    """A value of the domain, each literal and each end of a range as likely as what lies between; of layouts
+    mostly a usual one.
 
     Raises `LookupError` where no value is known to lie in it.
     """
@@ -165,7 +167,19 @@ def draw(domain: Domain, rng: Random, call: Call = NOTHING) -> Any:
             if length > len(pool):
                 raise LookupError("not so many different items")
             return _spelled(rng, rng.sample(pool, length), size)
+        case Layout(usual) if rng.random() < _UNUSUAL:
+            return _swapped(rng, rng.choice(usual))
     return rng.choice(choices(domain, call))
+
+
+def _swapped(rng: Random, layout: str) -> str:
+    """A layout with two of its axes swapped; itself where some are split."""
+    if not layout.isupper() or not layout.isalpha():
+        return layout
+    a, b = rng.sample(range(len(layout)), 2)
+    order = list(layout)
+    order[a], order[b] = order[b], order[a]
+    return "".join(order)
 
 
 def _spelled(rng: Random, axes: list[Any], size: int | None) -> tuple[Any, ...]:

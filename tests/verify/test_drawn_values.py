@@ -148,3 +148,10 @@ def test_kernels_with_several_outputs_of_each_channel() -> None:
         for graph, node in calls(drawn(rule, 300), "nn.conv2d")
     }
     assert {(2, (2, 2)), (2, (2, 3)), (2, (2, 1))} <= shapes
+
+
+def test_layouts_with_axes_in_an_unusual_order() -> None:
+    graphs = drawn("rule r(x): nn.avg_pool2d(x) => x;", 200)
+    layouts = {graph.attrs[node].get("layout", "NCHW") for graph, node in calls(graphs, "nn.avg_pool2d")}
+    assert {"NCHW", "NHWC"} < layouts and len(layouts) > 4
+    assert all(sorted(layout) == sorted("NCHW") for layout in layouts)
