@@ -28,7 +28,8 @@ SOME = [
     "isinf_swap", "userop_optional", "slice_step", "slice_back", "three_parts_of_four", "resize_mode_dropped",
     "one_row_for_all", "slice_axes_all", "sq_unsorted", "resize_quarter", "loop_hundred", "less_at_1000",
     "mm_i32", "log_softmax_clip", "ln_eps12", "reciprocal_floor", "max_pad100", "g_sm_two", "m_softmax6",
-    "k_max_slice10", "r_ones_relu", "a_count_min", "l_sum_u32",
+    "k_max_slice10", "r_ones_relu", "a_count_min", "l_sum_u32", "s2d_twice_nhwc", "onehot_clip",
+    "perm_in_order", "split4k", "conv_nhwc_g", "cat_relu",
 ]
 
 
