@@ -24,7 +24,7 @@ from gslang.dialect.domain import (
     in_interval,
     modulus,
 )
-from gslang.dialect.dtypes import in_class
+from gslang.dialect.dtypes import PLAIN, in_class
 
 _FLOATS: Final = (0.0, 1.0, -1.0, 0.5, -0.5, 0.25, 2.0, -2.5, 3.0, 2.0**-17, 10.0)  # their products are exact
 _DTYPES: Final = ("float32", "int32", "int64", "bool", "float16", "float64", "int8", "uint8")
@@ -78,7 +78,8 @@ def _examples(base: str, classes: tuple[str, ...]) -> tuple[object, ...]:
         return (False, True)
     if base != "dtype":
         return ()
-    return tuple(d for d in _DTYPES if not classes or any(in_class(d, c) for c in classes))
+    named = [c for c in classes if c in PLAIN and c not in _DTYPES]
+    return (*(d for d in _DTYPES if not classes or any(in_class(d, c) for c in classes)), *named)
 
 
 def _points(domain: Interval, call: Call) -> Iterator[Number]:

@@ -74,3 +74,33 @@ def test_a_bias_has_the_product_of_both_scales(name: str) -> None:
     else:
         with pytest.raises(NotProved, match=" ≠ |scale for each place|length"):
             prove(rule)
+
+
+WITH = 'x: any(dtype = "float32"), s: const(shape = ()), z: const(shape = (), value = 0)'
+WITHOUT = 'x: any(dtype = "float32"), s: const(shape = ())'
+TYPES = {
+    "any type": (WITHOUT, "Relu(x), s, none", "s.value > 0.0", "x, s, none, q.*", False),
+    "no type": (WITHOUT, "Relu(x), s, none", "s.value > 0.0, q.output_dtype == 0", "x, s, none, q.*", True),
+    "unsigned": (
+        WITHOUT, "Relu(x), s, none", 's.value > 0.0, q.output_dtype == "uint16"', "x, s, none, q.*", True,
+    ),
+    "that of a zero point": (
+        WITH, "Relu(x), s, z", 's.value > 0.0, z.dtype == "uint8"', "x, s, z, q.*", True,
+    ),
+    "no zero point any more": (WITH, "x, s, z", "s.value > 0.0", "x, s, none, q.*", False),
+    "its type is stated": (
+        WITH, "x, s, z", 's.value > 0.0, q.output_dtype == "int8"', "x, s, none, q.*", True,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_quantized_numbers_have_the_stated_type(name: str) -> None:
+    inputs, source, condition, target, right = TYPES[name]
+    sides = f"q = QuantizeLinear({source}); q where {condition} => QuantizeLinear({target})"
+    (rule,) = api.parse_rules(f"dialect onnx; rule r({inputs}) {{ {sides} }}").own.values()
+    if right:
+        assert prove(rule).cases
+    else:
+        with pytest.raises(NotProved):
+            prove(rule)

@@ -18,7 +18,7 @@ from gslang.verify.prove.onnx_images import COORDINATES, IMAGES
 from gslang.verify.prove.onnx_lookups import LOOKUPS
 from gslang.verify.prove.onnx_movement import MOVEMENT
 from gslang.verify.prove.onnx_nan import NAN
-from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale
+from gslang.verify.prove.onnx_quantised import QUANTISED, has_one_scale, type_of_codes_said
 from gslang.verify.prove.onnx_ranges import RANGES
 from gslang.verify.prove.onnx_rotary import ROTARY
 from gslang.verify.prove.onnx_sequences import SEQUENCES
@@ -122,8 +122,13 @@ def onnx_attribute(
     if name == "precision":
         values = literals(spec.domain)
         return values[choices.choose(len(values))]
-    if name in ("block_size", "output_dtype"):
-        world.notes.add("quantized numbers have no blocks, and the type of their zero point")
+    if name == "block_size":
+        world.notes.add("quantized numbers have no blocks")
+        return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
+    if name == "output_dtype" and operator == "QuantizeLinear":
+        return type_of_codes_said(world, operands)
+    if name == "output_dtype":
+        world.notes.add("dequantized numbers have the type of their scale")
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name in ("stash_type", "momentum", "seed"):
         return spec.default  # says nothing about values over real numbers

@@ -13,11 +13,12 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply
+from gslang.verify.prove.domains import Unsettled
 from gslang.verify.prove.domains import settled as of_attribute
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, compared, holds, name_of, saturates, settled
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, single
 from gslang.verify.prove.onnx_operands import operand
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.relay_movement import concatenated, plain_axis
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Rising, Tensor, Value, World
@@ -205,6 +206,8 @@ def _dequantize(world: World, operands: Operands, attrs: Attrs) -> Value:
     if zero is not None:
         _alike(world, scale, zero)
     _plain(attrs)
+    if attrs["output_dtype"]:
+        raise NotProved("dequantized numbers of a stated type are not supported")
     return dequantised(world, x, scale, zero, attrs["axis"], scale.dtype)
 
 
@@ -213,7 +216,7 @@ def _quantize(world: World, operands: Operands, attrs: Attrs) -> Value:
     if zero is not None:
         _alike(world, scale, zero)
     _plain(attrs)
-    dtype = "uint8" if zero is None else zero.dtype
+    dtype = _type_of_codes(world, zero, attrs["output_dtype"])
     precision = attrs["precision"]
     bits = "" if precision in _FULL_PRECISIONS else f" {precision}"
     how = f" {of_attribute(attrs['saturate'])}"
@@ -224,8 +227,35 @@ _FULL_PRECISIONS = (0, 1, 11)  # the type of the scale, 32 or 64 bits
 
 
 def _plain(attrs: Attrs) -> None:
-    if attrs["block_size"] or attrs["output_dtype"]:
-        raise NotProved("blocked scales, or a result of another type, are not supported")
+    if attrs["block_size"]:
+        raise NotProved("blocked scales are not supported")
+
+
+class _LikeZero(Unsettled):
+    """The `output_dtype` beside a zero point of an element type: that, or 0, which says nothing."""
+
+    def __init__(self, choices: Choices, dtype: str | Dtype) -> None:
+        super().__init__(choices, "output_dtype", [lambda: 0, lambda: dtype])
+        self.dtype = dtype
+
+
+def type_of_codes_said(world: World, operands: Operands) -> object:
+    """The `output_dtype` of a quantization that leaves it open: 0, or an element type."""
+    choices, zero = world.facts.choices, operand(operands, 2)
+    if zero is not None:
+        return _LikeZero(choices, zero.dtype)
+    return 0 if choices.choose(2) == 0 else Dtype(choices)
+
+
+def _type_of_codes(world: World, zero: Tensor | None, stated: Any) -> str | Dtype:
+    """The element type of quantized numbers: that of the zero point, else the stated one."""
+    if zero is not None and isinstance(stated, _LikeZero) and compared(stated.dtype, zero.dtype) is True:
+        return zero.dtype
+    named: Any = stated.resolved() if isinstance(stated, Unsettled) else stated
+    dtype: str | Dtype = (named or "uint8") if zero is None else zero.dtype
+    if named:
+        world.need_same_dtype(named, dtype)
+    return dtype
 
 
 # ── operators on quantized numbers ──
