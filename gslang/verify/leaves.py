@@ -22,6 +22,7 @@ from gslang.engine.scope import UNBOUND, Scope
 from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
+from gslang.verify.open_numbers import not_computed_with, open_numbers
 from gslang.verify.reads import has_open, parts_of_shapes, ranks_stated
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
@@ -35,10 +36,7 @@ LARGEST = 80_000  # size of an axis of one
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
-# of which constants are made: both signs, nothing, halves, ties, large ones
-_WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _SIZES = (1, 2, 3, 4, 6, -1)  # that a reshape asks for
-_NUMBERS = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
 
 
 class Misfit(Exception):
@@ -232,21 +230,10 @@ class Leaves:
             shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
         if value is None:
             count = int(np.prod(shape))
-            whole = dtype.startswith(("int", "uint"))
-            if number in self.sizes and whole:
-                value = [rng.choice(_SIZES) for _ in range(count)]
-            elif dtype == "bool":  # most numbers would be true
-                value = [rng.random() < 0.6 for _ in range(count)]
-            elif rng.random() < 0.5:  # numbers like those of a model
-                value = [
-                    rng.randrange(7) if whole else round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)
-                ]
-            elif whole:
-                value = [rng.choice(_WHOLE) for _ in range(count)]
+            if number in self.sizes and dtype.startswith(("int", "uint")):
+                value = [abs(d) if dtype[0] == "u" else d for d in rng.choices(_SIZES, k=count)]
             else:
-                value = [rng.choice(_NUMBERS) for _ in range(count)]
-            if dtype.startswith("uint"):
-                value = [abs(v) for v in value]
+                value = open_numbers(rng, dtype, count, number not in not_computed_with(self.rule))
             array = np.asarray(value).reshape(shape)
         elif isinstance(value, tuple):
             array = np.asarray(value)

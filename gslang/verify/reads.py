@@ -20,12 +20,12 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
         if isinstance(item, ir.NodeAttr) and item.place == ir.OWN:
             found.append(item.node)
         elif isinstance(item, ir.Captured):
-            found += _capturing(rule, item.capture)
+            found += nodes_capturing(rule, item.capture)
     leaves = rule.leaves
     return [k for k in dict.fromkeys(found) if k != number and k in leaves and leaves[k].block is None]
 
 
-def _capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
+def nodes_capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
     """The nodes whose constraints bind a capture."""
     return [
         k

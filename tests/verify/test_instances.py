@@ -20,6 +20,7 @@ from gslang.graph.graph import CONST, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.instances import Search, instances, match_in, wished
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
+from gslang.verify.open_numbers import not_computed_with, open_numbers
 from gslang.verify.operand_types import declared_type, operand_type
 from gslang.verify.samplers import Only, sample
 from gslang.verify.verdict import Settings, verify_now
@@ -332,3 +333,29 @@ def test_an_operand_of_a_wished_shape_keeps_it() -> None:
     found = [i.before.types[match.slots[ids]] for i in drawn if i and (match := match_in(rule, i.before))]
     assert len(found) > 20
     assert set(found) == {TensorType((2, 3), "int64")}
+
+
+@pytest.mark.parametrize(
+    "source, far",
+    [
+        ("Less(Cast(x, to = \"int32\"), c)", True),
+        ("Less(Cast(x, to = \"int32\"), BitShift(x, c, direction = \"LEFT\"))", False),
+        ("Expand(x, c + 1)", False),
+        ("Mul(x, c) where all(k >= 0 for k in range(c.value))", False),
+    ],
+)
+def test_constants_are_far_from_zero_where_no_size_depends_on_them(source: str, far: bool) -> None:
+    call, _, condition = source.partition(" where ")
+    text = f"y = {call}; Identity(y)" + f" where {condition}" * bool(condition)
+    text = f"dialect onnx; rule r(x, c: const(shape = ())) {{ {text} => y }}"
+    (rule,) = api.parse_rules(text).own.values()
+    (number,) = [k for k, leaf in rule.leaves.items() if leaf.name == "c"]
+    assert (number not in not_computed_with(rule)) == far
+
+
+def test_numbers_far_from_zero_are_the_ends_of_types() -> None:
+    rng = Random(0)
+    drawn = {number for _ in range(2000) for number in open_numbers(rng, "int32", 1, True)}
+    assert {2**31 - 1, -(2**31), 32768, 255, 256, 2**11 + 1, 1, -1, 0} <= drawn
+    assert max(abs(number) for _ in range(2000) for number in open_numbers(rng, "int32", 1, False)) == 100
+    assert max(open_numbers(rng, "uint8", 2000, True)) <= 255
