@@ -56,7 +56,7 @@ def load_module(
 
 
 def _contents(name: str, paths: list[Path]) -> tuple[list[bytes], dict[Path, str]]:
-    """What the files contain; the files of a folder that cannot be read, and why."""
+    """The contents of the files; the files of a folder that cannot be read, and why."""
     contents, unreadable = [], {}
     for path in paths:
         try:

@@ -28,7 +28,7 @@ def left_out(graph: Graph, format: str) -> list[str]:
 
 
 def _attached(graph: Graph, format: str) -> Iterator[str]:
-    """What rules have attached to nodes, in a format that has no place for it."""
+    """The annotations that rules have attached to nodes, in a format that has no place for it."""
     names = dict.fromkeys(name for node in graph.nodes() for name in annotations_of(graph, node))
     if names:
         yield f"{format} cannot represent what is attached to nodes: {_listed(names)}"

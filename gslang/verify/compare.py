@@ -183,7 +183,8 @@ def _kinds(graph: Graph, has_thresholds: bool, has_point: bool) -> list[str]:
     far = [] if small else ["near", "far"] if has_thresholds else ["far"]
     return [
         "normal",
-        *(["positive", *([] if small else ["spread"]), "zeros", "halves"] if floats else []),
+        *(["positive"] if floats or "bool" in dtypes else []),
+        *([*([] if small else ["spread"]), "zeros", "halves"] if floats else []),
         *(far if floats or whole else []),
         *(["wide"] if whole else []),
         *(["point"] if has_point else []),

@@ -2,8 +2,8 @@
 alternative.
 
 A rule may be wrong on one side only, and that side may be rare. `goals` lists what has to be seen at least
-once; `seen` tells what one match showed. Conditions are told apart by where they stand in the rule, that is
-by identity: two that read alike are two.
+once, `ties` what is worth a look; `seen` tells what one match showed. Conditions are told apart by where they
+stand in the rule, that is by identity: two that read alike are two.
 """
 
 from __future__ import annotations
@@ -54,6 +54,24 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
             (id(condition), wanted), Goal(condition, wanted, f"`{text}` is {'true' if wanted else 'false'}")
         )
     return list(found.values())
+
+
+@cache
+def ties(rule: ir.CheckedRule) -> dict[int, Goal]:
+    """`id` of a comparison → that its sides are as near to each other as it allows: a rule may be wrong for
+    the largest size that it is meant for, and for no other. Of those in loops none is known.
+    """
+    found: dict[int, Goal] = {}
+    for part in walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
+        match part:
+            case ir.CompareValue("<" | "<=" | ">" | ">=" as sign, left, right) if not any(
+                isinstance(inner, ir.Local) for inner in walk(part)
+            ):
+                low, high = (left, right) if sign[0] == "<" else (right, left)
+                nearest = high if sign[1:] else ir.BinaryValue("-", high, ir.Const(1))
+                text = f"`{written_value(rule, part)}` holds just so"
+                found[id(part)] = Goal(ir.CompareValue("==", low, nearest), True, text)
+    return found
 
 
 def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
@@ -156,7 +174,7 @@ class _Look:
         self.rule, self.scope = rule, scope
         self.found: Seen = set()
         self.done: _Done = set()
-        self.deciding = _deciding(rule)
+        self.deciding, self.ties = _deciding(rule), ties(rule)
         self.rounds = _MOST_ROUNDS
 
     def at(self, part: Any) -> None:
@@ -217,6 +235,9 @@ class _Look:
     def note(self, condition: ir.Value) -> None:
         try:
             self.found.add((id(condition), truth(evaluate(condition, self.scope))))
+            tie = self.ties.get(id(condition))
+            if tie is not None and truth(evaluate(tie.condition, self.scope)):
+                self.found.add(tie.key)
         except FAILURES:
             return
 

@@ -44,7 +44,7 @@ class Inputs:
         return random_inputs(self.graph, self.seed)
 
     def of_kind(self, kind: str) -> Values:
-        """Normal; from a half to two; normal, times eight (so that clips and saturations show); with zeros
+        """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show); with zeros
         and the smallest numbers among them; whole numbers and halves, many of them equal; near thresholds;
         far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities and NaN
         among them.
@@ -63,6 +63,8 @@ class Inputs:
         for k, (name, value) in enumerate(self.normal.items()):
             if value.dtype.kind == "b" and value.size == 1:
                 changed[name] = ~value  # a choice goes the other way
+            elif value.dtype.kind == "b" and kind == "positive":
+                changed[name] = np.ones_like(value)  # as many as can be
             elif value.dtype.kind != "f":
                 changed[name] = value
             elif kind in ("zeros", "special"):  # inputs of one size get these at different places

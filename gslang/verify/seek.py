@@ -10,7 +10,7 @@ from gslang.base.deadline import Deadline
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
 from gslang.verify.compare import Finding, agree_at_a_glance, compare, fits_its_types, refutes
-from gslang.verify.decisions import goals, reachable
+from gslang.verify.decisions import goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
 from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at
@@ -22,6 +22,9 @@ from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attrib
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _MOST_STRESSED = 24  # attempts to make one attribute matter
+_MOST_TIES = 8  # conditions of which it is sought that they just hold
+_TIED = 3  # attempts for each
+_FOR_TIES = 0.05  # share of the time for all of them
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, keeps the rule from that"
 
 
@@ -44,6 +47,7 @@ def seek_variety(
             for operator in never_finds(graphs, rule.dialect, settings.seed)
         ]
     evidence.stopped = evidence.stopped or until.passed
+    _seek_ties(rule, settings, evidence, search, until.within(_FOR_TIES * settings.seconds))
 
 
 def look_without_ranks(
@@ -123,6 +127,27 @@ def _seek_decisions(
             continue
         evidence.coverage[f"solved for: {goal.text}"] += 1
         look_at(rule, instance, settings, evidence)
+
+
+def _seek_ties(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Look at instances in which sizes and numbers are just what a condition allows, where they are found
+    soon: none need exist.
+    """
+    possible = reachable(rule, never_so(rule))
+    open_ties = [
+        tie for number, tie in ties(rule).items() if number in possible and tie.key not in evidence.seen
+    ]
+    for tie in open_ties[:_MOST_TIES]:
+        for k in range(_TIED):
+            if until.passed or evidence.bad:
+                return
+            instance = towards(rule, tie, search, settings.seed + k, 1)
+            if instance is None:
+                continue
+            evidence.coverage[f"solved for: {tie.text}"] += 1
+            look_at(rule, instance, settings, evidence)
 
 
 def _seek_effects(

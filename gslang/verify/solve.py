@@ -23,6 +23,7 @@ from gslang.verify.surround import FIELD
 
 Wish = dict[tuple[int, str], object]
 
+_LARGE = 300  # a size beside which others are 1
 _LEVELS = 8  # of arithmetic that is undone: each looks at both operands
 
 
@@ -177,6 +178,14 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
             making.rule.nodes[node], ir.CallNode
         ) and isinstance(value, int):
             return _of_range(node, value, making) or _some_size(value, making)
+        case ir.ItemValue(ir.Captured(ir.Own(), capture), index):
+            read = [ir.ItemValue(whole, index) for whole in _captured(making.rule, capture)]
+            wishes = (_assign(item, value, making, levels) for item in read)
+            return next((wish for wish in wishes if wish), {})
+        case ir.UnaryValue("-", inner) if isinstance(value, int) and not isinstance(value, bool):
+            return _assign(inner, -value, making, levels)
+        case ir.Builtin("abs", (inner,)) if isinstance(value, (int, float)) and value >= 0:
+            return _assign(inner, making.rng.choice((value, -value)), making, levels)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, name), index):
             return _with_item(node, name, side.base, index, value, making)
         case ir.Builtin("numel", (inner,)) if isinstance(value, int):
@@ -264,6 +273,8 @@ def _with_item(
     if not (isinstance(found, tuple) and isinstance(k, int) and -len(found) <= k < len(found)):
         return {}
     k %= len(found)
+    if name == "shape" and isinstance(value, int) and value > _LARGE:
+        found = (1,) * len(found)  # the whole stays small
     return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
 
 

@@ -16,9 +16,11 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
-from gslang.graph.graph import CONST, Graph
+from gslang.graph.graph import CONST, INPUT, Graph
 from gslang.graph.inference import infer_node
-from gslang.verify.instances import Search, instances, match_in, wished
+from gslang.verify.decisions import ties
+from gslang.verify.inputs import inputs_for
+from gslang.verify.instances import Search, instances, match_in, towards, wished
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
 from gslang.verify.operand_types import declared_type, operand_type
@@ -359,3 +361,24 @@ def test_numbers_far_from_zero_are_the_ends_of_types() -> None:
     assert {2**31 - 1, -(2**31), 32768, 255, 256, 2**11 + 1, 1, -1, 0} <= drawn
     assert max(abs(number) for _ in range(2000) for number in open_numbers(rng, "int32", 1, False)) == 100
     assert max(open_numbers(rng, "uint8", 2000, True)) <= 255
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "x.shape[1] <= 33", "34 > x.shape[1]", "abs(c.value) <= 128.0", "x.shape[0] + 5 < x.shape[1]",
+        "c.value < 3 or x.shape[1] >= 300",
+    ],
+)
+def test_conditions_just_hold(condition: str) -> None:
+    text = "dialect onnx; rule r(x: any(shape = (_, _)), c: const(shape = ())) "
+    (rule,) = api.parse_rules(text + f"{{ y = Mul(x, c); y where {condition} => Mul(c, x) }}").own.values()
+    for tie in ties(rule).values():
+        found = [towards(rule, tie, Search(), seed, 1) for seed in range(6)]
+        assert any(instance is not None and tie.key in instance.seen for instance in found)
+
+
+def test_truth_values_may_all_be_true() -> None:
+    graph = Graph("onnx")
+    graph.set_outputs([graph.add(INPUT, (), {}, TensorType((70,), "bool"), "b")])
+    assert inputs_for(graph, 0, "positive")["b"].all() and not inputs_for(graph, 0, "normal")["b"].all()
