@@ -44,8 +44,8 @@ class Inputs:
         return random_inputs(self.graph, self.seed)
 
     def of_kind(self, kind: str) -> Values:
-        """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show); with
-        zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
+        """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show);
+        with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
         thresholds; far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities
         and NaN among them.
         """
