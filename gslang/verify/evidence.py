@@ -68,6 +68,7 @@ class Evidence:
     stopped: bool = False
     unvaried: list[str] = field(default_factory=list)
     seen: set[tuple[int, bool]] = field(default_factory=set)
+    seen_in_integers: set[tuple[int, bool]] = field(default_factory=set)
     attributes: set[tuple[str, str, str]] = field(default_factory=set)
     effective: set[Attribute] = field(default_factory=set)
     idle: Counter[Attribute] = field(default_factory=Counter)
@@ -78,11 +79,13 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
     finding, why = _judged(rule, instance, settings)
     if not why and (finding is None or finding.nothing and not is_about_nothing(instance.before)):
         return  # no graph that means anything, or none whose results say anything
-    if finding is not None:
-        evidence.seen |= instance.seen
-        evidence.attributes |= instance.attributes
     whole = integer_types(instance)
-    if why and whole and not names_types(rule):
+    by_chance = whole and not names_types(rule)  # it is meant for floats, about which these say less
+    if finding is not None:
+        seen = evidence.seen_in_integers if by_chance else evidence.seen
+        seen |= instance.seen
+        evidence.attributes |= instance.attributes
+    if why and by_chance:
         twin = instance.in_floats()
         twins, why_in_floats = (
             (None, "") if twin is None or integer_types(twin) else _judged(rule, twin, settings)

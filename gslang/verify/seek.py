@@ -10,17 +10,19 @@ from gslang.base.deadline import Deadline
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
 from gslang.verify.compare import Finding, agree_at_a_glance, compare, fits_its_types, refutes
-from gslang.verify.decisions import goals, reachable, ties
+from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
 from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at
-from gslang.verify.instances import KEPT, Instance, Search, match_in, stressing, towards
+from gslang.verify.instances import KEPT, Instance, Search, integer_types, match_in, stressing, towards
 from gslang.verify.neighbours import Point, corners, point_of
+from gslang.verify.reads import names_types
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 
 _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
+_LOOKS = 3  # instances of one decision
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
@@ -117,16 +119,35 @@ def _seek_decisions(
         if goal.key in evidence.seen | never or id(goal.condition) not in possible:
             continue
         hopeless = until.passed or goal.text in known or id(goal.condition) not in within
-        instance = None if hopeless else towards(rule, goal, search, settings.seed, _MOST_TOWARDS)
-        if instance is None:
+        found = None if hopeless else _look_towards(rule, goal, settings, evidence, search)
+        if found is None and goal.key not in evidence.seen_in_integers:
             evidence.unvaried.append(f"no instance where {goal.text}")
             never.add(goal.key)
             within = reachable(rule, never)
             if (goal.key[0], not goal.wanted) in evidence.seen:
                 known.add(goal.text)
-            continue
+
+
+def _look_towards(
+    rule: CheckedRule, goal: Goal, settings: Settings, evidence: Evidence, search: Search
+) -> Instance | None:
+    """Look at an instance in which a decision goes as wanted, of floats where the rule may be about them; at
+    more where its sides are not known to be equal for all numbers. Returns one of them.
+    """
+    found = None
+    for k in range(_LOOKS):
+        instance = towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
+        if instance is None:
+            return found
+        if integer_types(instance) and not names_types(rule):
+            twin = instance.in_floats()
+            instance = twin if twin is not None and goal.key in twin.seen else instance
+        found, before = instance, len(evidence.good)
         evidence.coverage[f"solved for: {goal.text}"] += 1
         look_at(rule, instance, settings, evidence)
+        if len(evidence.good) == before or evidence.good[-1].field is True:
+            break
+    return found
 
 
 def _seek_ties(

@@ -134,7 +134,7 @@ def numbers_in(graph: Graph) -> tuple[set[float], set[int]]:
 
 
 def _constants(graph: Graph) -> list[Array]:
-    arrays = [np.asarray(v) for n in graph.nodes() if (v := graph.values.get(n)) is not None]
+    arrays = [np.asarray(graph.value(n)) for n in graph.nodes() if graph.values.get(n) is not None]
     return [array.reshape(-1)[:_MOST_CONSTANTS] for array in arrays]
 
 

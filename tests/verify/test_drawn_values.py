@@ -10,7 +10,7 @@ import pytest
 
 import gslang.api as api
 from gslang.graph.graph import Graph
-from gslang.verify.inputs import inputs_for
+from gslang.verify.inputs import Inputs
 from gslang.verify.instances import Search, instances
 from gslang.verify.verdict import Settings, verify_now
 
@@ -90,7 +90,7 @@ def test_loops_take_many_rounds() -> None:
     )
     rounds = set()
     for seed, graph in enumerate(drawn(rule, 30)):
-        values = inputs_for(graph, seed, "wide")
+        values = Inputs(graph, seed).of_kind("wide")
         rounds |= {int(v) for name, v in values.items() if name.startswith("n_")}
     assert {12, 40, 99, 100, 101, 103} <= rounds
 
@@ -110,7 +110,7 @@ def test_marks_are_asked_for_outside_of_what_is_marked() -> None:
         'rule r(i: any(dtype = "int32"), a, b) { y = one_hot(i, a, b, depth = 4); '
         "y => nn.relu(y) }", 10,
     )
-    values = [inputs_for(graph, seed, "wide") for seed, graph in enumerate(graphs)]
+    values = [Inputs(graph, seed).of_kind("wide") for seed, graph in enumerate(graphs)]
     found = {int(v) for own in values for name, value in own.items() if name[0] == "i" for v in value.flat}
     assert min(found) < 0 and 4 in found and max(found) > 4
 

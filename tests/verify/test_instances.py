@@ -19,7 +19,7 @@ from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.decisions import ties
-from gslang.verify.inputs import inputs_for
+from gslang.verify.inputs import Inputs
 from gslang.verify.instances import Search, instances, match_in, towards, wished
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
@@ -381,4 +381,4 @@ def test_conditions_just_hold(condition: str) -> None:
 def test_truth_values_may_all_be_true() -> None:
     graph = Graph("onnx")
     graph.set_outputs([graph.add(INPUT, (), {}, TensorType((70,), "bool"), "b")])
-    assert inputs_for(graph, 0, "positive")["b"].all() and not inputs_for(graph, 0, "normal")["b"].all()
+    assert Inputs(graph, 0).of_kind("positive")["b"].all() and not Inputs(graph, 0).normal["b"].all()
