@@ -28,7 +28,7 @@ def left_out(graph: Graph, format: str) -> list[str]:
 
 
 def _attached(graph: Graph, format: str) -> Iterator[str]:
-    """The annotations that rules have attached to nodes, in a format that has no place for it."""
+    """A message about values that rules have attached to nodes, which a format has no place for."""
     names = dict.fromkeys(name for node in graph.nodes() for name in annotations_of(graph, node))
     if names:
         yield f"{format} cannot represent what is attached to nodes: {_listed(names)}"
