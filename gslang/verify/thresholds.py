@@ -10,7 +10,9 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
+from gslang.dialect.tensor_type import UnknownValue
 from gslang.graph.graph import Graph
+from gslang.graph.inner_graph import READ, inner_graph
 
 _MASKED = frozenset({
     "Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
@@ -114,18 +116,19 @@ def _is_masked(graph: Graph) -> bool:
 
 
 def numbers_in(graph: Graph) -> tuple[set[float], set[int]]:
-    """The finite floats and the integers of constants and attributes, without the ends of the types of
-    integers: these are tried anyway.
+    """The finite floats and the integers of constants and attributes, also inside of bodies; without the ends
+    of the types of integers: these are tried anyway.
     """
+    graphs = [graph, *_bodies(graph)]
     floats: set[float] = set()
     whole: set[int] = set()
-    for value in _constants(graph):
+    for value in (value for inner in graphs for value in _constants(inner)):
         if value.dtype.kind == "f":
             floats.update(value.astype(np.float64).tolist())
         elif value.dtype.kind in "iu":
             ends = np.iinfo(value.dtype)
             whole.update(number for number in value.tolist() if ends.min < number < ends.max)
-    for number in _attributes(graph):
+    for number in (number for inner in graphs for number in _attributes(inner)):
         if isinstance(number, int):
             whole.add(number)
         else:
@@ -133,8 +136,24 @@ def numbers_in(graph: Graph) -> tuple[set[float], set[int]]:
     return {number for number in floats if isfinite(number)}, whole
 
 
+def _bodies(graph: Graph) -> Iterator[Graph]:
+    """The graphs in attributes of calls, and those in them."""
+    if graph.meta.get(READ) is None:
+        return
+    for node in graph.nodes():
+        for name, value in (graph.attrs[node] or {}).items():
+            if isinstance(value, (int, float, str, Sequence)):
+                continue
+            try:
+                body = inner_graph(graph, node, name).graph
+            except UnknownValue:
+                continue
+            yield body
+            yield from _bodies(body)
+
+
 def _constants(graph: Graph) -> list[Array]:
-    arrays = [np.asarray(graph.value(n)) for n in graph.nodes() if graph.values.get(n) is not None]
+    arrays = [np.asarray(graph.value(node)) for node in graph.nodes() if node in graph.values]
     return [array.reshape(-1)[:_MOST_CONSTANTS] for array in arrays]
 
 
