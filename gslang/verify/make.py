@@ -272,12 +272,12 @@ class Making(Demands):
         return {**proposed, **read} if rank is None else {**proposed, "%rank": rank}
 
     def results_read(self, number: int) -> int:
-        """The least number of results of a call of which the source reads some by their places."""
-        places = [
-            node.stated("index")
-            for node in self.rule.nodes if isinstance(node, ir.ProjNode) and node.base == number
-        ]
-        return 1 + max([place for place in places if isinstance(place, int)], default=0)
+        """The least number of results of a call of which the source reads some by their places, or one in
+        each instance of a block."""
+        reading = [node for node in self.rule.nodes if isinstance(node, ir.ProjNode) and node.base == number]
+        places = [node.stated("index") for node in reading]
+        wished: list[int] = [self.wishes.get((n.block, "%count"), 1) for n in reading if n.block is not None]
+        return max([1, *wished, *(1 + place for place in places if isinstance(place, int))])
 
     def broadcasts(self, operator: str) -> bool:
         """True if operands of any shapes that broadcast suit an operator."""

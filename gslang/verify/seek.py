@@ -14,9 +14,18 @@ from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
 from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at
-from gslang.verify.instances import KEPT, Instance, Search, integer_types, match_in, stressing, towards
+from gslang.verify.instances import (
+    KEPT,
+    Instance,
+    Search,
+    integer_types,
+    match_in,
+    stressing,
+    towards,
+    wished,
+)
 from gslang.verify.neighbours import Point, corners, point_of
-from gslang.verify.reads import names_types
+from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 
@@ -24,6 +33,10 @@ _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _LOOKS = 3  # instances of one decision
 _MOST_STRESSED = 24  # attempts to make one attribute matter
+_DRAWN_INSTANCES = 3  # of a block: rarely more are drawn
+_MOST_INSTANCES = 16  # that a number in a rule is taken to be a limit of
+_MOST_COUNTS = 6  # of instances of blocks
+_WITH_MANY = 3  # attempts for each
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
@@ -78,6 +91,26 @@ def look_without_ranks(
                 why += f"; a literal number is a constant of any rank: {_KEEPING_RANKS}"
             evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
             return
+
+
+def look_at_many(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
+) -> None:
+    """Look at blocks of more instances than are drawn, and than proofs count: a few more than each number
+    that the rule states, which may be a limit.
+    """
+    stated = whole_literals(rule, _DRAWN_INSTANCES, _MOST_INSTANCES) if rule.blocks else []
+    counts = dict.fromkeys(number + more for number in stated for more in (2, 1))
+    made: set[str] = set()
+    for count in list(counts)[:_MOST_COUNTS]:
+        wishes = {(block, "%count"): count for block in range(len(rule.blocks))}
+        for seed in range(settings.seed, settings.seed + _WITH_MANY):
+            if until.passed or evidence.bad:
+                return
+            instance = wished(rule, wishes, seed, search, made)
+            if instance is not None:
+                evidence.coverage["blocks of many instances"] += 1
+                look_at(rule, instance, settings, evidence)
 
 
 def look_around(

@@ -29,8 +29,16 @@ SOME = [
     "one_row_for_all", "slice_axes_all", "sq_unsorted", "resize_quarter", "loop_hundred", "less_at_1000",
     "mm_i32", "log_softmax_clip", "ln_eps12", "reciprocal_floor", "max_pad100", "g_sm_two", "m_softmax6",
     "k_max_slice10", "r_ones_relu", "a_count_min", "l_sum_u32", "s2d_twice_nhwc", "onehot_clip",
-    "perm_in_order", "split4k", "conv_nhwc_g", "cat_relu",
+    "perm_in_order", "split4k", "conv_nhwc_g", "cat_relu", "e_q_relu_dtype", "f_i8_add", "f_tanh_clip",
+    "w_le_lt", "w_mul_div", "m_off33", "m_count", "q_rev_sum", "g_mean_each", "g_split_parts",
+    "h_each_min2",
 ]
+# wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
+MANY = {
+    "m_sum6", "m_softmax6", "v_axis_tab",
+    "g_mean_each", "b_concat_six", "b_concat_four", "g_each_last", "g_each_outs", "g_split_parts",
+    "h_each_min", "h_each_min2",
+}
 
 
 @cache
@@ -48,6 +56,9 @@ def is_accepted(rule: CheckedRule) -> bool:
 
 @pytest.mark.parametrize("file, name", NAMES)
 def test_it_is_not_proved(file: str, name: str) -> None:
+    if name in MANY:
+        assert "blocks of up to 3 instances" in prove(rules(file)[name], 6_000).claim
+        return
     with pytest.raises(NotProved):
         prove(rules(file)[name], 6_000)
 
