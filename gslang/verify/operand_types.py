@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from random import Random
 
+from gslang.check import checked as ir
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
@@ -24,6 +25,7 @@ _CODED_LIKE = {
 }  # fmt: skip
 _POINT_OF = {(operator, coded): point for (operator, point), coded in _CODED_LIKE.items()}
 _DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")
+_RARE = ("int16", "uint16", "uint32", "uint64")  # types of whole numbers that few models have
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")
 
 
@@ -71,3 +73,26 @@ def declared_type(signature: Signature, k: int, wanted: str) -> str:
     if not classes or any(in_class(wanted, c) for c in classes):
         return wanted
     return next((name for name in _PREFERRED if any(in_class(name, c) for c in classes)), wanted)
+
+
+@lru_cache(maxsize=4)
+def rare_types(rule: ir.CheckedRule) -> tuple[str, ...]:
+    """The rare element types that fit all inputs whose type the rule leaves open; none if it states all."""
+    places = [
+        (call, k)
+        for call in rule.calls.values()
+        for k, part in enumerate(call.operands)
+        if isinstance(part, int) and isinstance(leaf := rule.nodes[part], ir.LeafNode)
+        if leaf.kind not in ("const", "op") and not leaf.asked("dtype")
+    ]
+    return tuple(
+        name for name in _RARE
+        if places and all(any(_takes(rule, o, k, name) for o in call.operators) for call, k in places)
+    )
+
+
+def _takes(rule: ir.CheckedRule, operator: str, k: int, dtype: str) -> bool:
+    """True if an operator may have an operand of this element type."""
+    if rule.dialect.name == "onnx":
+        return operand_type(operator, k, dtype) == dtype
+    return declared_type(rule.dialect.operators[operator], k, dtype) == dtype

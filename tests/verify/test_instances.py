@@ -23,7 +23,7 @@ from gslang.verify.inputs import Inputs
 from gslang.verify.instances import Search, instances, match_in, towards, wished
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
-from gslang.verify.operand_types import declared_type, operand_type
+from gslang.verify.operand_types import declared_type, operand_type, rare_types
 from gslang.verify.samplers import Only, sample
 from gslang.verify.verdict import Settings, verify_now
 
@@ -382,3 +382,18 @@ def test_truth_values_may_all_be_true() -> None:
     graph = Graph("onnx")
     graph.set_outputs([graph.add(INPUT, (), {}, TensorType((70,), "bool"), "b")])
     assert Inputs(graph, 0).of_kind("positive")["b"].all() and not Inputs(graph, 0).normal["b"].all()
+
+
+@pytest.mark.parametrize(
+    "inputs, source, types",
+    [
+        ("x", "Relu(x)", ("int16",)),
+        ("x", "Exp(x)", ()),
+        ("x, z", "Less(Cast(x, to = \"int64\"), z)", ("int16", "uint16", "uint32", "uint64")),
+        ("x: any(dtype = \"int8\")", "Neg(x)", ()),
+    ],
+)
+def test_rare_element_types_fit_all_operators(inputs: str, source: str, types: tuple[str, ...]) -> None:
+    text = f"dialect onnx; rule r({inputs}) {{ y = {source}; Identity(y) => y }}"
+    (rule,) = api.parse_rules(text).own.values()
+    assert rare_types(rule) == types
