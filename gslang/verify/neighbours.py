@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, islice, zip_longest
+from itertools import chain, combinations, islice, product, zip_longest
 from math import prod
 from random import Random
+from typing import TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -23,6 +24,7 @@ from gslang.verify.instances import Instance, Search, match_in, text_of, wished
 from gslang.verify.leaves import MOST_DIMENSIONS
 from gslang.verify.telling_sizes import telling_ends, telling_sizes
 
+_T = TypeVar("_T")
 NEAR = "near another instance"  # a feature
 
 Wishes = dict[tuple[int, str], object]
@@ -34,7 +36,8 @@ _MOST_VALUES = 2  # of an attribute, besides the one that it has
 _PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
 _USUAL_RANK = 4  # fewer axes are drawn anyway
-_MOST_LARGE = 24  # attempts with a size that a number in the rule makes telling
+_MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in the rule makes telling
+_MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _MOST_COMPUTED = 2_000_000  # of what is computed from it
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
@@ -175,7 +178,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     tried: set[str] = set()  # what is wished for decides, given the seed
     others = zip_longest(_shuffled(_ranks(point), Random(seed)), _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
-    for change in chain(_far(rule, point), islice(_large(rule, point), _MOST_LARGE), changes):
+    large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
+    for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -188,24 +192,24 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
             yield found
 
 
-def _shuffled(changes: Iterable[Wishes], random: Random) -> list[Wishes]:
+def _shuffled(changes: Iterable[_T], random: Random) -> list[_T]:
     found = list(changes)
     random.shuffle(found)
     return found
 
 
-def _large(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+def _large(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
     """Each size wherever it stands as large as a number in the rule makes telling, the others 1 or as they
     are."""
+    sizes = dict.fromkeys(point.sizes.values())
     for others in (1, None):
-        for size in dict.fromkeys(point.sizes.values()):
-            for large in telling_sizes(rule):
-                shapes = {
-                    leaf: tuple([large if d == size else others or d for d in shape])
-                    for leaf, shape in point.shapes.items() if leaf not in point.values
-                }
-                if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
-                    yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+        for size, large in _shuffled(product(sizes, telling_sizes(rule)), random):
+            shapes = {
+                leaf: tuple([large if d == size else others or d for d in shape])
+                for leaf, shape in point.shapes.items() if leaf not in point.values
+            }
+            if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
+                yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
 
 
 def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
