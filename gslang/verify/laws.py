@@ -41,6 +41,7 @@ _TRUTH = (TRUTH,)
 NAMES = {
     "QuickGelu": "com.microsoft.QuickGelu",
     **{f"whole_{name}": f"whole {name}" for name in ("maximum", "minimum", "abs", "relu", "clip")},
+    "wide_order": "wide order",
     **{
         name.replace(" ", "_"): name
         for name in (
