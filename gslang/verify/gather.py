@@ -13,7 +13,7 @@ from gslang.verify.evidence import Covered, Evidence, Settings, look_at
 from gslang.verify.instances import Instance, Search, instances, instances_on, of_whole_numbers
 from gslang.verify.neighbours import NEAR, near
 from gslang.verify.own_tests import graphs_near, test_graphs
-from gslang.verify.seek import look_around, look_at_many, look_without_ranks, seek_variety
+from gslang.verify.seek import look_beyond, seek_variety
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -27,7 +27,6 @@ _UNPROVED = 2  # times as many are looked at where they are all that a verdict r
 _FOR_WHOLE = 4  # attempts to draw one with whole numbers, for each that is wanted
 _FOR_DRAWN = 0.5  # share of the time for drawn instances, before a proof is sought, and as much after it
 _FOR_CHOICE = 0.3  # share of the time in which more are drawn than compared
-_FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_CORNERS = 80  # attempts to draw one, for all of them
 _CORNERS_OF_PROVED = 40  # the same, where a proof says all
 _CORNERS_OF_UNPROVED = 240  # and where there is none
@@ -64,9 +63,7 @@ def gather(
             if covered == "floats":
                 _look_at_whole_numbers(rule, settings, evidence, search, drawing)
             if not evidence.unfit:
-                look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
-                look_without_ranks(rule, settings, evidence, search)
-                look_around(rule, settings, evidence, until, _CORNERS_OF_PROVED)
+                look_beyond(rule, settings, evidence, search, until, _CORNERS_OF_PROVED)
                 if not evidence.bad:
                     evidence.complete = True
                     return
@@ -89,9 +86,8 @@ def gather(
     if not evidence.in_floats and not evidence.bad:  # it is about integers alone
         evidence.bad, evidence.unfit = evidence.unfit, []
     if evidence.good and not evidence.bad and rule.changes is None:
-        look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
-        look_without_ranks(rule, settings, evidence, search)
-        look_around(rule, settings, evidence, until, _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED)
+        corners = _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED
+        look_beyond(rule, settings, evidence, search, until, corners)
     if evidence.good and not evidence.bad and rule.changes is None:
         seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True

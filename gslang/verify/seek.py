@@ -37,6 +37,7 @@ _DRAWN_INSTANCES = 3  # of a block: rarely more are drawn
 _MOST_INSTANCES = 16  # that a number in a rule is taken to be a limit of
 _MOST_COUNTS = 6  # of instances of blocks
 _WITH_MANY = 3  # attempts for each
+_FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
@@ -65,7 +66,18 @@ def seek_variety(
     _seek_ties(rule, settings, evidence, search, until.within(_FOR_TIES * settings.seconds))
 
 
-def look_without_ranks(
+def look_beyond(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline, corners: int
+) -> None:
+    """Look at what is seldom drawn: blocks of many instances, inputs of unknown rank, and corners, of which
+    so many are tried.
+    """
+    _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
+    _look_without_ranks(rule, settings, evidence, search)
+    _look_around(rule, settings, evidence, until, corners)
+
+
+def _look_without_ranks(
     rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search
 ) -> None:
     """Refute a rule that the engine applies where it cannot know that the target has another shape; also
@@ -93,7 +105,7 @@ def look_without_ranks(
             return
 
 
-def look_at_many(
+def _look_at_many(
     rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> None:
     """Look at blocks of more instances than are drawn, and than proofs count: a few more than each number
@@ -113,7 +125,7 @@ def look_at_many(
                 look_at(rule, instance, settings, evidence)
 
 
-def look_around(
+def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
     """Look at the corners of a few instances that agree, of different ranks; in full where they do not.

@@ -41,15 +41,7 @@ def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
 def telling_ends(rule: ir.CheckedRule) -> tuple[int, int]:
     """The number of axes from the front and from the back that conditions and attributes name."""
     places = [0]
-    given = [
-        value for target in rule.target.targets if isinstance(target, ir.MakeCall)
-        for name, value in target.attributes if name in _OF_AXES
-    ]
-    asked = [
-        constraint.test for node in rule.nodes for constraint in getattr(node, "tests", ())
-        if constraint.field in _OF_AXES
-    ]
-    for item in (*given, *asked):
+    for item in _axes_stated(rule):
         places += _places(item)
     for part in walk((rule.where, rule.lets, rule.nodes, rule.target.targets)):
         if isinstance(part, ir.ItemValue) and is_field(part.base, "shape"):
@@ -57,6 +49,15 @@ def telling_ends(rule: ir.CheckedRule) -> tuple[int, int]:
         elif isinstance(part, ir.CompareValue) and is_field(part.left, "ndim"):
             places += _places(part.right)
     return max(places) + 1, max(0, -min(places))
+
+
+def _axes_stated(rule: ir.CheckedRule) -> Iterator[object]:
+    """The values and tests of attributes that name axes."""
+    for target in rule.target.targets:
+        if isinstance(target, ir.MakeCall):
+            yield from (value for name, value in target.attributes if name in _OF_AXES)
+    for node in rule.nodes:
+        yield from (c.test for c in getattr(node, "tests", ()) if c.field in _OF_AXES)
 
 
 def _places(item: object) -> list[int]:
