@@ -311,7 +311,7 @@ _FORMS: Final = (
         "operands are written in parentheses", "write `Relu(x)`", None, "ARROW", "COMMA",
     ),
     _form(
-        r"\bfor\b[^:;{}]*\bin\b[^:;{}]*,\s*", r"\{", "a row is missing behind the `,`",
+        r"\bfor\b[^:;{}]*\bin\b[^:;{}]*,\s*", r"\{", "a row is missing after the `,`",
         "write it, or remove the `,`",
     ),
     _form(

@@ -344,7 +344,7 @@ def _mend_expression(found: str, before: str) -> str | None:
     if found == ",":
         return "an operand is missing: write `none` for one that is absent, or remove the `,`"
     if before.endswith(","):
-        return "something is missing behind the `,`: write it, or remove the `,`"
+        return "something is missing after the `,`: write it, or remove the `,`"
     if before.endswith("=>"):
         return "the target is missing: its outputs follow `=>`"
     if found == "=>" and before.endswith(":"):

@@ -69,7 +69,7 @@ def ties(rule: ir.CheckedRule) -> dict[int, Goal]:
             ):
                 low, high = (left, right) if sign[0] == "<" else (right, left)
                 nearest = high if sign[1:] else ir.BinaryValue("-", high, ir.Const(1))
-                text = f"`{written_value(rule, part)}` holds just so"
+                text = f"`{written_value(rule, part)}` is tight"
                 found[id(part)] = Goal(ir.CompareValue("==", low, nearest), True, text)
     return found
 

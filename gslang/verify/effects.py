@@ -74,7 +74,7 @@ def never_finds(graphs: Sequence[Graph], dialect: Dialect, seed: int) -> list[st
         inner.set_outputs(asking)
         with np.errstate(all="ignore"):
             try:
-                found = evaluate(inner, dialect, Inputs(graph, seed).of_kind("normal"))
+                found = evaluate(inner, dialect, Inputs(graph, seed).normal)
             except EvaluationError:
                 continue
         holding |= {

@@ -90,12 +90,15 @@ def names_types(rule: ir.CheckedRule) -> bool:
     given = tuple([
         replace(t, dtype=None) if isinstance(t, ir.MakeConst) else t for t in rule.target.targets
     ])
-    everything = walk((rule.nodes, rule.where, rule.lets, rule.blocks, given))
-    return any(
-        isinstance(p, ir.Const)
-        and any(isinstance(v, str) and v.startswith(("int", "uint")) for v in _flat(p.value))
-        for p in everything
-    )
+    everything = (rule.nodes, rule.where, rule.lets, rule.blocks, given)
+    return any(isinstance(v, str) and v.startswith(("int", "uint")) for v in stated(everything))
+
+
+def stated(items: object) -> Iterator[object]:
+    """All constants in values, tests and nodes, those in tuples one by one."""
+    for part in walk(items):
+        if isinstance(part, ir.Const):
+            yield from _flat(part.value)
 
 
 def _flat(value: object) -> Iterator[object]:

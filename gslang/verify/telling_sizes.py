@@ -12,29 +12,29 @@ from functools import lru_cache
 
 from gslang.check import checked as ir
 from gslang.check.walks import is_field, walk
-from gslang.verify.leaves import MOST_DIMENSIONS
+from gslang.verify.leaves import LARGEST, MOST_DIMENSIONS
+from gslang.verify.reads import stated
 from gslang.verify.thresholds import BEYOND
 
 _LARGE = 4001  # no byte and no half-precision number is that
 _SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
 _OF_AXES = frozenset({"axis", "axes"})
 _USUAL = 6  # smaller sizes are drawn anyway
-_LARGEST = 80_000
 
 
 @lru_cache(maxsize=64)
 def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
     """The sizes, those that tell most first; none where a rule states no such numbers and types."""
-    stated = list(_stated((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target.targets)))
-    whole = [abs(int(n)) for n in stated if isinstance(n, (int, float)) and n % 1 == 0]
-    numbers = [n for n in whole if _USUAL <= n < _LARGEST]
+    known = list(stated((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target.targets)))
+    whole = [abs(int(n)) for n in known if isinstance(n, (int, float)) and n % 1 == 0]
+    numbers = [n for n in whole if _USUAL <= n < LARGEST]
     made = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
     named = {*(o for call in rule.calls.values() for o in call.operators), *map(str, made)}
     found = [_LARGE] if _SIZED & named else []
-    found += [n for name in stated if isinstance(name, str) for n in BEYOND.get(name, ())]
+    found += [n for name in known if isinstance(name, str) for n in BEYOND.get(name, ())]
     for step in (lambda n: n + 1, lambda n: n, lambda n: 2 * n + 2):
         found += map(step, numbers)
-    return tuple([n for n in dict.fromkeys(found) if n <= _LARGEST])
+    return tuple([n for n in dict.fromkeys(found) if n <= LARGEST])
 
 
 @lru_cache(maxsize=64)
@@ -61,19 +61,4 @@ def _axes_stated(rule: ir.CheckedRule) -> Iterator[object]:
 
 
 def _places(item: object) -> list[int]:
-    return [n for n in _stated(item) if type(n) is int and abs(n) < MOST_DIMENSIONS]
-
-
-def _stated(items: object) -> Iterator[object]:
-    """All constants, those in tuples too."""
-    for part in walk(items):
-        if isinstance(part, ir.Const):
-            yield from _flat(part.value)
-
-
-def _flat(value: object) -> Iterator[object]:
-    if isinstance(value, (tuple, list)):
-        for part in value:
-            yield from _flat(part)
-    else:
-        yield value
+    return [n for n in stated(item) if type(n) is int and abs(n) < MOST_DIMENSIONS]
