@@ -14,8 +14,8 @@ from gslang.check import checked as ir
 from gslang.engine.scope import UNBOUND
 from gslang.verify.demanded import ranks_below
 from gslang.verify.make_attributes import CallAttributes
-from gslang.verify.prove.demands import keeps_rank
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS
+from gslang.verify.prove.same_rank import keeps_rank
 from gslang.verify.reads import operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 

@@ -6,13 +6,12 @@ from collections.abc import Iterable
 from typing import Any, Union
 
 from gslang.check import checked as ir
-from gslang.dialect.dialect import Dialect
 from gslang.engine.scope import UNBOUND
 from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
+from gslang.verify.prove.same_rank import keeps_rank
 from gslang.verify.prove.symbolic_graph import Leaf
 
-_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast", "QuantizeLinear", "DequantizeLinear"})
 # Places of operands that have one rank.
 _ALIKE: dict[str, tuple[int, int]] = {
     "Conv": (0, 1), "QuantizeLinear": (1, 2), "DequantizeLinear": (1, 2), "GatherElements": (0, 1),
@@ -105,15 +104,6 @@ def _input_of(rule: ir.CheckedRule, number: Any) -> int | None:
         ):
             return _input_of(rule, first)
     return None
-
-
-def keeps_rank(dialect: Dialect, operator: str) -> bool:
-    """True if the result of an operator has the rank of its first operand."""
-    signature = dialect.operators[operator]
-    return operator in _KEEP_RANK or (
-        "elementwise" in signature.traits and len(signature.operands) == 1
-        and not signature.operands[0].variadic
-    )
 
 
 def hold_to_rank(value: object, rank: int) -> None:

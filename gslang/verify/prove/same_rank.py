@@ -8,9 +8,21 @@ from __future__ import annotations
 from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts, equations, is_field
+from gslang.dialect.dialect import Dialect
 
 REDUCTIONS = frozenset({"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare"})
 """Of these the second operand names axes."""
+
+_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast", "QuantizeLinear", "DequantizeLinear"})
+
+
+def keeps_rank(dialect: Dialect, operator: str) -> bool:
+    """True if the result of an operator has the rank of its first operand."""
+    signature = dialect.operators[operator]
+    return operator in _KEEP_RANK or (
+        "elementwise" in signature.traits and len(signature.operands) == 1
+        and not signature.operands[0].variadic
+    )
 
 
 def users_in(rule: ir.CheckedRule) -> dict[int, set[int]]:

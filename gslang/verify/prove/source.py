@@ -242,7 +242,7 @@ class Source:
             f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}",
         )
         said = self.case.watched.said.get(number_, Said())
-        leaf.single, leaf.rank = said.single, said.rank
+        leaf.single, leaf.rank, leaf.most = said.single, said.rank, self.case.watched.limits.get(number_)
         leaf.is_vector = number_ in self.case.watched.vectors
         leaf.least = 0 if leaf.is_vector or said.empty else 1
         for constraint in pattern.tests:
@@ -347,7 +347,8 @@ class Source:
         for slot, between in zip(slots, RANKS_BETWEEN.get(operator, ())):
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if between is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
-                leaf.fewest, leaf.most = between
+                leaf.fewest, most = between
+                leaf.most = most if leaf.most is None else min(leaf.most, most)
         for place in SINGLE_OPERANDS.get(operator, ()):
             leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
             if isinstance(leaf, Leaf) and leaf.tensor is None:

@@ -219,6 +219,7 @@ class Target(TargetNodes[Value]):
 
 _UNWATCHED: Mapping[str, Any] = {
     "decisions": {}, "wanted": [], "looked_into": {}, "early": (), "said": {}, "vectors": frozenset(),
+    "limits": {},
 }  # fmt: skip
 
 

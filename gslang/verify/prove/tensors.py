@@ -112,7 +112,9 @@ class World:
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:
-        """The rank of an open tensor."""
+        """The rank of an open tensor. Raises `Impossible` where none is left."""
+        if most is not None and most < least:
+            raise Impossible(OPERATOR)
         limited = most is None or most > self.most
         limit = self.most if most is None or limited else most
         return self.facts.choices.choose_some(limit + 1 - least, limited) + least

@@ -20,6 +20,7 @@ from gslang.verify.prove.listed import listed
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.plain_scales import plain_scales
+from gslang.verify.prove.rank_limits import Limits, rank_limits
 from gslang.verify.prove.reals import Near
 
 IS_CONST = "is a constant"  # what is asked of a kind that is compared with nothing else
@@ -93,7 +94,7 @@ class Watched:
     are constants: of an input it matters then what computes it. `early`: conditions that are asked
     before results are computed. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
-    that read such numbers, which calls choose, or look at instances.
+    that read such numbers, which calls choose, or look at instances. `limits`: the largest ranks of nodes.
     """
 
     rule: ir.CheckedRule
@@ -103,6 +104,7 @@ class Watched:
     early: tuple[Early, ...]
     said: dict[int, Said]
     vectors: frozenset[int]
+    limits: Limits
     chosen: tuple[Chosen, ...] = ()
 
 
@@ -153,7 +155,9 @@ def watched(rule: ir.CheckedRule) -> Watched:
     early = _early(result, readable)
     decisions = {number: key for key, number in numbers.items()}
     chosen = tuple(_chosen(result, vectors))
-    return Watched(result, decisions, wanted, _looked_into(result), early, said, vectors, chosen)
+    return Watched(
+        result, decisions, wanted, _looked_into(result), early, said, vectors, rank_limits(result), chosen
+    )
 
 
 def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:

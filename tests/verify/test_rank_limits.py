@@ -1,0 +1,69 @@
+"""The ranks of inputs are within the limits that the prover takes them to have."""
+
+import pytest
+
+import gslang.api as api
+from gslang.dialect.tensor_type import TensorType
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.verify.instances import Search, drawn, starts_of
+from gslang.verify.prove.prove import prove
+from gslang.verify.prove.rank_limits import rank_limits
+
+DRAWN = 3  # instances of each rule
+
+
+def limits_of(text: str) -> dict[str, int]:
+    rule = api.parse_rules("dialect onnx;\n" + text).own["r"]
+    return {rule.nodes[k].name: rank for k, rank in rank_limits(rule).items() if rule.nodes[k].name}
+
+
+@pytest.mark.parametrize(
+    ("text", "limits"),
+    [
+        ("rule r(x): Relu(x) where x.ndim == 4 => x;", {"x": 4}),
+        ("rule r(x): Relu(x) where x.ndim < 4 => x;", {"x": 3}),
+        ("rule r(x): Relu(x) where x.ndim in (2, 5) => x;", {"x": 5}),
+        ("rule r(x): Relu(x) where x.ndim == 2 or x.ndim == 3 => x;", {"x": 3}),
+        ("rule r(x): Relu(x) where x.ndim == 2 or x.shape[0] == 3 => x;", {}),
+        ("rule r(x): Relu(x) where x.ndim >= 2 => x;", {}),
+        ("rule r(x): Relu(x) where not x.ndim > 2 => x;", {}),
+        ("rule r(x, y): (s := x + y) where s.ndim == 3 => s;", {"s": 3, "x": 3, "y": 3}),
+        ("rule r(x, y): (s := MatMul(x, y)) where s.ndim == 3 => s;", {"s": 3, "x": 4, "y": 4}),
+        ("rule r(x: any(shape = (_, _)), y): Relu(x) + y where y.shape == x.shape => x;", {"x": 2, "y": 2}),
+        # `x` is part of matches that do not go through `s`
+        ("rule r(x, y): (s := x + y) | Relu(x) where x.dtype == \"float32\" => x;", {}),
+        ("rule r(x, w): Gemm(x, w) | MatMul(x, w) => x;", {}),
+        ("rule r(x, w): Gemm(x, w) + Relu(x) => x;", {"x": 2, "w": 2}),
+    ],
+)  # fmt: skip
+def test_limits(text: str, limits: dict[str, int]) -> None:
+    assert limits_of(text) == limits
+
+
+@pytest.mark.parametrize("package", ["std.relay", "std.onnx", "std.onnxruntime", "std.discovered"])
+def test_instances_are_within_limits(package: str) -> None:
+    looked_at = 0
+    for rule in api.load(package).own.values():
+        limits = rank_limits(rule)
+        for k in range(DRAWN) if limits else ():
+            if (found := drawn(rule, Search(), 7, k)) is None:
+                continue
+            graph = found.before
+            if any(graph.attrs[node].get("block_size") for node in graph.reverse_post_order()):
+                continue  # proofs say that they leave these out
+            for scope in (s for start in starts_of(graph) for s in matches(program_of(rule), graph, start)):
+                for node, limit in limits.items():
+                    slot = scope.slots[node]
+                    if slot >= 0 and isinstance(type_ := graph.types[slot], TensorType):
+                        assert type_.shape is not None and len(type_.shape) <= limit, (rule.name, node)
+                        looked_at += 1
+    assert looked_at > 20
+
+
+def test_a_proof_looks_at_each_rank_within_limits() -> None:
+    rule = api.parse_rules(
+        "dialect onnx;\nrule r(x, y): (s := MatMul(x, y)) where s.ndim == 3 => MatMul(x, y);"
+    ).own["r"]
+    proof = prove(rule)
+    assert proof.ranks is None and proof.suffices is None
