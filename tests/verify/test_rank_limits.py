@@ -8,7 +8,7 @@ from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.verify.instances import Search, drawn, starts_of
 from gslang.verify.prove.prove import prove
-from gslang.verify.prove.rank_limits import rank_limits
+from gslang.verify.prove.rank_limits import _SAME_RANK, _rank_comes_from, rank_limits
 
 DRAWN = 3  # instances of each rule
 
@@ -31,6 +31,12 @@ def limits_of(text: str) -> dict[str, int]:
         ("rule r(x, y): (s := x + y) where s.ndim == 3 => s;", {"s": 3, "x": 3, "y": 3}),
         ("rule r(x, y): (s := MatMul(x, y)) where s.ndim == 3 => s;", {"s": 3, "x": 4, "y": 4}),
         ("rule r(x: any(shape = (_, _)), y): Relu(x) + y where y.shape == x.shape => x;", {"x": 2, "y": 2}),
+        # another operator of that name
+        (
+            "op Gelu(X: tensor, approximate: str = \"none\", by: int = 0) -> tensor;\n"
+            "rule r(x): (y := Gelu(x)) where y.ndim == 2 => x;",
+            {"y": 2},
+        ),
         # `x` is part of matches that do not go through `s`
         ("rule r(x, y): (s := x + y) | Relu(x) where x.dtype == \"float32\" => x;", {}),
         ("rule r(x, w): Gemm(x, w) | MatMul(x, w) => x;", {}),
@@ -67,3 +73,39 @@ def test_a_proof_looks_at_each_rank_within_limits() -> None:
     ).own["r"]
     proof = prove(rule)
     assert proof.ranks is None and proof.suffices is None
+
+
+def calls_of(package: str) -> list[tuple[str, str]]:
+    """A rule for each operator of a dialect whose result has the rank of some operand: a call of it."""
+    dialect = next(iter(api.load(package).own.values())).dialect
+    found = []
+    for name, signature in dialect.operators.items():
+        if name in _SAME_RANK or "elementwise" in signature.traits and not signature.operands[0].variadic:
+            places = [k for k, operand in enumerate(signature.operands) if not operand.optional]
+            inputs = ", ".join(f"x{k}" for k in places)
+            result = "" if signature.results == "tensor" else ".0"
+            given = ', direction = "LEFT"' if "direction" in signature.attributes else ""
+            call = f"{name}({inputs}{given}){result}"
+            found.append((name, f"dialect {dialect.name};\nrule r({inputs}): {call} => x0;"))
+    return found
+
+
+@pytest.mark.parametrize(("operator", "text"), calls_of("std.relay") + calls_of("std.onnxruntime"))
+def test_operators_keep_the_ranks_of_operands(operator: str, text: str) -> None:
+    rule = api.parse_rules(text).own["r"]
+    call = next(node for node in rule.nodes if node.operators == (operator,))
+    compared = _rank_comes_from(rule, call) or ()
+    looked_at = 0
+    for k in range(40 if compared else 0):
+        if (found := drawn(rule, Search(), 3, k)) is None:
+            continue
+        graph = found.before
+        node = next(n for n in graph.nodes() if graph.op[n] == operator)
+        types = [graph.types[o] for o in graph.operands[node][: len(compared)]]
+        if graph.attrs[node].get("output_shape"):
+            continue  # where it is smaller than the input, ONNX's inference forgets its sizes
+        result = getattr(graph.types[node], "fields", (graph.types[node],))[0]
+        if result is not None and result.shape is not None:  # it depends on numbers that are computed
+            looked_at += 1
+            assert len(result.shape) == max(len(type_.shape) for type_ in types)
+    assert looked_at or not compared or operator in ("GroupNormalization", "Slice")

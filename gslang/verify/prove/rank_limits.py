@@ -21,8 +21,8 @@ _SAME_RANK = frozenset({
     "Tile", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Conv", "ConvTranspose",
     "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "CumSum", "Trilu",
     "SimplifiedLayerNormalization", "transpose", "nn.softmax", "nn.log_softmax", "reverse",
-    "strided_slice", "tile", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.max_pool2d", "nn.avg_pool2d",
-    "cumsum", "nn.layer_norm", "nn.bias_add",
+    "strided_slice", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.max_pool2d", "nn.avg_pool2d",
+    "nn.layer_norm", "nn.bias_add",
 })
 """Of these the first operand and the (first) result have one rank."""
 _TO_FIRST = frozenset({
@@ -184,6 +184,8 @@ def _allowed(rule: ir.CheckedRule, user: int, operand: int) -> _Relation:
         return _Relation(operand, ((user, 0),))
     if not isinstance(node, ir.CallNode) or operand not in node.operands:
         return anything
+    if _is_of_the_file(rule, node):
+        return anything
     demanded = max(_demanded(operator, node.operands.index(operand)) for operator in node.operators)
     if demanded < _OPEN:
         return _Relation(operand, (), demanded)
@@ -209,7 +211,7 @@ def _rank_comes_from(rule: ir.CheckedRule, node: ir.Pattern) -> list[int] | None
     """
     if node.branches:
         return list(node.branches)
-    if not isinstance(node, ir.CallNode) or not node.operands:
+    if not isinstance(node, ir.CallNode) or not node.operands or _is_of_the_file(rule, node):
         return None
     operands = [o for o in node.operands if isinstance(o, int)]
     dialect = rule.dialect
@@ -220,3 +222,8 @@ def _rank_comes_from(rule: ir.CheckedRule, node: ir.Pattern) -> list[int] | None
     ):
         return operands
     return None
+
+
+def _is_of_the_file(rule: ir.CheckedRule, call: ir.CallNode) -> bool:
+    """True if an operator of a call is declared again with another meaning than the dialect's."""
+    return any(rule.dialect.operators[operator].departs for operator in call.operators)

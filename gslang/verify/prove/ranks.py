@@ -22,6 +22,9 @@ from gslang.verify.prove.last_axes import enough_of_last
 
 def sufficient(rule: ir.CheckedRule) -> int | None:
     """The largest rank of open tensors that has to be looked at; None where that is not known."""
+    operators = rule.dialect.operators
+    if any(operators[o].departs for call in rule.calls.values() for o in call.operators):
+        return None
     found: list[int] = []
     for bound in (_bound, enough_of_last):
         try:

@@ -332,7 +332,9 @@ class Source:
             if call.variable:
                 scope.variables[call.variable] = operator
         signature = self.rule.dialect.operators[operator]
-        for wanted, rank in zip(call.operands, RANKS_OF_OPERANDS.get(operator, ())):
+        exact = () if signature.departs else RANKS_OF_OPERANDS.get(operator, ())
+        ranges = () if signature.departs else RANKS_BETWEEN.get(operator, ())
+        for wanted, rank in zip(call.operands, exact):
             if rank is not None and isinstance(wanted, int):
                 demand(self.case, self.demanded, wanted, rank)
         if (pair := alike(self.case, operator, call)) is not None:
@@ -341,10 +343,10 @@ class Source:
         slots: list[int] = []
         for pattern in call.operands:
             slots += self.below(pattern)
-        for slot, rank in zip(slots, RANKS_OF_OPERANDS.get(operator, ())):
+        for slot, rank in zip(slots, exact):
             if rank is not None and slot != ABSENT:
                 hold_to_rank(self.graph.values[slot], rank)
-        for slot, between in zip(slots, RANKS_BETWEEN.get(operator, ())):
+        for slot, between in zip(slots, ranges):
             leaf = self.graph.values[slot] if slot != ABSENT else None
             if between is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.fewest, most = between
@@ -354,7 +356,7 @@ class Source:
             if isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.single = True
         self.cut_off()
-        for slot, between in zip(slots, RANKS_BETWEEN.get(operator, ())):
+        for slot, between in zip(slots, ranges):
             if between is not None and between[0] and slot != ABSENT:
                 tensor = self.graph.tensor(slot)  # before attributes make cases of what does not fit
                 if not isinstance(tensor, Tensor) or not between[0] <= len(tensor.shape) <= between[1]:
