@@ -13,7 +13,7 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check.walks import readings, walk
 from gslang.dialect.dtypes import whole_numbers
-from gslang.verify.reads import nodes_capturing
+from gslang.verify.reads import nodes_read
 
 _WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _REAL = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
@@ -67,7 +67,7 @@ def not_computed_with(rule: ir.CheckedRule) -> frozenset[int]:
     for node in rule.nodes:
         if isinstance(node, ir.CallNode) and all(_is_elementwise(rule, name) for name in node.operators):
             left += [part for part in node.operands[1:2] if isinstance(part, int) and _counts(node)]
-        elif not isinstance(node, (ir.AltNode, ir.ChainNode)):
+        elif not node.stands_for:
             left += node.below
     while left:
         number = left.pop()
@@ -83,11 +83,7 @@ def _counted_up_to(rule: ir.CheckedRule) -> Iterator[int]:
     for part in walk((rule.where, rule.lets, rule.blocks, rule.target.targets, tests)):
         match part:
             case ir.Builtin("range") | ir.BinaryValue("**"):
-                for reading in readings(part, rule.lets):
-                    if isinstance(reading, ir.NodeAttr):
-                        yield reading.node
-                    elif isinstance(reading, ir.Captured):
-                        yield from nodes_capturing(rule, reading.capture)
+                yield from nodes_read(rule, readings(part, rule.lets))
 
 
 def _is_elementwise(rule: ir.CheckedRule, operator: str) -> bool:

@@ -15,17 +15,21 @@ def leaves_read_by(rule: ir.CheckedRule, number: int) -> list[int]:
     """The leaves outside blocks whose attributes or captures the constraints of node `number` read, itself
     left out.
     """
-    found: list[int] = []
-    for item in walk(rule.nodes[number].constraints):
-        if isinstance(item, ir.NodeAttr) and item.place == ir.OWN:
-            found.append(item.node)
-        elif isinstance(item, ir.Captured):
-            found += nodes_capturing(rule, item.capture)
+    found = nodes_read(rule, walk(rule.nodes[number].constraints))
     leaves = rule.leaves
     return [k for k in dict.fromkeys(found) if k != number and k in leaves and leaves[k].block is None]
 
 
-def nodes_capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
+def nodes_read(rule: ir.CheckedRule, parts: Iterable[object]) -> Iterator[int]:
+    """The nodes whose fields are among parts of an expression, and those that bind the captures there."""
+    for part in parts:
+        if isinstance(part, ir.NodeAttr):
+            yield part.node
+        elif isinstance(part, ir.Captured):
+            yield from _nodes_capturing(rule, part.capture)
+
+
+def _nodes_capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
     """The nodes whose constraints bind a capture."""
     return [
         k
