@@ -72,15 +72,17 @@ class TargetNodes(TargetReading[list[Node]]):
             found += self.whole(target.element)
         return found
 
-    def of_either(self, number: int, target: ir.ChooseTarget) -> list[Node]:
+    def of_choice(self, number: int, target: ir.ChosenTarget) -> list[Node]:
         return self.whole(self.taken(target))
 
-    def of_selected(self, number: int, target: ir.SelectTarget) -> list[Node]:
-        return self.whole(self.arm(target))
-
-    def taken(self, target: ir.ChooseTarget) -> int:
-        """The target that a condition chooses."""
-        return target.then if truth(self.value(target.condition)) else target.otherwise
+    def taken(self, target: ir.ChosenTarget) -> int:
+        """The target that is chosen, by a condition or by the alternative that matched."""
+        match target:
+            case ir.ChooseTarget(condition, then, otherwise):
+                return then if truth(self.value(condition)) else otherwise
+            case ir.SelectTarget():
+                return self.arm(target)
+        raise AssertionError(f"unknown choice {target!r}: this is a bug in gslang")
 
     def arm(self, target: ir.SelectTarget) -> int:
         """The target for the alternative that matched."""
@@ -108,13 +110,7 @@ class TargetNodes(TargetReading[list[Node]]):
             return None
         while number not in self.made:
             target = self.targets[number]
-            match target:
-                case ir.ChooseTarget():
-                    number = self.taken(target)
-                case ir.SelectTarget():
-                    number = self.arm(target)
-                case ir.MakeConst(dtype=None):
-                    return target
-                case _:
-                    return None
+            if not isinstance(target, ir.ChosenTarget):
+                return target if isinstance(target, ir.MakeConst) and target.dtype is None else None
+            number = self.taken(target)
         return None
