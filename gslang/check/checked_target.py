@@ -15,7 +15,7 @@ from gslang.base.source import Span
 from gslang.check.checked_kinds import Branching, Loop, NodeReference, Place, Selection
 from gslang.check.checked_pattern import PatternNode
 from gslang.check.checked_tests import SameAttributes
-from gslang.check.checked_values import Value
+from gslang.check.checked_values import Const, Value
 from gslang.graph.graph import PROJ, TUPLE
 
 
@@ -33,6 +33,11 @@ class TargetPart:
             part = getattr(self, name)
             found += [part] if isinstance(part, int) else [each for each in part if each is not None]
         return tuple(found)
+
+    @property
+    def outputs_within(self) -> tuple[int, ...]:
+        """The targets that are outputs of the rule where it is one itself: fields, elements, choices."""
+        return ()
 
     @property
     def optional(self) -> bool:
@@ -88,6 +93,10 @@ class ChosenTarget(TargetPart):
     __slots__ = ()
 
     @property
+    def outputs_within(self) -> tuple[int, ...]:
+        return self.parts
+
+    @property
     def optional(self) -> bool:
         return True
 
@@ -123,6 +132,9 @@ class MakeConst(TargetPart):
     splat_shape: Value | None = None  # `const(value = v, shape = s)`: filled with v
     optional: bool = False
 
+    def is_given(self, nodes: Sequence[PatternNode]) -> bool:
+        return self.value != Const(None)
+
 
 @dataclass(frozen=True, slots=True)
 class MakeCall(NewNode):
@@ -153,6 +165,10 @@ class MakeTuple(NewNode):
     operator: ClassVar[str] = TUPLE  # type: ignore[misc]
     attributes: ClassVar[tuple[()]] = ()  # type: ignore[misc]
     fields: tuple[int, ...]
+
+    @property
+    def outputs_within(self) -> tuple[int, ...]:
+        return self.fields
 
     @property
     def reads(self) -> object:
@@ -188,6 +204,10 @@ class Repeat(Loop, SeveralNodes):
     source: Value
     condition: Value | None
     inner: frozenset[int]
+
+    @property
+    def outputs_within(self) -> tuple[int, ...]:
+        return (self.element,)
 
     @property
     def reads(self) -> object:

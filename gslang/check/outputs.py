@@ -6,7 +6,7 @@ Users of an output, or the graph whose output it is, go on reading what they rea
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from gslang.base.diagnostics import Label
@@ -24,9 +24,7 @@ from gslang.dialect.signature import Signature
 
 def check_replaced(lowering: Lowering, olds: list[int], nows: list[int], where: Iterable[Value]) -> None:
     """Report outputs that are replaced by nothing, or by another element type."""
-    tested = {
-        value.node for condition in where for value in walk(condition) if isinstance(value, ir.IsAbsent)
-    }
+    tested = _tested(tuple(where))
     for now in nows:
         for span, name in _nothing(lowering, now, tested):
             if name is None:
@@ -198,35 +196,38 @@ def _once(
         )
 
 
-def _nothing(lowering: Lowering, output: int, tested: set[int]) -> Iterator[tuple[Span, str | None]]:
+def _tested(conditions: object) -> frozenset[int]:
+    """The nodes that conditions ask about: are they absent?"""
+    return frozenset([part.node for part in walk(conditions) if isinstance(part, ir.IsAbsent)])
+
+
+def _nothing(
+    lowering: Lowering, output: int, tested: frozenset[int]
+) -> Iterator[tuple[Span, str | None]]:
     """Where a target is nothing, or an input that may be absent without a test of it (its name).
 
     Parts that are shared are looked at once.
     """
-    stack, met = [(output, frozenset(tested))], set[tuple[int, frozenset[int]]]()
+    stack, met = [(output, tested)], set[tuple[int, frozenset[int]]]()
     while stack:
-        target, known = stack.pop()
-        if (target, known) in met:
+        number, known = stack.pop()
+        if (number, known) in met:
             continue
-        met.add((target, known))
-        span = lowering.target_spans[target]
-        match lowering.targets[target]:
-            case ir.Absent() | ir.MakeConst(value=ir.Const(None)):
-                yield span, None
-            case ir.SourceNode(_, node):
-                pattern = lowering.patterns[node]
-                if pattern.optional and node not in known:
-                    yield span, pattern.name
-            case ir.MakeTuple(fields):
-                stack += [(field, known) for field in reversed(fields)]
-            case ir.MakeProj(base, ir.Const(int(index))) if isinstance(lowering.targets[base], ir.MakeTuple):
-                fields = lowering.targets[base].fields  # type: ignore[union-attr]
-                if -len(fields) <= index < len(fields):
-                    stack.append((fields[index], known))
-            case ir.Repeat(element=element):
-                stack.append((element, known))
-            case ir.ChooseTarget(condition, then, otherwise):
-                known |= {value.node for value in walk(condition) if isinstance(value, ir.IsAbsent)}
-                stack += [(otherwise, known), (then, known)]
-            case ir.SelectTarget(arms=arms):
-                stack += [(arm, known) for arm in reversed(arms) if arm is not None]
+        met.add((number, known))
+        target = lowering.targets[number]
+        node = target.node if isinstance(target, ir.MatchedNodes) else None
+        if node not in known and not target.is_given(lowering.patterns):
+            yield lowering.target_spans[number], None if node is None else lowering.patterns[node].name
+        if isinstance(target, ir.ChooseTarget):
+            known |= _tested(target.condition)
+        stack += [(part, known) for part in reversed(_outputs_within(lowering, target))]
+
+
+def _outputs_within(lowering: Lowering, target: ir.Target) -> Sequence[int]:
+    """The targets that are outputs where this one is; of the field of a tuple that is made beside it, that.
+    """
+    if isinstance(target, ir.MakeProj):
+        whole, index = lowering.targets[target.base], ir.written_number(target.index)
+        if isinstance(whole, ir.MakeTuple) and index is not None:
+            return whole.fields[index : index + 1 or None]
+    return target.outputs_within
