@@ -5,7 +5,7 @@ Part of `checked`, through which the other stages see them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
@@ -122,6 +122,11 @@ class Loop(Conditioned):
         """The template over all of whose instances it runs."""
         return self.source.all_of if len(self.locals) == 1 else None
 
+    @property
+    def rounds(self) -> Value | None:
+        """The `n` of a loop over `range(n)`."""
+        return self.source.counted_to if len(self.locals) == 1 else None
+
 
 # ── kinds of values ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -149,6 +154,11 @@ class Expression:
         return None
 
     @property
+    def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
+        """The function that it is the result of, and the values that this gets, if these alone decide it."""
+        return None
+
+    @property
     def compares(self) -> tuple[str, Value, Value] | None:
         """The sign between the two values that it compares, and these; `close` is the sign of those that are
         to be nearly equal.
@@ -168,6 +178,11 @@ class Expression:
     @property
     def length_of(self) -> Value | None:
         """The value whose length it is."""
+        return None
+
+    @property
+    def counted_to(self) -> Value | None:
+        """The value whose `range` it is."""
         return None
 
     @property

@@ -12,6 +12,8 @@ from typing import Any, ClassVar, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
+from gslang.check.arithmetic import BINARY, negative
+from gslang.check.builtins import BUILTINS
 from gslang.check.checked_kinds import (
     OWN,
     AllInstances,
@@ -30,6 +32,7 @@ from gslang.check.checked_kinds import (
     Source,
     TruthValue,
 )
+from gslang.check.limits import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,10 @@ class UnaryValue(Expression):
     def is_single(self) -> bool:
         return True
 
+    @property
+    def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
+        return (negative, (self.operand,)) if self.operator == "-" else None
+
     def decided_by(self, wanted: bool, lets: Sequence[Value]) -> Decision | None:
         return Decision((self.operand,), not wanted) if self.operator == "not" else None
 
@@ -212,6 +219,10 @@ class BinaryValue(Expression):
     @property
     def is_single(self) -> bool:
         return self.operator in ("-", "/", "//", "%")
+
+    @property
+    def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
+        return BINARY[self.operator], (self.left, self.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +288,11 @@ class TupleValue(Expression):
 
     items: tuple[Value | SpreadValue, ...]
 
+    @property
+    def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
+        single = tuple([item for item in self.items if not isinstance(item, SpreadValue)])
+        return (listed, single) if len(single) == len(self.items) else None
+
 
 @dataclass(frozen=True, slots=True)
 class ItemValue(Expression):
@@ -330,12 +346,20 @@ class Builtin(Expression):
         return self.name in ("len", "numel", "normalize_axis", "abs")
 
     @property
+    def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
+        return BUILTINS[self.name], self.arguments
+
+    @property
     def compares(self) -> tuple[str, Value, Value] | None:
         return ("close", self.arguments[0], self.arguments[1]) if self.name == "close" else None
 
     @property
     def length_of(self) -> Value | None:
         return self.arguments[0] if self.name == "len" else None
+
+    @property
+    def counted_to(self) -> Value | None:
+        return self.arguments[0] if self.name == "range" and len(self.arguments) == 1 else None
 
     @property
     def each(self) -> Comprehension | None:

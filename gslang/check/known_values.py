@@ -9,11 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.arithmetic import BINARY, FAILURES, negative
-from gslang.check.builtins import BUILTINS
+from gslang.check.arithmetic import FAILURES
 from gslang.check.context import Denotation, Lowering, ValueOf
 from gslang.check.decided import UNKNOWN
-from gslang.check.limits import LimitExceeded, bounded
+from gslang.check.limits import LimitExceeded
 from gslang.syntax import nodes as n
 
 
@@ -39,21 +38,8 @@ def known(lowering: Lowering, value: ir.Value) -> Any:
 
 def _computed(lowering: Lowering, value: ir.Value) -> Any:
     """The value of an expression whose parts were noted."""
-    match value:
-        case ir.UnaryValue("-", operand):
-            parts: tuple[Any, ...] = (operand,)
-            compute: Any = negative
-        case ir.BinaryValue(operator, left, right):
-            parts, compute = (left, right), BINARY[operator]
-        case ir.TupleValue(items) if not any(isinstance(item, ir.SpreadValue) for item in items):
-            parts, compute = items, _listed
-        case ir.Builtin(name, arguments):
-            parts, compute = arguments, BUILTINS[name]
-        case _:
-            return UNKNOWN
+    if value.applied is None:
+        return UNKNOWN
+    function, parts = value.applied
     found = [known(lowering, part) for part in parts]
-    return UNKNOWN if any(part is UNKNOWN for part in found) else compute(*found)
-
-
-def _listed(*items: object) -> Any:
-    return bounded(items)
+    return UNKNOWN if any(part is UNKNOWN for part in found) else function(*found)

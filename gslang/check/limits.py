@@ -122,6 +122,11 @@ def power_worked(bits: int) -> None:
         spend(bits >> 6)
 
 
+def listed(*items: object) -> Any:
+    """The tuple of some values, if it is within the limits."""
+    return bounded(items)
+
+
 def bounded(value: object) -> Any:
     """A new value, if it is within the limits."""
     if type(value) is tuple:

@@ -136,8 +136,8 @@ def _any_item(case: Case, source: ir.Value) -> tuple[Any, Size, Number]:
             case ir.RangeValue(lower, upper):
                 begin = _number(case, lower)
                 return begin + symbol, _number(case, upper) + 1 - begin
-            case ir.Builtin("range", (count,)):
-                return symbol, _number(case, count)
+        if value.counted_to is not None:
+            return symbol, _number(case, value.counted_to)
         whole = _value(case, value)
         if not isinstance(whole, Part) or not whole.shape:
             raise Unread

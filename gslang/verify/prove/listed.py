@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk
+from gslang.check.walks import against_constant, walk
 from gslang.engine.scope import Scope, evaluate
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.opaque import Opaque, unanswered
@@ -67,18 +67,17 @@ def listed(facts: Facts, scope: Scope, loop: ir.Comprehension) -> Listed | None:
     """The list that a comprehension makes over a range of symbolic length, or over the multiples of a number
     there; None for any other one.
     """
-    match loop:
-        case ir.Comprehension(_, (local,), ir.Builtin("range", (count,)), condition):
-            end = facts.normal(_plain(evaluate(count, scope)))
-        case _:
-            return None
+    if loop.rounds is None:
+        return None
+    end = facts.normal(_plain(evaluate(loop.rounds, scope)))
     if not isinstance(end, Size):
         return None
-    if condition is None:
+    if loop.condition is None:
         return Listed(facts, scope, loop, end, 1)
-    match condition.meant(scope.rule.lets):
-        case ir.CompareValue("==", ir.BinaryValue("%", ir.Local(number), divisor), ir.Const(0)) if (
-            number == local and ir.Local(local) not in walk(divisor, scope.rule.lets)
+    local = ir.Local(loop.locals[0])
+    match against_constant(loop.condition.meant(scope.rule.lets)):
+        case ir.BinaryValue("%", dividend, divisor), "==", 0 if (
+            dividend == local and local not in walk(divisor, scope.rule.lets)
         ):
             step = _plain(evaluate(divisor, scope))
             if is_number(step) and facts.at_least(step, 1):

@@ -204,7 +204,7 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     """The shapes of inputs and results, as far as conditions of the rule fix them."""
     found: dict[int, Said] = {}
     leaves = rule.leaves
-    joins_only = all(_JOINS.issuperset(n.operators) for n in rule.nodes if isinstance(n, ir.CallNode))
+    joins_only = all(_JOINS.issuperset(call.operators) for call in rule.calls.values())
     for condition in _implied(rule, rule.where):
         match against_constant(condition):
             case ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),)), "==", 1:
