@@ -75,7 +75,7 @@ class _Table:
             else:
                 self._add_object(current, [self.numbers[id(part)] for part in parts])
 
-    def _parts(self, value: Any) -> Sequence[Any]:
+    def _parts(self, value: object) -> Sequence[Any]:
         kind: Any = type(value)
         parts = list(parts_and_maker(kind)[0](value))
         if kind not in LATE:

@@ -29,11 +29,11 @@ def product(items: Sequence[object]) -> Any:
     return total
 
 
-def _min(*items: Any) -> Any:
+def _min(*items: object) -> Any:
     return min(measured(items[0] if len(items) == 1 else items))
 
 
-def _max(*items: Any) -> Any:
+def _max(*items: object) -> Any:
     return max(measured(items[0] if len(items) == 1 else items))
 
 
@@ -100,7 +100,7 @@ def _close(a: float, b: float, rtol: float) -> bool:
     return math.isclose(a, b, rel_tol=rtol)
 
 
-def _reversed(items: Any) -> Any:
+def _reversed(items: object) -> Any:
     return measured(items)[::-1]
 
 

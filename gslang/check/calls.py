@@ -239,7 +239,7 @@ def _shared(lowering: Lowering, expr: n.Call, what: Denotation) -> Denotation:
     return what
 
 
-def _size(value: object, known: dict[int, tuple[int, bool, Any]]) -> tuple[int, bool, Any]:
+def _size(value: object, known: dict[int, tuple[int, bool, object]]) -> tuple[int, bool, Any]:
     """The number of parts of a value when written out, True if it reads a variable of a comprehension, and
     the value."""
     if id(value) not in known:

@@ -54,7 +54,7 @@ class Evaluator:
         nodes = [graph.add_input(f"x{k}", type_) for k, type_ in enumerate(operands)]
         return graph, add_call(graph, self.dialect, what, nodes, what.attributes(sizes))
 
-    def compute(self, former: int, at: int, operands: tuple[Type, ...], values: list[Any]) -> Any:
+    def compute(self, former: int, at: int, operands: tuple[Type, ...], values: list[object]) -> Any:
         """The value of a call that type-checks. Raises `EvaluationError`."""
         key = (former, at, operands)
         run = self._compute.get(key)

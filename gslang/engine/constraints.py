@@ -143,7 +143,7 @@ def _rounded(value: int | float, dtype: Any) -> Any:
         return numpy.asarray(value, dtype=dtype).item()
 
 
-def equals_elements(array: Array, value: Any) -> bool:
+def equals_elements(array: Array, value: object) -> bool:
     """A constant of one element that equals a number, or of as many as a tuple has, along one axis."""
     return (array.size == 1 or type(value) is tuple) and equals_rounded(array, value)
 

@@ -17,7 +17,7 @@ from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
 
 
-def _padded(x: Array, pads: Sequence[tuple[int, int]], value: Any = 0) -> Array:
+def _padded(x: Array, pads: Sequence[tuple[int, int]], value: object = 0) -> Array:
     if not any(a or b for a, b in pads):
         return x
     wide = np.full((*x.shape[:2], *(a + d + b for d, (a, b) in zip(x.shape[2:], pads))), value, x.dtype)

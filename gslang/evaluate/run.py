@@ -113,7 +113,7 @@ def _field_of(graph: Graph, node: int, fields: Sequence[object]) -> object:
     return fields[index]
 
 
-def _with(operands: list[Any], stated: Mapping[int, object]) -> list[Any]:
+def _with(operands: list[object], stated: Mapping[int, object]) -> list[Any]:
     """The operands with those that stand as attributes, in the type of the first."""
     complete = operands + [None] * (max(stated, default=-1) + 1 - len(operands))
     dtype = getattr(operands[0], "dtype", None) if operands else None

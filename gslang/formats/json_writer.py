@@ -72,7 +72,7 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def members(value: dict[str, object] | list[Any]) -> list[Any]:
+def members(value: dict[str, object] | list[object]) -> list[Any]:
     return list(value.values()) if isinstance(value, dict) else value
 
 

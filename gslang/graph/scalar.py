@@ -87,7 +87,7 @@ class Row:
             self._array.flags.writeable = False
         return self._array
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> Any:
         array = self.load()
         return array.astype(dtype or array.dtype) if copy or dtype not in (None, array.dtype) else array
 

@@ -116,7 +116,7 @@ def _results_inferred(
 
 
 def _inferred(
-    schema: Any, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
+    schema: object, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
 ) -> dict[str, TypeProto]:
     """Result → `TypeProto`, as the package infers it. Raises what it raises."""
     return _infer_once(

@@ -74,7 +74,7 @@ def _inferred(operator: str) -> Infer:
     return by_operands
 
 
-def _whole_numbers(value: Any) -> tuple[int, ...] | None:
+def _whole_numbers(value: object) -> tuple[int, ...] | None:
     return None if value is None else whole_numbers(value)
 
 

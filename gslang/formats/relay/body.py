@@ -148,7 +148,7 @@ class Body(Scope):
 
     # ── expressions ─────────────────────────────────────────────────────────────────────────────────────────
 
-    def _operand(self, token: str, at: int, stack: list[tuple[Any, ...]]) -> tuple[int | None, int]:
+    def _operand(self, token: str, at: int, stack: list[tuple[object, ...]]) -> tuple[int | None, int]:
         """An operand other than a declared variable: (node, index behind it), or None if it only opened
         something.
         """
@@ -187,7 +187,7 @@ class Body(Scope):
             self.problems.unsupported(at, "a tensor literal")
         self.problems.expected(at, "an expression")
 
-    def _word(self, token: str, at: int, stack: list[tuple[Any, ...]]) -> tuple[int | None, int]:
+    def _word(self, token: str, at: int, stack: list[tuple[object, ...]]) -> tuple[int | None, int]:
         if token in ("True", "False"):
             node = self.constant(numpy.array(token == "True"), "bool", at)
             return node, at + 1
@@ -212,7 +212,7 @@ class Body(Scope):
             )
         self.problems.expected(at + 1, f"`(` after the operator `{token}`")
 
-    def _let(self, at: int, stack: list[tuple[Any, ...]]) -> int:
+    def _let(self, at: int, stack: list[tuple[object, ...]]) -> int:
         start = at
         name = self.tokens[at + 1]
         if name[0] != "%" or name[-1] == "=" or name == "%":
