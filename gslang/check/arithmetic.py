@@ -28,7 +28,7 @@ def subtract(a: object, b: object) -> object:
     return _applied(operator.sub, a, b)
 
 
-def multiply(a: Any, b: Any) -> Any:
+def multiply(a: Any, b: Any) -> object:
     """`a * b`; sequences and integers are measured before."""
     if type(a) is int and type(b) is int:
         return a * b if a.bit_length() + b.bit_length() <= MOST_BITS else bounded(1 << MOST_BITS)
@@ -41,11 +41,11 @@ def multiply(a: Any, b: Any) -> Any:
     return bounded(_applied(operator.mul, a, b))
 
 
-def negative(a: object) -> Any:
+def negative(a: object) -> object:
     return -a if type(a) is int else _applied(lambda value, _: -value, a, a)
 
 
-def _power(a: object, b: object) -> Any:
+def _power(a: object, b: object) -> object:
     if (
         isinstance(a, int) and isinstance(b, int) and b > 0 and abs(a) > 1
         and abs(a).bit_length() * b > 2 * MOST_BITS
@@ -62,7 +62,7 @@ def _power(a: object, b: object) -> Any:
     return bounded(result)
 
 
-def _applied(operate: Callable[[Any, Any], Any], a: object, b: object) -> Any:
+def _applied(operate: Callable[[Any, Any], Any], a: object, b: object) -> object:
     if type(a) is int and type(b) is int or not (hasattr(a, "dtype") or hasattr(b, "dtype")):
         return operate(a, b)
     import numpy

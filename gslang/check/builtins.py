@@ -59,7 +59,7 @@ def _any(items: Sequence[object]) -> bool:
     return False
 
 
-def _concat(*parts: Any) -> tuple[Any, ...]:
+def _concat(*parts: Any) -> tuple[object, ...]:
     """`concat(a, b, …)` or `concat(sequence of tuples)`: one tuple."""
     return concatenated(parts[0] if len(parts) == 1 else parts)
 

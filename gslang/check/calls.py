@@ -4,7 +4,7 @@ Functions are expanded here."""
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
@@ -239,7 +239,7 @@ def _shared(lowering: Lowering, expr: n.Call, what: Denotation) -> Denotation:
     return what
 
 
-def _size(value: object, known: dict[int, tuple[int, bool, object]]) -> tuple[int, bool, Any]:
+def _size(value: object, known: dict[int, tuple[int, bool, object]]) -> tuple[int, bool, object]:
     """The number of parts of a value when written out, True if it reads a variable of a comprehension, and
     the value."""
     if id(value) not in known:

@@ -14,7 +14,7 @@ _COMPARE: Final = {
 UNKNOWN: Final = object()
 
 
-def decided(value: ir.Value, known: Callable[[ir.Value], Any], lets: Sequence[ir.Value] = ()) -> Any:
+def decided(value: ir.Value, known: Callable[[ir.Value], Any], lets: Sequence[ir.Value] = ()) -> object:
     """The value of an expression, by Kleene's three values of logic; `UNKNOWN` where it depends on parts of
     which `known` says that. `lets`: those that it may read; without them they are such parts, too. A
     comparison of what is no number is such a part itself.

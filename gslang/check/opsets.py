@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.open_types import Attrs
@@ -144,7 +143,7 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
     return None
 
 
-def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> Any:
+def decided(value: ir.Value, opset: int, lets: Sequence[ir.Value]) -> object:
     """The value of an expression under an operator set; None if it depends on the match too. Kleene's three
     values."""
     found = _decided(value, opset, lets)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check.meaning import check_meaning
@@ -97,7 +96,7 @@ def _agrees(own: OperandSpec, known: OperandSpec) -> bool:
     )
 
 
-def _default(spec: AttributeSpec) -> tuple[type, Any]:
+def _default(spec: AttributeSpec) -> tuple[type, object]:
     """A key of a default: `1`, `1.0` and `true` are different."""
     return type(spec.default), spec.default
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
 
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, UnknownValue
@@ -21,7 +20,7 @@ from gslang.graph.scalar import round_float32
 _EXACT = 1 << 24  # integers up to here are float32 numbers
 
 
-def canonical(value: object) -> Any:
+def canonical(value: object) -> object:
     """A hashable stand-in: values that the language calls equal have equal ones.
 
     Raises `UnknownValue` where none is.

@@ -6,8 +6,6 @@ Small constants count as the same operand if they are the same bytes; large ones
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.dialect.dialect import Dialect
 from gslang.graph.annotations import annotations_of
 from gslang.graph.graph import CONST, LEAVES, Graph
@@ -63,7 +61,7 @@ def _equal_constants(graph: Graph) -> dict[int, int]:
     return same
 
 
-def _key(value: object) -> Any:
+def _key(value: object) -> object:
     """Equal values have equal keys, and values of different types never do (`1`, `1.0` and `True` are
     different).
     """

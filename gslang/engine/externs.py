@@ -174,7 +174,7 @@ def _refuse(extern: Extern, *arguments: object) -> object:
     )
 
 
-def _call(function: Callable[..., Any], extern: Extern, *arguments: object) -> Any:
+def _call(function: Callable[..., Any], extern: Extern, *arguments: object) -> object:
     """The value of a call.
 
     Arguments with unknown dimensions make it unknown, and so does a function that returns None.
@@ -221,7 +221,7 @@ def _is_known(value: object) -> bool:
     )
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     """Lists as tuples, NumPy's numbers as Python's."""
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))

@@ -13,7 +13,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 from gslang.base.one_run import is_one_run
 from gslang.engine import machine
@@ -48,7 +48,7 @@ def lazy_rewriter(
         import_module(_GENERATOR)  # a process that goes on will need it
     most = 0 if any(isinstance(step, (Users, Grow)) for step in plan.steps) and crowded() else _MOST
 
-    def rewrite(start: int, seeds: list[int]) -> Any:
+    def rewrite(start: int, seeds: list[int]) -> object:
         tries = _tries.get(plan, 0)
         if tries < most or most and _is_loading_early():
             _tries[plan] = tries + 1

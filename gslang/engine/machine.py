@@ -347,7 +347,7 @@ class Machine(Backtracking):
         self.set(self.scope, "current", step.before)
         return True
 
-    def instance(self, block: int, register: int, number: int, slot: int) -> list[Any]:
+    def instance(self, block: int, register: int, number: int, slot: int) -> list[object]:
         """The steps of one instance, with its `register` at `slot`; the conditions of a new one hold."""
         new = number >= len(self.scope.instances[block])
         judged = [mp.Holds(block)] if new and block not in self.program.late_blocks else []

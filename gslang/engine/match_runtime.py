@@ -27,7 +27,7 @@ def scope_of(
 def candidates_of(dialect: Dialect, graph: Graph, site: Any) -> Candidates:
     parts = site.key
 
-    def key_of(node: int) -> Any:
+    def key_of(node: int) -> object:
         try:
             return tuple([field_of(graph, dialect, node, path, field) for path, field in parts])
         except FAILURES:

@@ -63,7 +63,7 @@ class Proposals:
                 return default if arm is None else self(arm, default)
         return default
 
-    def _tuple(self, test: ir.TupleTest, default: object) -> Any:
+    def _tuple(self, test: ir.TupleTest, default: object) -> object:
         given = self.items(default, len(test.items), test.back is not None)
         if given is None:
             return default
@@ -96,6 +96,6 @@ class Proposals:
         return found
 
 
-def fits(default: object, count: int, more: bool) -> TypeGuard[tuple[Any, ...]]:
+def fits(default: object, count: int, more: bool) -> TypeGuard[tuple[object, ...]]:
     """True if a default has as many items as are asked for."""
     return isinstance(default, tuple) and (len(default) == count or more and len(default) > count)

@@ -183,7 +183,7 @@ def equal_attributes(a: object, b: object) -> bool:
         return False
 
 
-def select(chosen: int, arms: Sequence[Callable[[], object] | None]) -> Any:
+def select(chosen: int, arms: Sequence[Callable[[], object] | None]) -> object:
     arm = arms[chosen] if chosen >= 0 else None
     if arm is None:
         raise UnknownValue("no arm for this alternative")

@@ -387,7 +387,7 @@ class _Reader:
             return Symbol(dim)
         self.fail(at, f"a dimension is a number from 0 to 2^63 - 1, a name, or null, not {_shown(dim)}")
 
-    def _attribute(self, at: str, value: object, depth: int = 0) -> Any:
+    def _attribute(self, at: str, value: object, depth: int = 0) -> object:
         if isinstance(value, list):
             if depth == _DEEPEST:
                 self.fail(at, f"lists nested more than {_DEEPEST} levels deep")

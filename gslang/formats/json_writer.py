@@ -72,7 +72,7 @@ def _line(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False)
 
 
-def members(value: dict[str, object] | list[object]) -> list[Any]:
+def members(value: dict[str, object] | list[object]) -> list[object]:
     return list(value.values()) if isinstance(value, dict) else value
 
 
@@ -127,7 +127,7 @@ def _dimension_entry(dim: Dimension) -> int | str | None:
     return dim.name if isinstance(dim, Symbol) else None if isinstance(dim, UnknownDimension) else dim
 
 
-def _attribute_entry(value: Any) -> Any:
+def _attribute_entry(value: Any) -> object:
     if isinstance(value, (tuple, list)):
         return [_attribute_entry(item) for item in value]
     if isinstance(value, (Symbol, UnknownDimension)):

@@ -83,7 +83,7 @@ def initial_values(seed: int = 0) -> Fill:
     """
     import numpy
 
-    def fill(name: str, shape: tuple[int, ...]) -> Any:
+    def fill(name: str, shape: tuple[int, ...]) -> object:
         random = numpy.random.default_rng([seed, zlib.crc32(name.encode())])
         values = random.standard_normal(shape, dtype=numpy.float32)
         if name.endswith(("gamma", "var")):
@@ -95,5 +95,5 @@ def initial_values(seed: int = 0) -> Fill:
     return fill
 
 
-def _normal(value: object) -> Any:
+def _normal(value: object) -> object:
     return tuple([_normal(item) for item in value]) if isinstance(value, (list, tuple)) else value

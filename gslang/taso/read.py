@@ -204,7 +204,7 @@ def _check_tensor(tensor: Tensor, ops: Any, before: int, place: str) -> None:
         raise _Wrong(place, f"there is no output {tensor.part}")
 
 
-def _list(item: object, place: str) -> list[Any]:
+def _list(item: object, place: str) -> list[object]:
     if not isinstance(item, list):
         raise _Wrong(place, "a list is expected here")
     return item

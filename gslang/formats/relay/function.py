@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.formats.relay.attributes import compact_value
@@ -64,7 +62,7 @@ def read_function(body: Body, name: str, at: int) -> Function:
     return Function(name, body, parameters, attributes, result_type, result, at)
 
 
-def read_attribute(body: Body, at: int) -> tuple[str, Any, int]:
+def read_attribute(body: Body, at: int) -> tuple[str, object, int]:
     """Name and value of the attribute at a token that holds its `=`, and the index behind it."""
     name, _, text = body.tokens[at].partition("=")
     if text:

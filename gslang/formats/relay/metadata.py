@@ -218,7 +218,7 @@ def _integer(value: object) -> int:
         raise MetadataError(f"`{value}` is not the number of a node") from None
 
 
-def _list(holder: Mapping[str, object], key: str) -> list[Any]:
+def _list(holder: Mapping[str, object], key: str) -> list[object]:
     value = holder.get(key, [])
     if not isinstance(value, list):
         raise MetadataError(f"`{key}` is not a list")
