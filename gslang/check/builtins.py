@@ -42,17 +42,17 @@ def _truth(value: object) -> bool | None:
 
 
 def _all(items: Sequence[object]) -> bool:
-    values = [_truth(item) for item in measured(items)]
-    if any(value is False for value in values):
-        return False
-    if None in values:
-        raise UnknownValue("an unknown item")
-    return True
+    return not _one_is(False, items)
 
 
 def _any(items: Sequence[object]) -> bool:
+    return _one_is(True, items)
+
+
+def _one_is(wanted: bool, items: Sequence[object]) -> bool:
+    """True if an item is `wanted`; unknown if none surely is, but one may be."""
     values = [_truth(item) for item in measured(items)]
-    if any(value is True for value in values):
+    if wanted in values:
         return True
     if None in values:
         raise UnknownValue("an unknown item")
