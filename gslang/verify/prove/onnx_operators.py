@@ -71,6 +71,11 @@ _TRUTHS = frozenset({
     "detect_positive",
 })
 _RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})
+# attributes that are only looked at with their default value, and what that assumes
+_NOT_WRITTEN = {
+    "block_size": "quantized numbers have no blocks",
+    "output_dtype": "dequantized numbers have the type of their scale",
+}
 
 
 def onnx_attribute(
@@ -84,12 +89,7 @@ def onnx_attribute(
     if name == "axis":
         return _axis(world, operator, operands, rank)
     if name == "perm":
-        orders = list(permutations(range(rank)))
-        order = orders[choices.choose(len(orders))]
-        ways: list[Callable[[], object]] = [lambda: order]
-        if order == tuple(range(rank))[::-1]:
-            ways.append(lambda: None)
-        return Written(choices, order, ways)
+        return _order(choices, rank)
     if operator == "Shape":
         world.notes.add("`start` and `end` of a shape lie within the rank")
         ends = (*range(-rank, rank + 1), *[None] * (name == "end"))
@@ -122,13 +122,10 @@ def onnx_attribute(
     if name == "precision":
         values = literals(spec.domain)
         return values[choices.choose(len(values))]
-    if name == "block_size":
-        world.notes.add("quantized numbers have no blocks")
-        return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name == "output_dtype" and operator == "QuantizeLinear":
         return type_of_codes_said(world, operands)
-    if name == "output_dtype":
-        world.notes.add("dequantized numbers have the type of their scale")
+    if name in _NOT_WRITTEN:
+        world.notes.add(_NOT_WRITTEN[name])
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name in ("stash_type", "momentum", "seed"):
         return spec.default  # says nothing about values over real numbers
@@ -139,6 +136,16 @@ def onnx_attribute(
     if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
         return Token(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
+
+
+def _order(choices: Choices, rank: int) -> Written:
+    """Any order of the axes; the one that is the default may be left out."""
+    orders = list(permutations(range(rank)))
+    order = orders[choices.choose(len(orders))]
+    ways: list[Callable[[], object]] = [lambda: order]
+    if order == tuple(range(rank))[::-1]:
+        ways.append(lambda: None)
+    return Written(choices, order, ways)
 
 
 def _axis(world: World, operator: str, operands: Operands, rank: int) -> object:
