@@ -6,6 +6,7 @@ The scripts are generated from it.
 from __future__ import annotations
 
 import argparse
+import re
 from enum import Enum
 
 from gslang.base.quick_dataclass import dataclass
@@ -58,7 +59,7 @@ class Verb:
 
 @dataclass(frozen=True, slots=True)
 class Names:
-    """The shipped names. Codes and lints have their titles."""
+    """The shipped names; a family of rules has one. Codes and lints have their titles."""
 
     modules: tuple[str, ...]
     rules: tuple[str, ...]
@@ -68,6 +69,7 @@ class Names:
     lints: tuple[tuple[str, str], ...]
 
 
+_DECLARED = re.compile(r"^[ \t]*(rule|pass)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 _DESTINATIONS = {
     "rule": Kind.RULE,
     "skip": Kind.RULE,
@@ -128,18 +130,21 @@ def _value(action: argparse.Action) -> Value:
 def names() -> Names:
     """Names in what is shipped."""
     from gslang.base.codes import CODES
+    from gslang.base.resources import stdlib_path
+    from gslang.base.rule_files import rule_files
     from gslang.check.module_files import module_names
-    from gslang.check.modules import load_module
     from gslang.dialect.load import dialect_names, load_dialect
     from gslang.lint.codes import LINTS
 
-    modules = module_names()
-    programs = [program for module in modules for program in load_module(module)]
-    rules = {name for program in programs for name in program.own_rules}
-    passes = {name for program in programs for name in program.own_passes}
+    # From the texts, as the scripts read other files: checking all modules would take half a minute.
+    texts = [path.read_text(encoding="utf-8") for path in rule_files(stdlib_path())]
+    declared = [found for text in texts for found in _DECLARED.findall(text)]
+    rules = {name for word, name in declared if word == "rule"}
+    passes = {name for word, name in declared if word == "pass"}
     lints = tuple((code, info.title) for code, info in LINTS.items())
     codes = (*((code, info.title) for code, info in CODES.items()), *lints)
     operators = {name for dialect in dialect_names() for name in load_dialect(dialect).operators}
     return Names(
-        tuple(modules), tuple(sorted(rules)), tuple(sorted(passes)), tuple(sorted(operators)), codes, lints
+        tuple(module_names()), tuple(sorted(rules)), tuple(sorted(passes)), tuple(sorted(operators)), codes,
+        lints,
     )
