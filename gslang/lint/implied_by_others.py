@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.base.diagnostics import InputError
+from gslang.check.limits import LimitExceeded
 from gslang.lint.linted_file import Finding, LintedFile, finding
 from gslang.lint.rule_pairs import twins
 
@@ -32,6 +33,8 @@ def implied_by_others(file: LintedFile) -> Iterator[Finding]:
         try:
             settings = with_fewer_attempts(Settings(instances=3, nodes=300, rounds=5), in_vain)
             answer = implied(rule.checked, [other.checked for other in others], settings)
+        except LimitExceeded:
+            raise
         except InputError:  # the package that knows types of the dialect is not installed
             return
         in_vain += answer.reason == NO_INSTANCE

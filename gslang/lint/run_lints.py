@@ -6,7 +6,7 @@ What a file gave is kept by its content, so that files that did not change cost 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -19,11 +19,14 @@ from gslang.base.resources import stdlib_path
 from gslang.base.rule_files import rule_files
 from gslang.base.source import Source
 from gslang.check.checked import CheckedProgram
+from gslang.lint.codes import LINTS
 from gslang.lint.configuration import Configuration
 from gslang.lint.linted_file import Finding
 from gslang.lint.selectors import selected_codes
 
 if TYPE_CHECKING:
+    from gslang.check.limits import LimitExceeded
+    from gslang.lint.linted_file import LintedFile
     from gslang.syntax.parser import Parsed
 
 _USE = re.compile(r'\buse\s+"([^"\n]+)"')
@@ -100,7 +103,7 @@ def _state() -> str:
 def _lint(
     source: Source, program: CheckedProgram, selected: frozenset[str], parsed: Parsed | None = None
 ) -> list[Finding]:
-    from gslang.check.limits import counted_work
+    from gslang.check.limits import LimitExceeded, counted_work
     from gslang.engine.meaning import with_meanings
     from gslang.lint.family_findings import once_for_families
     from gslang.lint.linted_file import linted_file
@@ -109,11 +112,32 @@ def _lint(
     from gslang.syntax.parser import parse
 
     file = linted_file(source, (parsed or parse(source)).program, with_meanings(program))
+    found: list[Finding] = []
+    stopped: dict[str, LimitExceeded] = {}
     with counted_work(len(file.rules)):
-        found = [
-            diagnostic for code, lint in REGISTRY.items() if code in selected for diagnostic in lint(file)
-        ]
+        for code, lint in REGISTRY.items():
+            if code in selected:
+                try:
+                    found += lint(file)
+                except LimitExceeded as error:
+                    stopped[code] = error
+    found += _unfinished(file, stopped)
     return sorted(suppress(file, once_for_families(file.rules, found), selected), key=lambda d: d.order)
+
+
+def _unfinished(file: LintedFile, stopped: Mapping[str, LimitExceeded]) -> Iterator[Finding]:
+    """One finding about the lints that reached the limit of work, at the rule that the first one stopped at.
+    """
+    from gslang.lint.linted_file import finding
+
+    if stopped:
+        code, error = next(iter(stopped.items()))
+        rule = next((rule for rule in file.rules if rule.checked.name == error.rule), file.rules[0])
+        names = ", ".join(f"{code} ({LINTS[code].name})" for code in stopped)
+        yield finding(
+            code, f"linting stopped at `{rule.name}`: its conditions and attributes take too many steps",
+            rule.written.name.span, f"{error.help}; findings of {names} may be missing",
+        )
 
 
 def lint_files(

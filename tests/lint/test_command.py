@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from gslang.base.diagnostics import InputError
+from gslang.check import limits
 from gslang.cli.main import main
 from gslang.lint import configuration
 from gslang.lint.codes import LINTS
@@ -27,6 +28,10 @@ rule twice(x, w) {
   =>
     nn.relu(c)
 }
+"""
+HEAVY = """\
+rule heavy(x): nn.relu(x) where sum([a for a in range(x.ndim + 2000)]) > 0 => nn.relu(exp(x));
+test "once" for heavy { x: input float32[2]; nn.relu(x) => nn.relu(exp(x)) }
 """
 FIXED = """\
 use std.relay.common (pair);
@@ -295,6 +300,20 @@ def test_standard_input(
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BAD.encode())))
     code, out = lint(capsys, "-", "--format", "concise", "--fix")
     assert code == 1 and codes(out) == ["L0103", "L0115", "L0101"] and out.startswith("<stdin>:1:29: L0103")
+
+
+def test_lints_that_reach_the_limit_of_work_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(limits, "MOST_WORK", 1_000)
+    monkeypatch.setattr(limits, "MORE_WORK_FOR_A_NODE", 0)
+    path = tmp_path / "heavy.gsl"
+    path.write_text(HEAVY, encoding="utf-8")
+    code, output = lint(capsys, str(path), "--no-cache")
+    assert code == 1
+    assert "linting stopped at `heavy`: its conditions and attributes take too many steps" in output
+    assert "findings of L0203 (non-terminating) may be missing" in output
+    assert "L0108" in output  # what needs no run is still found
 
 
 def test_files_that_run_together(bad: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
