@@ -168,11 +168,10 @@ def add_rules(
     if item.name.id in imported:
         for name in ir.called(rules, item.name.id):
             del rules[name]
-    for name, rule in checked.items():
-        if rule is None:
-            broken |= {name, item.name.id}
-        else:
-            rules[name] = rule
+    rules.update({name: rule for name, rule in checked.items() if rule is not None})
+    broken |= {name for name, rule in checked.items() if rule is None}
+    if all(rule is None for rule in checked.values()):  # else a row that is not among these is an unknown one
+        broken.add(item.name.id)
     return list(checked)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
@@ -18,7 +18,7 @@ def check_rules(
 ) -> tuple[dict[str, ir.CheckedRule | None], list[Diagnostic]]:
     """By name the checked rules, None for one that has an error; and all findings.
 
-    What is wrong with every rule of a family is told once.
+    What is wrong with every rule of a family is told once; where the messages differ, with all of them.
     """
     rules, found = instances(item)
     if found:
@@ -30,10 +30,20 @@ def check_rules(
         for problem in problems:
             told.setdefault((problem.code, problem.primary), []).append((rule.name.id, problem))
     for some in told.values():
-        name, problem = some[0]
-        row = row_of(item, name)
-        if row is not None and len(some) < len(rules):
-            others = f" and {len(some) - 1} more" if len(some) > 1 else ""
-            problem = replace(problem, related=(*problem.related, Label(row.span, f"in `{name}`{others}")))
+        by_message: dict[str, list[str]] = {}
+        for name, problem in some:
+            by_message.setdefault(problem.message, []).append(name)
+        problem = some[0][1]
+        if len(by_message) > 1 or len(some) < len(rules):
+            problem = replace(problem, related=(*problem.related, *_rows(item, by_message)))
         found.append(problem)
     return checked, found
+
+
+def _rows(item: n.Rule, by_message: Mapping[str, Sequence[str]]) -> Iterator[Label]:
+    """The first row of a family that each message is about; all messages after the first one."""
+    for k, (message, names) in enumerate(by_message.items()):
+        row = row_of(item, names[0])
+        if row is not None:
+            others = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            yield Label(row.span, f"in `{names[0]}`{others}{f': {message}' if k else ''}")
