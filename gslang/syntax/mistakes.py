@@ -96,6 +96,11 @@ _WORD_BEFORE: Final = re.compile(r"(\w+)\s*\Z")
 _TABLE_BEFORE: Final = re.compile(
     r"\brule\s+\w+\s*(?:\([^:;{}]*(?::[^:;{}]*)*\)\s*)?\bfor\b(?:(?!\bin\b)[^:{};])*(?P<in>\bin\b[^:{};]*)?\Z"
 )
+_NAMELESS: Final = re.compile(r"\b(for|each|chain)\b\s*(?:\(\s*)?(?:\w+\s*,\s*)*\Z")
+_IN: Final = re.compile(r"in\b(?!\s*(?:[,){]|in\b))")
+_NAMED: Final = {
+    "each": "`each b in 2.. { … }`", "chain": "`chain c in 2.. { … }`", "for": "`for a in x.shape`",
+}
 _TABLE: Final = "a table is written `for A in Relu, Tanh` or `for (A, c) in (Add, 0), (Mul, 1)`"
 _AFTER_TABLE: Final = {
     "where": "the conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`",
@@ -119,6 +124,8 @@ def explain_syntax_error(
         return _broken_string(text, here)
     if not _COMMENT.match(rest) and (fault := unpaired(code, *item)) is not None:
         return _unpaired(source, text, code, at, expected, fault)
+    if (nameless := _without_name(source, code, item[0], at)) is not None:
+        return nameless
     if (help := _mend_table(rest[:width], code[max(item[0], at - _FAR) : at])) is not None:
         message = f"expected {_list(expected)}, found `{rest[:width]}`"
         return Diagnostic("E0102", message, Label(here), help=help)
@@ -127,7 +134,8 @@ def explain_syntax_error(
     if (misspelt := _misspelt(source, text, at, rest[:width])) is not None:
         return misspelt
     previous = _end_before(text, code, at)
-    if (form := foreign_form(text, at, expected)) is not None:
+    names_only = expected == {"COMMA", "IN"}  # what is behind them is no form of its own
+    if not names_only and (form := foreign_form(text, at, expected)) is not None:
         start, end, message, hint = form
         return Diagnostic("E0106", message, Label(Span(source, start, end)), help=hint)
     if (dots := _bounds(text, at, previous)) is not None:
@@ -222,6 +230,16 @@ def _unopened(
 def _keyword_as_name(word: Span) -> Diagnostic:
     help = f"`{word.text}` is a keyword: choose another name"
     return Diagnostic("E0102", f"expected a name, found `{word.text}`", Label(word), help=help)
+
+
+def _without_name(source: Source, code: str, start: int, at: int) -> Diagnostic | None:
+    """The diagnostic of `for`, `each` or `chain` with an `in` right behind it, or behind a comma."""
+    before = code[max(start, at - _FAR) : at]
+    word = _NAMELESS.search(before)
+    if word is None or not _IN.match(code, at):
+        return None
+    named = _TABLE if _TABLE_BEFORE.search(before) else f"write {_NAMED[word[1]]}"
+    return Diagnostic("E0102", "expected a name before `in`", Label(Span(source, at, at + 2)), help=named)
 
 
 def _misspelt(source: Source, text: str, at: int, found: str) -> Diagnostic | None:
