@@ -17,7 +17,8 @@ from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
 
 
-def _padded(x: Array, pads: Sequence[tuple[int, int]], value: object = 0) -> Array:
+def padded(x: Array, pads: Sequence[tuple[int, int]], value: object = 0) -> Array:
+    """An array (N, C, spatial…) with `value` around it."""
     if not any(a or b for a, b in pads):
         return x
     wide = np.full((*x.shape[:2], *(a + d + b for d, (a, b) in zip(x.shape[2:], pads))), value, x.dtype)
@@ -26,7 +27,7 @@ def _padded(x: Array, pads: Sequence[tuple[int, int]], value: object = 0) -> Arr
     return wide
 
 
-def _windows(x: Array, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:
+def windows(x: Array, sizes: Sequence[int], strides: Sequence[int], dilations: Sequence[int]) -> Any:
     """View of shape (N, C, out…, window…) of an array (N, C, spatial…)."""
     rank = len(sizes)
     spans = [d * (k - 1) + 1 for k, d in zip(sizes, dilations)]
@@ -55,7 +56,7 @@ def convolve(
 ) -> Array:
     """x (N, C, spatial…) with w (O, C/groups, window…): the cross-correlation (N, O, out…)."""
     rank = x.ndim - 2
-    view = _windows(_padded(x, pads), w.shape[2:], strides, dilations)
+    view = windows(padded(x, pads), w.shape[2:], strides, dilations)
     n, c = view.shape[:2]
     out = view.shape[2 : 2 + rank]
     o, inner = w.shape[:2]
@@ -148,19 +149,19 @@ def _pool(rank: int, largest: bool) -> Evaluator:
             longer = pads
         if largest:
             least = np.array(-np.inf, x.dtype) if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-            result = _windows(_padded(x, longer, least), sizes, strides, dilations).max(
+            result = windows(padded(x, longer, least), sizes, strides, dilations).max(
                 axis=tuple(range(-rank, 0))
             )
         else:
-            total = _windows(_padded(x, longer), sizes, strides, dilations).sum(axis=tuple(range(-rank, 0)))
+            total = windows(padded(x, longer), sizes, strides, dilations).sum(axis=tuple(range(-rank, 0)))
             inside = np.ones((1, 1, *x.shape[2:]), x.dtype)
             if attrs["count_include_pad"]:
-                inside = _padded(inside, pads, 1)
+                inside = padded(inside, pads, 1)
                 rest = [(0, long[1] - pad[1]) for long, pad in zip(longer, pads)]
-                inside = _padded(inside, rest)
+                inside = padded(inside, rest)
             else:
-                inside = _padded(inside, longer)
-            count = _windows(inside, sizes, strides, dilations).sum(axis=tuple(range(-rank, 0)))
+                inside = padded(inside, longer)
+            count = windows(inside, sizes, strides, dilations).sum(axis=tuple(range(-rank, 0)))
             result = total / np.maximum(count, 1) if x.dtype.kind == "f" else total // np.maximum(count, 1)
         return transform_layout(result.astype(x.dtype), "NC" + letters, attrs["layout"])
 
@@ -209,8 +210,8 @@ def _backward_weight(operands: Sequence[Array], attrs: Attrs) -> object:
     grad = transform_layout(operands[0], attrs["grad_layout"], "NCHW")
     x = transform_layout(operands[1], attrs["data_layout"], "NCHW")
     sizes, strides = numbers(attrs["kernel_size"], 2, "kernel_size"), numbers(attrs["strides"], 2, "strides")
-    view = _windows(
-        _padded(x, paddings(attrs["padding"], 2)), sizes, strides, numbers(attrs["dilation"], 2, "dilation")
+    view = windows(
+        padded(x, paddings(attrs["padding"], 2)), sizes, strides, numbers(attrs["dilation"], 2, "dilation")
     )
     view = view[:, :, : grad.shape[2], : grad.shape[3]]
     groups = attrs["groups"]

@@ -66,6 +66,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             raise NoEvaluatorError(graph, node)
         if graph.op[node] == "Gemm" and len(operands) > 2 and operands[2] is not None:
             _check_addend(graph, node, operands)
+        if graph.op[node] in _WINDOWED:
+            _check_window(graph, node, operands)
         if (own := corrected(graph.op[node], operands, graph.attrs[node])) is not None:
             value = own(operands, graph.attrs[node])
             return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]
@@ -80,8 +82,6 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return value
         if graph.op[node] == "Attention":
             _check_batches(graph, node, operands)
-        if graph.op[node] in _WINDOWED:
-            _check_window(graph, node, operands)
         refuse_call(graph.op[node], graph.attrs[node])
         first = operands[0] if operands and graph.op[node] == "MaxPool" else None
         whole = None if first is None or first.dtype.kind not in "iu" else first.dtype

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from gslang.base.open_types import Attrs
+from gslang.evaluate.convolution import padded, windows
 
 Operands = Sequence[Any]
+_SAME: Final = ("SAME_UPPER", "SAME_LOWER")
 
 
 def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Operands, Attrs], object] | None:
@@ -22,6 +25,8 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
+        return None
+    if operator == "MaxPool" and attrs.get("auto_pad") not in _SAME:
         return None
     if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
         return None
@@ -45,6 +50,30 @@ def _unique(operands: Operands, attrs: Attrs) -> object:
 def _global_lp_pool(operands: Operands, attrs: Attrs) -> object:
     x, p = operands[0], attrs.get("p", 2)
     return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+
+
+def _max_pool(operands: Operands, attrs: Attrs) -> object:
+    """With padding that keeps sizes, and the places of the largest numbers. The reference fails for images of
+    one axis, and pads the wrong end for `SAME_LOWER`."""
+    x, kernel = operands[0], attrs["kernel_shape"]
+    sizes, rank = x.shape[2:], x.ndim - 2
+    strides, dilations = (attrs.get(name) or (1,) * rank for name in ("strides", "dilations"))
+    pads = []
+    for size, window, stride, dilation in zip(sizes, kernel, strides, dilations):
+        added = max((-(-size // stride) - 1) * stride + (window - 1) * dilation + 1 - size, 0)
+        before = (added + (attrs["auto_pad"] == "SAME_LOWER")) // 2
+        pads.append((before, added - before))
+    order: Any = "F" if attrs.get("storage_order") else "C"
+    places = np.arange(math.prod(sizes)).reshape(sizes, order=order)
+    images = np.arange(math.prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * rank) * places.size
+    least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    views = [
+        windows(padded(part, pads, fill), kernel, strides, dilations)
+        for part, fill in ((x, least), (images + places, -1))
+    ]
+    numbers, indices = (view.reshape(*view.shape[: 2 + rank], -1) for view in views)
+    largest = numbers.argmax(axis=-1)[..., None]
+    return tuple(np.take_along_axis(part, largest, -1)[..., 0] for part in (numbers, indices))
 
 
 def _pad(operands: Operands, attrs: Attrs) -> object:
@@ -195,6 +224,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "GatherElements": _gather_elements,
     "Gemm": _gemm,
     "GlobalLpPool": _global_lp_pool,
+    "MaxPool": _max_pool,
     "Pad": _pad,
     "Pow": _power,
     "QLinearConv": _qlinear_conv,

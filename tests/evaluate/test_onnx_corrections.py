@@ -107,6 +107,23 @@ def test_the_largest_of_whole_numbers_beside_padding(dtype: str, attrs: dict[str
     assert found.dtype == np.dtype(dtype) and found.tolist() == wanted.tolist()
 
 
+@pytest.mark.parametrize("dilations", [None, (1,)])
+@pytest.mark.parametrize(
+    ("mode", "stride", "expected"),
+    [
+        ("SAME_UPPER", 1, [3, 2, 5, 5, 4]), ("SAME_LOWER", 1, [3, 3, 2, 5, 5]),
+        ("SAME_UPPER", 2, [3, 5, 4]), ("SAME_LOWER", 2, [3, 2, 5]),
+    ],
+)  # fmt: skip
+def test_pools_of_one_axis_that_keep_its_size(
+    mode: str, stride: int, expected: list[int], dilations: tuple[int] | None
+) -> None:
+    """The reference fails for strides of 1, and pads the wrong end for others."""
+    x = np.array([[[3, 1, 2, 5, 4]]], np.float32)
+    attrs = {"kernel_shape": (2,), "auto_pad": mode, "strides": (stride,), "dilations": dilations}
+    assert computed("MaxPool", [x], attrs).tolist() == [[expected]]
+
+
 @pytest.mark.parametrize("image", [(6,), (5, 4)])
 @pytest.mark.parametrize("channels", [(), (3,)])
 @pytest.mark.parametrize("zero", [0, 1])
