@@ -10,7 +10,15 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
-from gslang.check.limits import MOST_BITS, MOST_ITEMS, LimitExceeded, bounded, power_worked, too_long
+from gslang.check.limits import (
+    MOST_BITS,
+    MOST_ITEMS,
+    SMALLER,
+    LimitExceeded,
+    bounded,
+    power_worked,
+    too_long,
+)
 from gslang.dialect.tensor_type import UnknownValue
 
 # What a failing evaluation may raise; all of it means "unknown".
@@ -51,8 +59,7 @@ def _power(a: object, b: object) -> object:
         and abs(a).bit_length() * b > 2 * MOST_BITS
     ):
         raise LimitExceeded(
-            f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits",
-            help="this is the limit in rules",
+            f"`**` in an attribute expression gives an integer of more than {MOST_BITS} bits", help=SMALLER,
         )
     if isinstance(a, int) and isinstance(b, int) and b > 0:
         power_worked(abs(a).bit_length() * b)

@@ -49,7 +49,8 @@ def too_long() -> LimitExceeded:
     return LimitExceeded(f"an attribute expression has more than {MOST_ITEMS:,} items", help=_MEND)
 
 
-_MEND: Final = "this is the limit of one value in a rule; compute it from sizes instead of listing it"
+_MEND: Final = "compute with sizes, as in `numel(x.shape)`, instead of listing so many items"
+SMALLER: Final = "use a smaller number: dimensions and elements of tensors have at most 64 bits"
 
 
 class _Work:
@@ -139,8 +140,7 @@ def bounded(value: object) -> Any:
     elif type(value) is int:
         if value.bit_length() > MOST_BITS:
             raise LimitExceeded(
-                f"an attribute expression gives an integer of more than {MOST_BITS} bits",
-                help="this is the limit in rules",
+                f"an attribute expression gives an integer of more than {MOST_BITS} bits", help=SMALLER,
             )
     elif type(value) is str and len(value) > MOST_ITEMS:
         raise too_long()
@@ -157,7 +157,7 @@ def _size(value: object, known: dict[int, int], level: int) -> int:
         if level > MOST_LEVELS:
             raise LimitExceeded(
                 f"an attribute expression is nested more than {MOST_LEVELS} levels deep",
-                help="this is the limit in rules",
+                help="join the inner sequences with `+` or `concat`",
             )
         size = known[id(value)] = len(value) + sum(
             [_size(item, known, level + 1) for item in value if type(item) is tuple or type(item) is str]

@@ -136,7 +136,7 @@ class TupleType(_Interned):
         if size > MOST_FIELDS:
             raise InputError(
                 f"a tuple has more than {MOST_FIELDS:,} fields, those of inner tuples counted",
-                help="this is the limit of a tuple",
+                help="use several tuples",
             )
         new = object.__new__(cls)
         object.__setattr__(new, "size", size)
