@@ -9,6 +9,7 @@ pattern, whose depth is the rule's text.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from random import Random
 
 from gslang.base.open_types import Attrs
@@ -373,7 +374,7 @@ class Making(Demands):
     ) -> int:
         """The node of operand `k`, of an element type that the operator takes there."""
         before = self.dtype
-        self.dtype = dtype or type_of_its_own(operator, k, self.dice(pattern)) or before
+        self.dtype = dtype or type_of_its_own(operator, k, partial(self.dice, pattern)) or before
         if self.rule.dialect.name == "onnx":
             self.dtype = operand_type(operator, k, self.dtype)
         else:

@@ -33,7 +33,8 @@ class Demands(CallAttributes):
         calls = self.rule.calls.items()
         self.below = {}
         self.ranks = ranks_below(self.rule, {
-            number: self.picked(call, self.dice(number)) for number, call in calls
+            number: self.picked(call, self.dice(number)) if call.variable else call.operators[0]
+            for number, call in calls
             if call.block is None and (call.variable or len(call.operators) == 1)
         })
 

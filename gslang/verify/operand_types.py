@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache, lru_cache
 from random import Random
 
@@ -45,9 +46,12 @@ def operand_types(operator: str, k: int) -> frozenset[str]:
     return now.types[min(k, last)] or frozenset()
 
 
-def type_of_its_own(operator: str, k: int, rng: Random) -> str | None:
+def type_of_its_own(operator: str, k: int, dice: Callable[[], Random]) -> str | None:
     """An element type for an operand that need not have that of the others, mostly; else None."""
-    if (operator, k) not in _OF_THEIR_OWN or rng.random() < 0.4:
+    if (operator, k) not in _OF_THEIR_OWN:
+        return None
+    rng = dice()  # seeding it takes longer than all the rest
+    if rng.random() < 0.4:
         return None
     allowed = operand_types(operator, k)
     return rng.choice([name for name in _DRAWN if not allowed or name in allowed])
