@@ -176,7 +176,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     base = point.wishes()
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    others = zip_longest(_shuffled(_ranks(point), Random(seed)), _coinciding(point, Random(seed)))
+    ranks = _shuffled(chain(_ranks(point), _outgrowing(point)), Random(seed))
+    others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
     for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
@@ -330,6 +331,15 @@ def _ranks(point: Point) -> Iterator[Wishes]:
             yield {(leaf, "shape"): point.shapes[leaf][:-1] for leaf in leaves}
         yield {(leaf, "shape"): (*point.shapes[leaf], 2) for leaf in leaves}
         yield {(leaf, "shape"): (2, *point.shapes[leaf]) for leaf in leaves}
+
+
+def _outgrowing(point: Point) -> Iterator[Wishes]:
+    """One input alone with an axis more than all others: what is computed from it and another one has more
+    axes than that one.
+    """
+    shape = (2, *[1] * max(map(len, point.shapes.values()), default=0))
+    for leaf in point.shapes:
+        yield {(leaf, "shape"): shape}
 
 
 def _attributes(
