@@ -9,7 +9,8 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.check.walks import within_captures
-from gslang.dialect.domain import Interval, ListOf, contains
+from gslang.dialect.bounds import Call, Rank
+from gslang.dialect.domain import Interval, ListOf, OneOf, contains
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
@@ -156,8 +157,11 @@ class CallAttributes(Leaves):
             ):
                 name = constraint.field
                 default = declared.attributes[name].default if name in declared.defaults else None
+                near = self.uneven(number, declared, constraint, default)
                 try:
-                    given[name] = self.concrete(constraint.test, proposed.get(name, default))
+                    given[name] = self.concrete(
+                        constraint.test, proposed.get(name, default) if near is None else near
+                    )
                 except FAILURES:
                     later.append(name)
         given |= self._former_attributes(number, call, declared, proposed)
@@ -165,6 +169,29 @@ class CallAttributes(Leaves):
             name: self.wishes[number, name] for name in declared.attributes if (number, name) in self.wishes
         }
         return given, later
+
+    def uneven(
+        self, number: int, declared: Signature, constraint: ir.Constraint, default: object
+    ) -> tuple[object, ...] | None:
+        """A tuple to begin with for a constraint on an attribute that leaves items of one open: axes in some
+        order, or what is near the default, where items may differ. None where neither is known, or the
+        constraint leaves no item open.
+        """
+        name, test = constraint.field, within_captures(constraint.test)
+        if not isinstance(test, ir.TupleTest) or test.back is not None or all(map(_says_more, test.items)):
+            return None
+        domain, count = declared.attributes[name].domain, len(test.items)
+        rng = Random(f"{self.dice(number).random()} {name}")
+        if isinstance(default, tuple) and len(default) == count and all(type(d) is int for d in default):
+            found = tuple([d + rng.choice((0, 0, 1, 2)) for d in default])
+            return default if contains(domain, found) is False else found
+        for part in domain.parts if isinstance(domain, OneOf) else (domain,):
+            if isinstance(part, ListOf) and part.distinct:
+                ranks = [length.operand for length in part.lengths if isinstance(length, Rank)]
+                if ranks:
+                    order: tuple[object, ...] = draw(part, rng, Call({ranks[0]: (None,) * count}))
+                    return order
+        return None
 
     def _former_attributes(
         self, number: int, call: ir.CallNode, declared: Signature, proposed: Attrs
@@ -190,6 +217,11 @@ class CallAttributes(Leaves):
         return given
 
 
+def _says_more(test: ir.Test) -> bool:
+    """True if a test says more of an item than that there is one."""
+    return within_captures(test) != ir.Anything()
+
+
 def _leaves_open(constraint: ir.Constraint, proposed: Attrs, settle: bool) -> bool:
     """True if a constraint says no more of an attribute than that it is captured, or has some items.
 
@@ -200,7 +232,7 @@ def _leaves_open(constraint: ir.Constraint, proposed: Attrs, settle: bool) -> bo
         return test is constraint.test or name not in proposed
     if not isinstance(test, ir.TupleTest) or test.back is None:
         return False
-    if any(within_captures(item) != ir.Anything() for item in test.items):
+    if any(_says_more(item) for item in test.items):
         return False
     if name in proposed and proposed[name] is None:
         raise Misfit(f"`{name}` is proposed to be absent")

@@ -32,6 +32,7 @@ SOME = [
     "perm_in_order", "split4k", "conv_nhwc_g", "cat_relu", "e_q_relu_dtype", "f_i8_add", "f_tanh_clip",
     "w_le_lt", "w_mul_div", "m_off33", "m_count", "q_rev_sum", "g_mean_each", "g_split_parts",
     "h_each_min2", "e_max_i64", "v_longer_factor",
+    "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
