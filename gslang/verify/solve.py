@@ -14,7 +14,7 @@ import numpy as np
 
 from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
-from gslang.engine.scope import evaluate, holds
+from gslang.engine.scope import evaluate, holds, iterate
 from gslang.engine.values import FAILURES
 from gslang.verify.elements import in_tuples, with_elements
 from gslang.verify.make import Making
@@ -56,7 +56,7 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
                 return wish
         return {}
     if wanted and (each := condition.each) is not None:
-        return _every(each, making) or with_elements(condition, making)
+        return _every(each, making) or _each_place(each, making) or with_elements(condition, making)
     if (compared := condition.compares) is not None:
         sign, left, right = compared
         asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)
@@ -146,6 +146,47 @@ def _every(each: ir.Comprehension, making: Making) -> Wish:
                 else {}
             )
     return {}
+
+
+def _each_place(each: ir.Comprehension, making: Making) -> Wish:
+    """Items of a tuple become what an equation asks of each: `p[i] == len(p) - 1 - i` of all places, `u == v`
+    of all pairs in `zip(a, b)`.
+    """
+    if (compared := each.element.compares) is None or compared[0] != "==":
+        return {}
+    scope = making.scope
+    before, memo = scope.locals, scope.memo
+    for item, other in (compared[1:], compared[:0:-1]):
+        base, index = _place_in_turn(each, item)
+        if base is None:
+            continue
+        scope.locals, scope.memo = dict(before), None  # lets that read the place differ from round to round
+        try:
+            items = list(evaluate(base, scope))
+            for k, _ in enumerate(iterate(each, scope)):
+                items[k if index is None else evaluate(index, scope)] = evaluate(other, scope)
+        except FAILURES:
+            continue
+        finally:
+            scope.locals, scope.memo = before, memo
+        if wish := _assign(base, tuple(items), making):
+            return wish
+    return {}
+
+
+def _place_in_turn(each: ir.Comprehension, item: ir.Value) -> tuple[ir.Value | None, ir.Value | None]:
+    """The tuple of which each round of a loop reads another item as `item`, and its place there, None for the
+    number of the round; None for no such tuple.
+    """
+    match item:
+        case ir.ItemValue(base, index):
+            return base, index
+        case ir.Local(local) if local in each.locals and each.condition is None:
+            match each.source:
+                case ir.Builtin("zip", several):
+                    return several[each.locals.index(local)], None
+            return (each.source if len(each.locals) == 1 else None), None
+    return None, None
 
 
 def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS) -> Wish:
