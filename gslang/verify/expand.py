@@ -18,7 +18,9 @@ class CannotExpand(Exception):
 
 
 def expanded(graph: Graph, dialect: Dialect) -> Graph:
-    """The graph itself where no operator in it has a declared value. Raises `CannotExpand`."""
+    """The graph itself where no operator in it has a declared value. Inputs stay, read or not: the other side
+    of a rule may read them. Raises `CannotExpand`.
+    """
     while any(_has_value(graph.op[node], dialect) for node in graph.reverse_post_order()):
         graph = _once(graph, dialect)  # a value may use operators that are declared before its own
     return graph
@@ -35,7 +37,7 @@ def _has_value(op: str, dialect: Dialect) -> bool:
 def _once(graph: Graph, dialect: Dialect) -> Graph:
     wide = Graph(graph.dialect, graph.name)
     place: dict[int, int] = {}
-    for node in graph.reverse_post_order():
+    for node in _needed(graph):
         op, operands = graph.op[node], [place[o] if o >= 0 else o for o in graph.operands[node]]
         if _has_value(op, dialect):
             signature = dialect.operators[op]
@@ -50,11 +52,18 @@ def _once(graph: Graph, dialect: Dialect) -> Graph:
     return _reachable(wide)
 
 
+def _needed(graph: Graph) -> list[int]:
+    """What the outputs depend on, in order, and the inputs that they do not depend on."""
+    order = graph.reverse_post_order()
+    reached = set(order)
+    return order + [n for n in graph.nodes() if graph.op[n] in (INPUT, PARAM) and n not in reached]
+
+
 def _reachable(graph: Graph) -> Graph:
     """Without the calls that were expanded."""
     clean = Graph(graph.dialect, graph.name)
     place: dict[int, int] = {}
-    for node in graph.reverse_post_order():
+    for node in _needed(graph):
         place[node] = _copied(graph, node, [place[o] if o >= 0 else o for o in graph.operands[node]], clean)
     clean.set_outputs([place[node] for node in graph.outputs])
     return clean

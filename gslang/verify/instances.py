@@ -32,7 +32,7 @@ from gslang.verify.decisions import Goal, seen
 from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
-from gslang.verify.target_domains import outside_domain
+from gslang.verify.target_domains import outside_domain, undeclared_value
 
 _MOST_OPERANDS = 200  # of a call: each is drawn with a look at the others
 _WHOLE_TYPES = ("int32", "int64", "int8", "uint8")
@@ -277,7 +277,8 @@ def _graph_of(making: Making, search: Search) -> Graph | None:
     except FAILURES as error:
         search.obstacles[f"a value of the source could not be computed: {error}"] += 1
         return None
-    if (unfit := _refused_type(graph, making.rule)) is not None:
+    unfit = _refused_type(graph, making.rule) or undeclared_value(graph, making.rule.dialect)
+    if unfit is not None:
         search.obstacles[unfit] += 1
         return None
     if _says_nothing(making, graph):

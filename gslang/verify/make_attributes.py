@@ -16,9 +16,11 @@ from gslang.dialect.signature import REQUIRED, AttributeType, Signature
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
+from gslang.verify.reads import constants_stated
 
 _OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
 _CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
+_STATED = 0.3  # share of attributes of declared operators that are a number or text in what it computes
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -96,6 +98,9 @@ class CallAttributes(Leaves):
                     value = draw(spec.domain, rng, told)
             except LookupError:
                 continue
+            if signature.meaning is not None and rng.random() < _STATED:
+                own = [v for v in constants_stated(signature) if contains(spec.domain, v, told)]
+                value = rng.choice(own) if own else value
             if (
                 isinstance(value, int) and not isinstance(value, bool) and spec.domain == Interval("int")
                 and spec.default in (0, 1) and signature.meaning is None

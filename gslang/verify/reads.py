@@ -105,6 +105,14 @@ def stated(items: object) -> Iterator[object]:
             yield from _flat(part.value)
 
 
+def constants_stated(signature: Signature) -> tuple[object, ...]:
+    """The numbers and texts in what a declared operator computes: attributes may be compared with them."""
+    if signature.meaning is None:
+        return ()
+    rule = signature.meaning.rule
+    return tuple(v for v in stated((rule.lets, rule.target)) if isinstance(v, (int, float, str)))
+
+
 def _flat(value: object) -> Iterator[object]:
     if isinstance(value, tuple):
         for part in value:

@@ -1,4 +1,6 @@
-"""Attributes that a target gives its calls: values that are computed may be none that the operator has."""
+"""Attributes that are none of the values that an operator has: a target may compute them, and a source may
+have them where a size that bounds them is another one than it was.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,22 @@ def outside_domain(graph: Graph, dialect: Dialect, first: int) -> str | None:
                     f"`{name}` of `{graph.op[node]}` would be {value_text(value)}, "
                     f"but its declared values are {domain_text(spec.domain)}"
                 )
+    return None
+
+
+def undeclared_value(graph: Graph, dialect: Dialect) -> str | None:
+    """The reason why a file's declaration says nothing about a call: an attribute is none of the values that
+    it has there, ranges and sizes included; None where all are.
+    """
+    for node in graph.nodes():
+        signature = dialect.get(graph.op[node])
+        if signature is None or signature.meaning is None:
+            continue
+        types = tuple([graph.types[o] if o >= 0 else None for o in graph.operands[node]])
+        told = signature.call(types, graph.attrs[node])
+        for name, value in signature.complete(graph.attrs[node]).items():
+            if contains(signature.attributes[name].domain, value, told) is False:
+                return f"`{name}` of `{graph.op[node]}` would be {value_text(value)}"
     return None
 
 

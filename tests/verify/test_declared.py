@@ -201,3 +201,41 @@ def test_a_further_trait_is_a_claim_about_another_operator() -> None:
         "dialect onnx; op Sub(A: tensor, B: tensor) -> tensor is commutative; rule r(x, y): x - y => y - x;"
     )
     assert verify_now(rules.own["r"], Settings(seconds=3, wanted=8)).verdict == "unknown"
+
+
+PICK = """
+op my.pick(x: tensor(float), y: tensor(float), left: bool = true) -> tensor { value = (x if left else y) };
+"""
+
+
+@pytest.mark.parametrize("dialect", ["relay", "onnx"])
+def test_one_side_may_read_what_the_other_does_not(dialect: str) -> None:
+    rule = "rule r(x, y) { p = my.pick(x, y); p => my.pick(x, y) }"
+    rules = api.parse_rules(f"dialect {dialect};" + PICK + rule)
+    assert verify_now(rules.own["r"], Settings(seconds=20)).verdict == "refuted"
+
+
+ROLL = """
+op my.roll(x: tensor, k: int in 0 ..< x.shape[0]) -> tensor { shape = x.shape, dtype = x.dtype, value =
+  concatenate((
+    strided_slice(x, begin = (k,), end = (x.shape[0],), strides = (1,), axes = (0,)),
+    strided_slice(x, begin = (0,), end = (k,), strides = (1,), axes = (0,)))) };
+"""
+
+
+@pytest.mark.parametrize("sum_, accepted", [("(a.k + b.k) % x.shape[0]", True), ("a.k", False)])
+def test_no_graph_has_an_attribute_beyond_the_size_that_bounds_it(sum_: str, accepted: bool) -> None:
+    rule = f"rule r(x) {{ a = my.roll(x); b = my.roll(a); b => my.roll(x, k = {sum_}) }}"
+    found = verify_now(api.parse_rules(ROLL + rule).own["r"], Settings(seconds=20)).verdict
+    assert found == ("exact" if accepted else "refuted")
+
+
+def test_attributes_are_numbers_that_the_declared_value_names() -> None:
+    rules = api.parse_rules("""
+        op my.scale(x: tensor(float), by: int in 0..20) -> tensor { shape = x.shape, dtype = x.dtype,
+          value = x * const(value = (by if by != 17 else 1), dtype = x.dtype) };
+        op my.times(x: tensor(float), by: int) -> tensor { shape = x.shape, dtype = x.dtype,
+          value = x * const(value = by, dtype = x.dtype) };
+        rule r(x) { s = my.scale(x); s => my.times(x, by = s.by) }
+    """)
+    assert verify_now(rules.own["r"], Settings(seconds=20)).verdict == "refuted"
