@@ -136,7 +136,8 @@ def _cumsum(operands: Sequence[Array], attrs: Attrs) -> Array:
 
 
 def _order(x: Array, attrs: Attrs) -> Array:
-    key = x if attrs["is_ascend"] else -x.astype(np.float64) if x.dtype.kind != "f" else -x
+    # of whole numbers the complement turns the order round, too, and is exact for the largest and least ones
+    key = x if attrs["is_ascend"] else -x if x.dtype.kind == "f" else ~x
     return np.argsort(key, axis=attrs["axis"], kind="stable")
 
 
