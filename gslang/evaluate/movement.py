@@ -115,11 +115,18 @@ def _pad(operands: Sequence[Array], attrs: Attrs) -> Array:
     x = operands[0]
     value = operands[1] if len(operands) > 1 and operands[1] is not None else 0
     mode = attrs["pad_mode"]
+    if not x.ndim:
+        return x  # NumPy takes no widths of no axes
     if mode == "constant":
         fill = np.asarray(value).astype(x.dtype).reshape(())
         return np.pad(x, attrs["pad_width"], constant_values=fill)
     kind: Any = {"edge": "edge", "reflect": "reflect"}[mode]
     return np.pad(x, attrs["pad_width"], mode=kind)
+
+
+def _mirror_pad(operands: Sequence[Array], attrs: Attrs) -> Array:
+    x, symmetric = operands[0], attrs["mode"].upper() == "SYMMETRIC"
+    return np.pad(x, attrs["pad_width"], mode="symmetric" if symmetric else "reflect") if x.ndim else x
 
 
 def _depth_to_space(operands: Sequence[Array], attrs: Attrs) -> object:
@@ -189,9 +196,7 @@ EVALUATE: dict[str, Evaluator] = {
     "collapse_sum_like": lambda o, a: _collapse(o[0], o[1].shape),
     "collapse_sum_to": lambda o, a: _collapse(o[0], tuple(int(d) for d in o[1].reshape(-1))),
     "nn.pad": _pad,
-    "nn.mirror_pad": lambda o, a: np.pad(
-        o[0], a["pad_width"], mode="symmetric" if a["mode"].upper() == "SYMMETRIC" else "reflect"
-    ),
+    "nn.mirror_pad": _mirror_pad,
     "nn.depth_to_space": _depth_to_space,
     "nn.space_to_depth": _space_to_depth,
     "meshgrid": lambda o, a: tuple(np.meshgrid(*o[0], indexing=a["indexing"])),
