@@ -18,6 +18,7 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.engine.fixed_point import Progress
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
+from gslang.formats.onnx.reader import read_onnx
 from gslang.graph.graph import ABSENT, Graph
 from tests.onnx.models import model, value
 
@@ -130,3 +131,18 @@ def test_old_attributes_without_a_meaning_are_no_obstacle() -> None:
     graph = gslang.from_onnx(old)
     assert graph.op[graph.outputs[0]] == "ai.onnx.v1.Upsample" and gslang.to_onnx(graph) == old
     assert onnx.defs.has("Upsample")
+
+
+@pytest.mark.parametrize("opset", [13, 22])
+def test_attributes_that_a_rule_file_adds_are_read(opset: int) -> None:
+    found = model(
+        [helper.make_node("Relu", ["x"], ["y"], slope=0.5), helper.make_node("Exp", ["y"], ["z"])],
+        [value("x", (2, 3))], [value("z", (2, 3))], opset=opset,
+    )
+    declaration = "dialect onnx;\nop Relu(X: tensor, slope: float = 0.0) -> tensor;\n"
+    read = gslang.parse_rules(f"{declaration}rule r(x): Relu(x, slope = 0.5) => Neg(x);")
+    other = gslang.parse_rules(f"{declaration}rule r(x): Relu(x, slope = 0.25) => x;")
+    graph = read_onnx(found, read.dialect)
+    assert "warnings" not in graph.meta and gslang.to_onnx(graph) == found
+    assert read.apply(graph).report()["calls"]["after"] == {"Neg": 1, "Exp": 1}
+    assert other.apply(graph).applications == 0

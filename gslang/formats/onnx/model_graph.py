@@ -294,7 +294,9 @@ class _Reader:
         if attrs and captures_of(attrs.values()):
             attrs = with_common_captures(attrs, () if signature is None else signature.attributes)
             operands += [self._value(name, reader) for name in captures_of(attrs.values())]
-        if signature is not None and (domain not in ("", "ai.onnx") or operator not in history().operators):
+        if signature is not None and (
+            domain not in ("", "ai.onnx") or operator not in history().operators or signature.departs
+        ):
             unknown = unknown_parts(signature, tuple(operands), attrs)
         return _Head(intern(operator), attrs or NO_ATTRS, tuple(unknown), signature, recurs)
 
