@@ -46,6 +46,7 @@ E0310 an invalid operator variable
 E0311 a duplicate argument
 E0312 a projection that does not exist
 E0313 a value outside an attribute's domain
+E0314 bodies of several calls in a new call
 E0401 a node is read before it is matched
 E0402 a name of an alternative used outside its arm
 E0403 `match` needs an alternation

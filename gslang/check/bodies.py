@@ -6,7 +6,7 @@ they make no pattern nodes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import Final
@@ -37,6 +37,37 @@ def is_body(lowering: Lowering, signatures: Sequence[Signature], attribute: str,
         case n.Literal(None) | n.Hole() | n.Walrus() | n.Conditional() | n.Match():
             return False
     return True
+
+
+def body_attributes(lowering: Lowering, node: int) -> set[str]:
+    """The attributes of a pattern node that are bodies."""
+    found = [lowering.dialect.get(operator) for operator in lowering.patterns[node].operators]
+    return {name for signature in found if signature is not None for name in names_of_bodies(signature)}
+
+
+def names_of_bodies(signature: Signature) -> list[str]:
+    """The attributes of an operator that are bodies."""
+    return [spec.name for spec in signature.attributes.values() if any(t.base == "graph" for t in spec.types)]
+
+
+def check_passed_on(
+    lowering: Lowering, expr: n.Expr, signature: Signature, attributes: Mapping[str, ir.Value],
+    spreads: Iterable[ir.SameAttributes],
+) -> None:  # fmt: skip
+    """Report a new call with bodies of several calls: each reads outer values as the last operands of its own
+    call, and the new call has one list of them."""
+    names = set(names_of_bodies(signature))
+    calls = {(whole.place, whole.node) for whole in spreads if not names.issubset(whole.without)}
+    for part in walk([value for name, value in attributes.items() if name in names], lowering.lets):
+        if isinstance(part, ir.NodeAttr) and any(
+            part.name in body_attributes(lowering, node) for node in lowering.without_alternatives(part.node)
+        ):
+            calls.add((part.place, part.node))
+    if len(calls) > 1:
+        lowering.error(
+            "E0314", "a new call cannot have bodies of several calls", expr.span,
+            "take all its bodies from one call: each reads outer values as the operands of its own call",
+        )
 
 
 def computes(lowering: Lowering, signatures: Sequence[Signature], expr: n.Expr) -> ir.Computes:

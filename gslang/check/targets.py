@@ -184,6 +184,7 @@ def make_call(
     _check_results(lowering, signature, operands)
     spreads = tuple(_same_attributes(lowering, whole, explicit) for whole in wholes)
     called = ("variable", variable) if variable is not None else signature.name
+    bodies.check_passed_on(lowering, expr, signature, attributes, spreads)
     call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), spreads)
     return lowering.add_target(call, expr.span)
 

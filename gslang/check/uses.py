@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from gslang.check import call_arguments, values, variables
 from gslang.check import checked as ir
+from gslang.check.bodies import body_attributes
 from gslang.check.context import (
     USES,
     BlockOf,
@@ -61,7 +62,7 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
         case ValueOf(ir.NodeAttr(place, node, field), "graph"):
             return NodeOf(place, node), field
         case NodeOf(_, node) if any(
-            _has_bodies(lowering, branch) for branch in lowering.without_alternatives(node)
+            body_attributes(lowering, branch) for branch in lowering.without_alternatives(node)
         ):
             return what, None
         case TargetOf():
@@ -71,26 +72,9 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
         "`calls(y.then_branch)`"
     )
     if isinstance(what, NodeOf) and isinstance(result := lowering.patterns[what.node], ir.ProjNode):
-        if _has_bodies(lowering, result.base):
+        if body_attributes(lowering, result.base):
             hint = "it is a result; name the call with a statement, `c = If(…);`, and write `calls(c)`"
     lowering.stop("E0505", "`calls` counts calls in bodies, and this node has none", expr.span, hint)
-
-
-def _has_bodies(lowering: Lowering, node: int) -> bool:
-    """True if a pattern node may be a call with a graph among its attributes."""
-    pattern = lowering.patterns[node]
-    signatures = (
-        [lowering.dialect.get(operator) for operator in pattern.operators]
-        if isinstance(pattern, ir.CallNode)
-        else []
-    )
-    return any(
-        t.base == "graph"
-        for s in signatures
-        if s is not None
-        for spec in s.attributes.values()
-        for t in spec.types
-    )
 
 
 def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
