@@ -108,18 +108,21 @@ def atoms(d: Dimension) -> Iterator[str]:
 
 
 def solved(a: Dimension, b: Dimension, may_go: Callable[[str], bool]) -> tuple[str, Dimension] | None:
-    """From `a = b`, an atom for which `may_go` and what it is in terms of the others; None if there is no
-    such atom.
+    """From `a = b`, an atom and what it is in terms of the others: a name for which `may_go`, or else a
+    function, as of `Min(48, s) = s`; None if there is no such atom.
     """
     if a is UNKNOWN or b is UNKNOWN:
         return None
     difference = _difference(a, b)  # type: ignore[arg-type]
-    for term, factor in difference.items():
-        if len(term) != 1 or abs(factor) != 1 or term[0] in _functions or not may_go(term[0]):
+    single = [
+        (term[0], factor) for term, factor in difference.items() if len(term) == 1 and abs(factor) == 1
+    ]
+    for atom, factor in sorted(single, key=lambda found: found[0] in _functions):
+        if atom not in _functions and not may_go(atom):
             continue
-        rest = _named({other: -factor * f for other, f in difference.items() if other != term})
-        if term[0] not in set(atoms(rest)):
-            return term[0], rest
+        rest = _named({other: -factor * f for other, f in difference.items() if other != (atom,)})
+        if atom not in (str(rest) if atom in _functions else set(atoms(rest))):
+            return atom, rest
     return None
 
 
@@ -137,11 +140,11 @@ def substituted(d: Known, value_of: Callable[[str], Dimension | None]) -> Dimens
 
 
 def _substituted_atom(atom: str, value_of: Callable[[str], Dimension | None]) -> Dimension:
-    if atom in _functions:
+    value = value_of(atom)
+    if value is None and atom in _functions:
         name, parts = _functions[atom]
         a, b = (substituted(part, value_of) for part in parts)
         return _CALLED[name](a, b)
-    value = value_of(atom)
     return Symbol(atom) if value is None else value
 
 

@@ -99,8 +99,7 @@ def _spread(a: Dimension, b: Dimension) -> Dimension:
 
 
 def _is_cut_of(part: Dimension, whole: Dimension) -> bool:
-    """True if `part` is `Min(c, whole)` with c > 1: where both are spread over each other, the result is
-    `whole`."""
+    """True if `part` is `Min(c, whole)` with c > 1: where both are spread over each other, they are equal."""
     if not isinstance(part, Symbol) or not isinstance(whole, Symbol):
         return False
     bound = dim.cut_at(part, whole)
@@ -112,7 +111,11 @@ def _same(call: Call) -> Sequence[Shape | None]:
 
 
 def _elementwise(call: Call) -> Sequence[Shape | None]:
-    return (broadcast(*[call.shape(k) for k in range(len(call.shapes))]),)
+    shapes = [call.shape(k) for k in range(len(call.shapes))]
+    result = broadcast(*shapes)
+    for shape in shapes:
+        call.equal += [(d, whole) for d, whole in zip(shape[::-1], result[::-1]) if _is_cut_of(d, whole)]
+    return (result,)
 
 
 def _matmul(call: Call) -> Sequence[Shape | None]:

@@ -336,3 +336,22 @@ def test_what_is_spread_may_be_one() -> None:
     assert graph.types[x] != graph.types[y] and graph.types[graph.outputs[0]] == TensorType(
         (UNKNOWN,), "float32"
     )
+
+
+def test_the_part_of_a_mask_that_scores_have_is_as_long_as_they_are() -> None:
+    """A mask of 16 rows, cut to a sequence of s and spread over s scores, has s rows; so does what the model
+    says has `Min(16, s)`. Of a mask of one row, that cannot be known.
+    """
+    for rows, expected in ((16, S), (1, dim.least(1, S))):
+        cut = dim.least(rows, S)
+        graph = Graph("onnx")
+        scores = graph.add_input("scores", TensorType((B, S), "float32"))
+        mask = graph.add_input("mask", TensorType((1, rows), "bool"))
+        end = graph.add("Shape", (scores,), {"start": 1}, TensorType((1,), "int64"))
+        zero, one = (graph.add_const(vector(k), TensorType((1,), "int64")) for k in (0, 1))
+        part = graph.add("Slice", (mask, zero, end, one), {}, TensorType((1, UNKNOWN), "bool"))
+        low = graph.add_const(np.float32(-1), TensorType((), "float32"))
+        chosen = graph.add("Where", (part, low, scores), {}, TensorType((B, cut), "float32"))
+        graph.set_outputs([chosen])
+        refiner(load_dialect("onnx"))(graph)
+        assert graph.types[part] == TensorType((1, expected), "bool")
