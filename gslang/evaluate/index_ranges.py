@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from gslang.base.quick_dataclass import dataclass
@@ -31,6 +31,10 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
     "ReverseSequence": {1: (0, 0)},
     "GatherBlockQuantized": {1: (0, None)},
 }
+# operator → the operand in which −1 is the last place
+COUNT_FROM_THE_END: Final[Mapping[str, int]] = {
+    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
+}  # fmt: skip
 # operand 1 is places in operand 0
 _POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd"})
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
@@ -67,32 +71,48 @@ def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, i
     `sizes`: of symbolic dimensions.
     """
     low = high = None
+    for value, user, k in _readers(graph, node):
+        if k in _LENGTHS.get(graph.op[user], ()):
+            return 1, 2
+        if k in _ENDS.get(graph.op[user], ()):
+            type_ = graph.types[node]
+            unsigned = isinstance(type_, TensorType) and (type_.dtype or "").startswith("u")
+            return 0 if unsigned else -3, 5
+        if graph.op[user] == "Loop" and k == 0:
+            return 1, 5
+        size = _limit(graph, user, k, sizes)
+        if size is not None:
+            low = max(-value.least, 0 if low is None else low)
+            high = min(size - value.most, size if high is None else high)
+    if low is not None and high is not None:
+        return low, max(high, low + 1)
+    return (0, 2) if "mask" in (graph.names[node] or "").lower() else None
+
+
+def are_counted_from_both_ends(graph: Graph, node: int) -> bool:
+    """True if an input's integers are positions, of which −1 is the last one wherever they are read."""
+    places = [
+        (graph.op[user], k)
+        for _, user, k in _readers(graph, node) if _limit(graph, user, k, {}) is not None
+    ]
+    return bool(places) and all(COUNT_FROM_THE_END.get(op) == k for op, k in places)
+
+
+def _readers(graph: Graph, node: int) -> Iterator[tuple[_Value, int, int]]:
+    """Where an input's integers are read: the value that they are there, a user of it, and the number of its
+    operand.
+    """
     start = _Value(node)
     seen, stack = {start}, [start]
     while stack:
         value = stack.pop()
         for user in sorted(graph.users[value.node]):
-            operands = graph.operands[user]
-            for k in [k for k, operand in enumerate(operands) if operand == value.node]:
-                if k in _LENGTHS.get(graph.op[user], ()):
-                    return 1, 2
-                if k in _ENDS.get(graph.op[user], ()):
-                    type_ = graph.types[node]
-                    unsigned = isinstance(type_, TensorType) and (type_.dtype or "").startswith("u")
-                    return 0 if unsigned else -3, 5
-                if graph.op[user] == "Loop" and k == 0:
-                    return 1, 5
-                size = _limit(graph, user, k, sizes)
-                if size is not None:
-                    low = max(-value.least, 0 if low is None else low)
-                    high = min(size - value.most, size if high is None else high)
+            for k in [k for k, operand in enumerate(graph.operands[user]) if operand == value.node]:
+                yield value, user, k
                 after = _behind(graph, user, k, value)
                 if after is not None and after not in seen and abs(after.most) + abs(after.least) < 1 << 40:
                     seen.add(after)
                     stack.append(after)
-    if low is not None and high is not None:
-        return low, max(high, low + 1)
-    return (0, 2) if "mask" in (graph.names[node] or "").lower() else None
 
 
 def _behind(graph: Graph, user: int, k: int, value: _Value) -> _Value | None:

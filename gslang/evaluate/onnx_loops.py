@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -16,15 +16,16 @@ from gslang.base.arrays import Array
 from gslang.dialect.onnx.scanned import scanned
 
 
-class _Names(Protocol):
+class _Body(Protocol):
     input_names: Sequence[str]
     output_names: Sequence[str]
+    output_types: Sequence[Any]
 
 
 class _Call(Protocol):
     """The part of an `OpRun` with a body that is used here."""
 
-    body: _Names
+    body: _Body
 
     def _run_body(self, inputs: Mapping[str, object], **options: object) -> Sequence[Array]: ...
 
@@ -52,8 +53,10 @@ def _run_loop(
         more, *found = _round(call, own, given)
         values, goes_on = found[: len(values)], _truth(more)
         kept.append(found[len(values) :])
-    count = len(call.body.output_names) - 1 - len(values)
-    return (*values, *[_stacked(kept, k, 0, False) for k in range(count)])
+    types = call.body.output_types[1 + len(values) :]
+    return (
+        *values, *[_stacked(kept, k, 0, False) if kept else _nothing(type_) for k, type_ in enumerate(types)]
+    )
 
 
 def _run_scan(call: _Call, *operands: Array, **given: object) -> tuple[Array, ...]:
@@ -90,6 +93,17 @@ def _stacked(kept: Sequence[Sequence[Array]], k: int, axis: int, backwards: bool
     if not found:
         raise ValueError("without a round, the type of what is collected is not known")
     return np.stack(found[::-1] if backwards else found, axis)
+
+
+def _nothing(type_: Any) -> Array:
+    """No elements of the type that a body states for a result. Raises `ValueError` where it states none."""
+    from onnx import helper
+
+    tensor = type_.tensor_type
+    sizes = [size.dim_value for size in tensor.shape.dim if size.HasField("dim_value")]
+    if not tensor.elem_type or not tensor.HasField("shape") or len(sizes) < len(tensor.shape.dim):
+        raise ValueError("without a round, the type of what is collected is not known")
+    return np.empty((0, *sizes), helper.tensor_dtype_to_np_dtype(tensor.elem_type))
 
 
 def _truth(value: Array) -> bool:

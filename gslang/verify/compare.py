@@ -121,7 +121,8 @@ def compare(
         if exactly.equal is not False and _is_at_threshold(before, after, dialect, inputs, rtol):
             continue
         numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
-        rounds = all(value.dtype.kind == "f" for value in flat(left))
+        counts_only = kind == "wide" and not drawn.has_free_integers  # other positions are no rounding
+        rounds = not counts_only and all(value.dtype.kind == "f" for value in flat(left))
         break
     return Finding(
         exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing,

@@ -4,12 +4,13 @@ thresholds, overflows and divisions by zero show."""
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.evaluate.index_ranges import bounds_of
+from gslang.evaluate.index_ranges import COUNT_FROM_THE_END, are_counted_from_both_ends, bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inner_graph import inner_graph
@@ -22,13 +23,9 @@ _CLOSE = 1e-4  # times a normal number: less than what guards roots and quotient
 _SHARE = 0.7  # of the inputs of one instance that are as large, or as close to each other
 _USUAL = 12  # sizes that are drawn are no larger
 _RANGES = frozenset({"Range", "arange"})
-_ROUNDS = (4, 12, 40)
+_ROUNDS = (-1, 0, 4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
-# operator → the operand in which −1 is the last place
-_COUNT_FROM_THE_END = {
-    "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
-}  # fmt: skip
 
 
 class Inputs:
@@ -68,7 +65,8 @@ class Inputs:
             elif value.dtype.kind != "f":
                 changed[name] = value
             elif kind in ("zeros", "special"):  # inputs of one size get these at different places
-                changed[name] = _sprinkled(value, np.random.default_rng([self.seed, value.size, 13, k]), kind)
+                rng = np.random.default_rng([self.seed, value.size, 13, k])
+                changed[name] = _sprinkled(value, rng, self._odd(value.dtype, kind))
             elif kind == "halves":
                 changed[name] = (np.round(value * 4) / 2).astype(value.dtype)
             elif kind == "positive":
@@ -76,6 +74,15 @@ class Inputs:
             else:
                 changed[name] = (value * 8).astype(value.dtype)
         return changed
+
+    def _odd(self, dtype: np.dtype[Any], kind: str) -> list[float]:
+        """Infinities and NaN; or zeros, denormal numbers, and what narrower types take for zeros."""
+        if kind == "special":
+            return [np.inf, -np.inf, np.nan]
+        small: list[float] = []
+        if dtype.name in ("float16", "float32", "float64"):
+            small = [float(np.finfo(dtype).smallest_subnormal), *self.thresholds.vanishing(dtype)]
+        return [0.0, -0.0, *small, *[-number for number in small]]
 
     @cached_property
     def _whole(self) -> list[tuple[int, int, str, tuple[int, int] | None]]:
@@ -92,6 +99,11 @@ class Inputs:
     def _free(self) -> list[str]:
         """Inputs that may be any integer."""
         return [name for _, node, name, bounds in self._whole if bounds is None and not self._shifts(node)]
+
+    @property
+    def has_free_integers(self) -> bool:
+        """True if some input may be any integer."""
+        return bool(self._free)
 
     def _shifts(self, node: int) -> bool:
         operands = [self.graph.operands[n] for n in self.graph.users[node] if self.graph.op[n] in _SHIFTS]
@@ -170,8 +182,9 @@ class Inputs:
         return changed
 
     def _far(self) -> Values:
-        """Floats that are large, close to each other, or all of them on one side of a threshold; one integer
-        in the whole of a tensor, the smallest or the largest of its type.
+        """Floats that are large, close to each other (also closer than narrower types tell), or all of them
+        on one side of a threshold; one integer in the whole of a tensor, the smallest or the largest of its
+        type.
         """
         rng = np.random.default_rng([self.seed, 19])
         kind, end, one = rng.integers(3), rng.integers(2), rng.random() < _SHARE
@@ -190,6 +203,8 @@ class Inputs:
                 scale = 1 + np.abs(value.astype(np.float64))
                 numbers = sign * beyond * (scale if drawn < _SHARE else 1 / scale)
                 changed[name] = numbers.clip(-largest, largest).astype(value.dtype)
+            elif kind == 1 and (steps := self.thresholds.merging(value.dtype)) and end:
+                changed[name] = (1 + np.round(value) * rng.choice(steps)).astype(value.dtype)
             elif drawn < _SHARE:
                 changed[name] = (value * (_LARGE if kind == 0 else _CLOSE)).astype(value.dtype)
         return changed
@@ -200,12 +215,14 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
     users = graph.users[node]
     if value.dtype.kind != "i" or not users:
         return value
-    places = {user: _COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
+    places = {user: COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
     if all(_reads_any_position(graph, user, node) for user in users):
         anywhere: Array = rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
         return anywhere
     if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
         return np.where(rng.random(value.shape) < 0.5, value - size, value).astype(value.dtype)
+    if are_counted_from_both_ends(graph, node):  # behind an operator that may change their sign
+        return np.where(rng.random(value.shape) < 0.5, -value, value).astype(value.dtype)
     return value
 
 
@@ -218,8 +235,8 @@ def _reads_any_position(graph: Graph, user: int, node: int) -> bool:
 
 
 def _rounds(graph: Graph, node: int) -> Array:
-    """Numbers of rounds of the loops that an input counts: more than shows at once, and about as many as the
-    numbers that their bodies add up to or compare with. None where it counts no loop.
+    """Numbers of rounds of the loops that an input counts: none, more than shows at once, and about as many
+    as the numbers that their bodies add up to or compare with. No numbers where it counts no loop.
     """
     loops = [n for n in sorted(graph.users[node]) if graph.op[n] == "Loop" and graph.operands[n][0] == node]
     if not loops:
@@ -237,13 +254,8 @@ def _numbers_in_body(graph: Graph, loop: int) -> set[float]:
     return floats | whole
 
 
-def _sprinkled(value: Array, rng: np.random.Generator, kind: str) -> Array:
-    """Some elements replaced by zeros and denormal numbers, or by infinities and NaN."""
-    small = (
-        np.finfo(value.dtype).smallest_subnormal if value.dtype.name in ("float16", "float32", "float64")
-        else 0.0
-    )
-    numbers = (0.0, -0.0, small, -small) if kind == "zeros" else (np.inf, -np.inf, np.nan)
+def _sprinkled(value: Array, rng: np.random.Generator, numbers: list[float]) -> Array:
+    """Some elements replaced by some of these numbers."""
     return np.where(rng.random(value.shape) < 0.2, rng.choice(numbers, value.shape), value).astype(
         value.dtype
     )

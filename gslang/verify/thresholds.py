@@ -29,6 +29,11 @@ BEYOND = {  # sizes that types do not hold: they wrap to a number above and belo
     "int4": (10, 20), "uint4": (20, 16), "int8": (200, 300), "uint8": (300, 256), "int16": (40_000, 70_000),
     "uint16": (70_000, 65_536), "float16": (4001,), "bfloat16": (300,),
 }
+# type of floats → a number that it takes for 0, a step that it does not tell from none next to 1
+ROUNDED_AWAY = {
+    "float32": (2.0**-151, 2.0**-27), "bfloat16": (2.0**-135, 2.0**-11), "float16": (2.0**-26, 2.0**-14),
+    **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), (2.0**-20, 2.0**-7)),
+}
 _EXACT = 16  # times a number that is written as it is meant: an integer
 _OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
 
@@ -42,7 +47,7 @@ class Thresholds:
     floats: Array
     whole: tuple[int, ...]
     count: int = 0  # more than they say, or than a narrow type of a node can count; 0 if there are none
-
+    narrow: tuple[tuple[float, float], ...] = ()  # of the types of floats, what `ROUNDED_AWAY` says
 
     def __bool__(self) -> bool:
         """False if no number is one that ordinary inputs do not come near."""
@@ -71,6 +76,14 @@ class Thresholds:
             near.update(a + sign * b for a in known for b in known for sign in (1, -1))
         return np.array(sorted(n for n in near if limits.min <= n <= limits.max), dtype)
 
+    def vanishing(self, dtype: np.dtype[Any]) -> list[float]:
+        """Numbers of a type that narrower types of either side take for 0."""
+        return [least for least, _ in self.narrow if least >= float(np.finfo(dtype).tiny)]
+
+    def merging(self, dtype: np.dtype[Any]) -> list[float]:
+        """Steps that narrower types of either side do not tell from none next to 1, of a type that does."""
+        return [step for _, step in self.narrow if step >= 2 * float(np.finfo(dtype).eps)]
+
     def _known(self) -> Array:
         return np.concatenate([self.floats, np.array(self.whole, np.float64)])
 
@@ -91,7 +104,10 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
     types = {str(getattr(graph.types[n], "dtype", None)) for graph in (before, after) for n in graph.nodes()}
     counts = [count for dtype in types for count in BEYOND.get(dtype, ())]
     counts += [n + 1 for n in integers if _ORDINARY <= n < _MOST_COUNTED]
-    return Thresholds(np.array(sorted(known), np.float64), tuple(sorted(integers)), max(counts, default=0))
+    return Thresholds(
+        np.array(sorted(known), np.float64), tuple(sorted(integers)), max(counts, default=0),
+        tuple(sorted({ROUNDED_AWAY[name] for name in types if name in ROUNDED_AWAY})),
+    )
 
 
 def rounds_alike(before: Graph, after: Graph) -> bool:

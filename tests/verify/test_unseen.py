@@ -34,6 +34,8 @@ SOME = [
     "h_each_min2", "e_max_i64", "v_longer_factor",
     "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum",
     "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum", "perm_same",
+    "h_each_min2", "e_max_i64", "gather_abs", "loop_inv", "loop_scan_len", "cast_half_bool",
+    "cast_f64_f32_less",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
