@@ -66,6 +66,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             raise NoEvaluatorError(graph, node)
         if graph.op[node] == "Gemm" and len(operands) > 2 and operands[2] is not None:
             _check_addend(graph, node, operands)
+        if graph.op[node] in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] is not None:
+            _check_bias(graph, node, operands)
         if graph.op[node] in _WINDOWED:
             _check_window(graph, node, operands)
         if (own := corrected(graph.op[node], operands, graph.attrs[node])) is not None:
@@ -83,16 +85,10 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         if graph.op[node] == "Attention":
             _check_batches(graph, node, operands)
         refuse_call(graph.op[node], graph.attrs[node])
-        first = operands[0] if operands and graph.op[node] == "MaxPool" else None
-        whole = None if first is None or first.dtype.kind not in "iu" else first.dtype
-        if first is not None and whole is not None:  # the reference pads with NaN
-            operands = [first.astype("float32")]
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)
             results = evaluator.run(None, feeds)
-        if whole is not None:
-            results[0] = results[0].astype(whole)
     except EvaluationError:
         raise
     except NotImplementedError as error:  # of this evaluator, not of the operator
@@ -133,10 +129,28 @@ def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
 
 # before operator set 13, which the reference does not know
 def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts."""
+    """Raise `EvaluationError` for an attention across batches, and for other numbers of keys than of values,
+    which the reference broadcasts.
+    """
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
         raise EvaluationError(
             f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
+        )
+    keys, values = (operand.shape[-2:-1] for operand in operands[1:3])
+    if keys != values:
+        raise EvaluationError(
+            f"`Attention` of {graph.label(node)} cannot be computed: keys and values are not broadcast"
+        )
+
+
+def _check_bias(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` for a bias of other channels than the result has, which NumPy broadcasts."""
+    weight, op = operands[1], graph.op[node]
+    channels = weight.shape[0] if op == "Conv" else weight.shape[1] * graph.attrs[node].get("group", 1)
+    if operands[2].shape != (channels,):
+        raise EvaluationError(
+            f"`{op}` of {graph.label(node)} cannot be computed: a bias of {list(operands[2].shape)} does not "
+            f"broadcast to {channels} channels"
         )
 
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from gslang.base.open_types import Attrs
-from gslang.evaluate.convolution import padded, windows
+from gslang.evaluate.onnx_max_pool import max_pool
 
 Operands = Sequence[Any]
-_SAME: Final = ("SAME_UPPER", "SAME_LOWER")
 
 
 def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Operands, Attrs], object] | None:
@@ -25,8 +23,6 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
-        return None
-    if operator == "MaxPool" and attrs.get("auto_pad") not in _SAME:
         return None
     if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
         return None
@@ -50,30 +46,6 @@ def _unique(operands: Operands, attrs: Attrs) -> object:
 def _global_lp_pool(operands: Operands, attrs: Attrs) -> object:
     x, p = operands[0], attrs.get("p", 2)
     return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
-
-
-def _max_pool(operands: Operands, attrs: Attrs) -> object:
-    """With padding that keeps sizes, and the places of the largest numbers. The reference fails for images of
-    one axis, and pads the wrong end for `SAME_LOWER`."""
-    x, kernel = operands[0], attrs["kernel_shape"]
-    sizes, rank = x.shape[2:], x.ndim - 2
-    strides, dilations = (attrs.get(name) or (1,) * rank for name in ("strides", "dilations"))
-    pads = []
-    for size, window, stride, dilation in zip(sizes, kernel, strides, dilations):
-        added = max((-(-size // stride) - 1) * stride + (window - 1) * dilation + 1 - size, 0)
-        before = (added + (attrs["auto_pad"] == "SAME_LOWER")) // 2
-        pads.append((before, added - before))
-    order: Any = "F" if attrs.get("storage_order") else "C"
-    places = np.arange(math.prod(sizes)).reshape(sizes, order=order)
-    images = np.arange(math.prod(x.shape[:2])).reshape(*x.shape[:2], *(1,) * rank) * places.size
-    least = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    views = [
-        windows(padded(part, pads, fill), kernel, strides, dilations)
-        for part, fill in ((x, least), (images + places, -1))
-    ]
-    numbers, indices = (view.reshape(*view.shape[: 2 + rank], -1) for view in views)
-    largest = numbers.argmax(axis=-1)[..., None]
-    return tuple(np.take_along_axis(part, largest, -1)[..., 0] for part in (numbers, indices))
 
 
 def _pad(operands: Operands, attrs: Attrs) -> object:
@@ -142,13 +114,15 @@ def _softsign(operands: Operands, attrs: Attrs) -> object:
 
 def _gather_elements(operands: Operands, attrs: Attrs) -> object:
     """An index outside of the axis is an error; the reference goes round the axis until it is inside, which
-    for numbers far off does not end.
+    for numbers far off does not end. So are more indices along another axis than there are elements.
     """
     x, indices = operands[0], np.asarray(operands[1]).astype(np.int64)
     axis = attrs.get("axis", 0)
     size = x.shape[axis]
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
         raise ValueError(f"an index is outside of an axis of {size} elements")
+    if any(k != axis % x.ndim and n > m for k, (n, m) in enumerate(zip(indices.shape, x.shape))):
+        raise ValueError(f"elements of {list(x.shape)} do not broadcast to {list(indices.shape)}")
     parts = [slice(None if k == axis % x.ndim else end) for k, end in enumerate(indices.shape)]
     return np.take_along_axis(x[tuple(parts)], indices, axis)
 
@@ -224,7 +198,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "GatherElements": _gather_elements,
     "Gemm": _gemm,
     "GlobalLpPool": _global_lp_pool,
-    "MaxPool": _max_pool,
+    "MaxPool": max_pool,
     "Pad": _pad,
     "Pow": _power,
     "QLinearConv": _qlinear_conv,

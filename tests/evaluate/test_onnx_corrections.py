@@ -9,7 +9,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from gslang.dialect.load import load_dialect
-from gslang.dialect.tensor_type import TensorType
+from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import INPUT, Graph
@@ -192,3 +192,56 @@ def test_codes_are_those_of_the_reference(block: int | None, axis: int) -> None:
     (expected,) = ReferenceEvaluator(node).run(None, {"x": x, "s": scale, "z": zero})
     found = computed("QuantizeLinear", [x, scale, zero], attrs)
     assert found.dtype == np.int8 and found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize(
+    "sizes, attrs, expected, places",
+    [
+        ([3], {"kernel_shape": (2,), "pads": (1, 0)}, [0, 1, 2], [0, 1, 2]),
+        ([1], {"kernel_shape": (3,), "pads": (1, 1), "strides": (1,)}, [0], [0]),
+        ([2, 2], {"kernel_shape": (2, 1), "pads": (0, 0, 1, 0)}, [[2, 3], [2, 3]], [[2, 3], [2, 3]]),
+        ([2, 3], {"kernel_shape": (1, 2), "storage_order": 1}, [[1, 2], [4, 5]], [[2, 4], [3, 5]]),
+        ([5], {"kernel_shape": (2,), "strides": (2,), "ceil_mode": 1}, [1, 3, 4], [1, 3, 4]),
+        ([4], {"kernel_shape": (2,), "dilations": (2,)}, [2, 3], [2, 3]),
+        ([4], {"kernel_shape": (2,), "auto_pad": "SAME_LOWER"}, [0, 1, 2, 3], [0, 1, 2, 3]),
+    ],
+)  # fmt: skip
+def test_the_largest_element_of_each_window(
+    sizes: list[int], attrs: dict[str, Any], expected: list[Any], places: list[Any]
+) -> None:
+    x = np.arange(np.prod(sizes), dtype=np.float32).reshape(1, 1, *sizes)
+    graph = Graph("onnx")
+    node = graph.add("MaxPool", (graph.add(INPUT, (), {}, TensorType(x.shape, "float32"), "x"),), attrs, None)
+    graph.types[node] = TupleType((TensorType(None, "float32"), TensorType(None, "int64")))
+    values, indices = evaluate_node(graph, load_dialect("onnx"), node, [x])
+    assert values[0, 0].tolist() == expected and indices[0, 0].tolist() == places
+
+
+def refused(operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any]) -> str:
+    """The reason for which a call of an operator is not computed for tensors of zeros of these shapes."""
+    graph = Graph("onnx")
+    dtypes = ["float32", *["int64" if operator == "GatherElements" else "float32"] * (len(shapes) - 1)]
+    nodes = [
+        graph.add(INPUT, (), {}, TensorType(shape, dtype), f"x{k}")
+        for k, (shape, dtype) in enumerate(zip(shapes, dtypes))
+    ]
+    node = graph.add(operator, tuple(nodes), attrs, None)
+    values = [np.zeros(shape, dtype) for shape, dtype in zip(shapes, dtypes)]
+    with pytest.raises(EvaluationError) as error:
+        evaluate_node(graph, load_dialect("onnx"), node, values)
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "operator, shapes, attrs",
+    [
+        ("GatherElements", [(1, 5), (2, 5)], {"axis": 1}),
+        ("Attention", [(1, 2, 3, 4), (1, 2, 1, 4), (1, 2, 5, 4), (3, 5)], {}),
+        ("ConvTranspose", [(1, 4, 3), (4, 1, 2), (1,)], {"group": 2}),
+        ("Conv", [(1, 4, 3), (4, 2, 2), (1,)], {"group": 2}),
+    ],
+)
+def test_what_numpy_would_broadcast_is_refused(
+    operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any]
+) -> None:
+    assert "broadcast" in refused(operator, shapes, attrs)
