@@ -9,6 +9,7 @@ from typing import Any
 
 from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
@@ -46,6 +47,7 @@ from gslang.verify.recheck.check import statement
 RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
 _GROWTH = 4  # a round mostly takes so many times the steps of the round before
+_GROWTH_TO_THE_LAST = 2  # the last rank that inputs may have: it is worth while to try
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4  # times as much for all cases of the last round of a proof
 _MORE_RANKS = 15_500  # steps of the rounds that only say the same of larger ranks
@@ -171,10 +173,12 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     best: Proof | None = None
     reason = NotProved("no case fits the source")
     enough = sufficient(rule)
+    last = _last_rank(watching)
     found, reached = _Found(), 0
     starts = FROM_THE_FIRST
-    for most in RANKS if enough is None else (*(rank for rank in RANKS if rank < enough), enough):
-        if best is not None and most != enough:
+    for most in _ranks_of_rounds(enough, last):
+        to_the_last = enough is None and last is not None and most <= last
+        if best is not None and most != enough and not to_the_last:
             budget.withhold(_MORE_RANKS)
         left = budget.left
         budget.patient = best is not None
@@ -198,9 +202,10 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
                 most if starts and most == enough else None,
                 steps=spent if best is None else best.steps,
             )
-        if not starts or best is not None and budget.left < _GROWTH * spent:
+        growth = _GROWTH_TO_THE_LAST if to_the_last else _GROWTH
+        if not starts or best is not None and budget.left < growth * spent:
             break
-        if best is not None and enough is None and _MORE_RANKS < _GROWTH * spent:
+        if best is not None and enough is None and not to_the_last and _MORE_RANKS < _GROWTH * spent:
             break
     if best is None:
         raise reason
@@ -216,6 +221,21 @@ def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Pr
     found = _Found([])
     _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
     return replace(proof, cases=found.cases, whole=found.whole, written=tuple(found.written or ()))
+
+
+def _last_rank(watching: Watched) -> int | None:
+    """The largest rank that any input may have; None where that of some input has no limit."""
+    rule, limits = watching.rule, watching.limits
+    matched = reachable(rule.outputs, lambda k: rule.nodes[k].below)
+    ranks = [limits.get(k) for k in rule.leaves if k in matched]
+    known = [rank for rank in ranks if rank is not None]
+    return max(known) if known and len(known) == len(ranks) else None
+
+
+def _ranks_of_rounds(enough: int | None, last: int | None) -> list[int]:
+    """The largest rank of each round: up to the one that suffices, or with the last one that there is."""
+    ends = {rank for rank in (enough, last) if rank is not None}
+    return sorted(rank for rank in ends.union(RANKS) if enough is None or rank <= enough)
 
 
 @dataclass(frozen=True, slots=True)
