@@ -58,6 +58,7 @@ class Leaves:
         dtype: str | None = None,
     ) -> None:
         self.wide_literals = wide_literals
+        self.wide: set[int] = set()  # nodes that are literals with more dimensions than need be
         self.has_literals = False  # one was made whose number of dimensions is open
         # an operator and its attribute that shall have an uncommon value, as most others shall
         self.stressed = stressed
@@ -220,6 +221,7 @@ class Leaves:
         import numpy as np
 
         value: Any = None
+        wide = False
         stated = (
             bool(leaf.asked("shape")) or (number, "shape") in self.wishes
         )
@@ -246,14 +248,18 @@ class Leaves:
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
             self.has_literals |= not stated
-            if not stated and self.wide_literals:
+            wide = not stated and self.wide_literals
+            if wide:
                 shape = (1,) * _WIDE[self.seed % len(_WIDE)]
             elif not stated:
                 shape = (1,) if isinstance(hint, tuple) else ()  # the operator takes a list there
             array = np.full(shape, value)
         with np.errstate(over="ignore", invalid="ignore"):  # any value of this type will do
             array = array.astype(numpy_dtype(dtype))
-        return self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
+        slot = self.graph.add_const(array, TensorType(tuple(array.shape), dtype))
+        if wide:
+            self.wide.add(slot)
+        return slot
 
     def wanted(self, number: int, field: str, default: object) -> Any:
         """The value that the constraints on `field` of a node demand; `default` where they leave it open."""

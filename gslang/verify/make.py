@@ -24,7 +24,7 @@ from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_demands import Demands
 from gslang.verify.operand_misfits import check_operands
-from gslang.verify.operand_types import declared_type, operand_type, type_of_its_own, typed_like
+from gslang.verify.operand_types import taken_type, type_of_its_own, typed_alike, typed_like
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -343,7 +343,7 @@ class Making(Demands):
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
         """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""
         return [
-            self.shape_of(slots[k]) if k in slots
+            (() if slots[k] in self.wide else self.shape_of(slots[k])) if k in slots
             else stated if isinstance(stated := self.stated(pattern, "shape"), tuple) else None
             for k, pattern in enumerate(call.operands)
         ]
@@ -359,14 +359,18 @@ class Making(Demands):
         """The element type that operand `k` takes over from another one; None where it does not, or that is
         open.
         """
-        other = typed_like(operator, k)
-        if other is None:
-            return None
-        if other in slots:
-            return getattr(self.graph.types[slots[other]], "dtype", None)
-        beside = call.operands[other] if other < len(call.operands) else None
-        wish = self.wishes.get((beside, "dtype")) if isinstance(beside, int) else None
-        stated = wish or self.stated(beside, "dtype")
+        like = typed_like(operator, k)
+        places = range(len(call.operands)) if like is None else (like,)
+        known = [self.known_type(call, j, slots) for j in places if j == like or typed_alike(operator, k, j)]
+        return next((dtype for dtype in known if dtype is not None), None)
+
+    def known_type(self, call: ir.CallNode, k: int, slots: Mapping[int, int]) -> str | None:
+        """The element type of operand `k`, if it is made already, or the rule or a wish says it."""
+        if k in slots:
+            return getattr(self.graph.types[slots[k]], "dtype", None) if slots[k] >= 0 else None
+        pattern = call.operands[k] if k < len(call.operands) else None
+        wish = self.wishes.get((pattern, "dtype")) if isinstance(pattern, int) else None
+        stated = wish or self.stated(pattern, "dtype")
         return stated if isinstance(stated, str) else None
 
     def operand(
@@ -375,10 +379,7 @@ class Making(Demands):
         """The node of operand `k`, of an element type that the operator takes there."""
         before = self.dtype
         self.dtype = dtype or type_of_its_own(operator, k, partial(self.dice, pattern)) or before
-        if self.rule.dialect.name == "onnx":
-            self.dtype = operand_type(operator, k, self.dtype)
-        else:
-            self.dtype = declared_type(self.rule.dialect.operators[operator], k, self.dtype)
+        self.dtype = taken_type(self.rule.dialect, operator, k, self.dtype)
         slot = self.node(pattern, shape)
         self.dtype = before
         return slot

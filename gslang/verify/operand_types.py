@@ -7,6 +7,7 @@ from functools import cache, lru_cache
 from random import Random
 
 from gslang.check import checked as ir
+from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
@@ -62,12 +63,30 @@ def typed_like(operator: str, k: int) -> int | None:
     return _CODED_LIKE.get((operator, k), _POINT_OF.get((operator, k)))
 
 
+@cache
+def typed_alike(operator: str, k: int, other: int) -> bool:
+    """True if the schema of an operator says that two operands have one element type."""
+    versions = history().operators.get(operator)
+    names = versions[-1].variables if versions else ()
+    if not names or k == other:
+        return False
+    one, two = names[min(k, len(names) - 1)], names[min(other, len(names) - 1)]
+    return one == two and one != "" and "(" not in one
+
+
 def operand_type(operator: str, k: int, wanted: str) -> str:
     """`wanted` where it is allowed, else the plainest type that is."""
     allowed = operand_types(operator, k)
     if not allowed or wanted in allowed:
         return wanted
     return next((name for name in _PREFERRED if name in allowed), wanted)
+
+
+def taken_type(dialect: Dialect, operator: str, k: int, wanted: str) -> str:
+    """`wanted` where an operator takes it as operand `k`, else the plainest type that it takes there."""
+    if dialect.name == "onnx":
+        wanted = operand_type(operator, k, wanted)
+    return declared_type(dialect.operators[operator], k, wanted)
 
 
 def declared_type(signature: Signature, k: int, wanted: str) -> str:
@@ -97,6 +116,4 @@ def rare_types(rule: ir.CheckedRule) -> tuple[str, ...]:
 
 def _takes(rule: ir.CheckedRule, operator: str, k: int, dtype: str) -> bool:
     """True if an operator may have an operand of this element type."""
-    if rule.dialect.name == "onnx":
-        return operand_type(operator, k, dtype) == dtype
-    return declared_type(rule.dialect.operators[operator], k, dtype) == dtype
+    return taken_type(rule.dialect, operator, k, dtype) == dtype

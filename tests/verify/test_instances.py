@@ -397,3 +397,25 @@ def test_rare_element_types_fit_all_operators(inputs: str, source: str, types: t
     text = f"dialect onnx; rule r({inputs}) {{ y = {source}; Identity(y) => y }}"
     (rule,) = api.parse_rules(text).own.values()
     assert rare_types(rule) == types
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        'x: any(dtype = "uint32"), c: const(shape = ())): Div(x, c) => Div(x, c)',
+        'x: any(dtype = "int16"), y): Max(x, y) => Max(y, x)',
+        'x): Add(Cast(x, to = "uint16"), const(value = 1)) => Cast(x, to = "uint16")',
+        'x: any(dtype = "float32"), p, c, s): com.microsoft.RotaryEmbedding(Neg(x), p, c, s)'
+        " => com.microsoft.RotaryEmbedding(x, p, c, s)",
+    ],
+)
+def test_operands_have_the_type_of_those_beside_them(rule: str) -> None:
+    """One that the rule leaves open fits a stated type, and what an operator of com.microsoft declares."""
+    text = f"dialect onnx; rule r({rule};"
+    assert len(list(instances(api.parse_rules(text).own["r"], Search(), 0, 60.0, 8))) >= 4
+
+
+def test_literal_numbers_have_more_dimensions_than_inputs() -> None:
+    rule = "dialect onnx; rule r(x): Mul(x, 0.25) => Div(x, 4);"
+    verdict = verify_now(api.parse_rules(rule).own["r"], Settings(seconds=30))
+    assert verdict.verdict == "refuted" and "a literal number is a constant of any rank" in verdict.reason
