@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import gslang.api as api
 from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import INPUT, Graph
+from gslang.verify.exact import in_field
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field.dual import Dual, contracted, random_dual
 from gslang.verify.field.onnx import MEANINGS, evaluate_onnx_in_field
@@ -124,3 +126,18 @@ def test_functions_with_attributes_have_their_true_real_values(name: str, attrs:
     (exact,) = evaluate_onnx_in_field(graph, {"x": x}, set(), dialect.get)
     (plain,) = evaluate(graph, dialect, {"x": x.real.astype(np.float32)})
     assert np.allclose(exact.real, plain, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "x: any(dtype = \"float32\", shape = (_, _))): ConcatFromSequence(SplitToSequence(x, none, axis = 1,"
+        " keepdims = 0), axis = 0, new_axis = 1) => Transpose(x, perm = [1, 0])",
+        "x: any(dtype = \"float32\"), y: any(dtype = \"float32\")): SequenceAt(SequenceErase("
+        "SequenceInsert(SequenceConstruct(x, x), y, 1), 0), -2) => Identity(y)",
+    ],
+)
+def test_sequences_are_tuples_of_elements(rule: str) -> None:
+    checked = api.parse_rules(f"dialect onnx; rule r({rule};").own["r"]
+    found = next(instances(checked, Search(), 0, 20.0, 50))
+    assert found.after is not None and in_field(found.before, found.after, checked.dialect, 0).equal

@@ -20,7 +20,7 @@ from gslang.verify.field.onnx_bodies import BODIES
 from gslang.verify.field.onnx_cast import cast
 from gslang.verify.field.onnx_contrib import CONTRIB
 from gslang.verify.field.onnx_elementwise import ELEMENTWISE
-from gslang.verify.field.onnx_movement import MOVEMENT
+from gslang.verify.field.onnx_movement import MOVEMENT, SEQUENCES
 from gslang.verify.field.onnx_normalise import NORMALISE
 from gslang.verify.field.onnx_order import ORDER
 from gslang.verify.field.onnx_quantise import QUANTISE
@@ -86,8 +86,8 @@ def evaluate_onnx_in_field(
 
 
 def _value(call: Call, op: str) -> Any:
-    if op == "SequenceAt" and isinstance(call.operands[0], tuple):
-        return call.operands[0][int(call.operands[1])]
+    if op in SEQUENCES and (op == "SequenceConstruct" or isinstance(call.operands[0], tuple)):
+        return SEQUENCES[op](call)
     if not any(isinstance(o, Dual) for o in call.operands):
         return _plain(call, op)
     meaning = MEANINGS.get(op)

@@ -62,6 +62,38 @@ def _pad(call: Call) -> Dual:
     return Dual(residue[result], real[result])
 
 
+def _part(call: Call) -> object:
+    return call.operands[0][int(call.operands[1])]
+
+
+def _without(call: Call) -> object:
+    parts, at = list(call.operands[0]), call.numbers("", 1)
+    del parts[at[0] if at else -1]
+    return tuple(parts)
+
+
+def _with(call: Call) -> object:
+    parts, at = list(call.operands[0]), call.numbers("", 2)
+    parts.insert(at[0] if at else len(parts), call.operands[1])
+    return tuple(parts)
+
+
+def _joined(call: Call) -> object:
+    """The tensors of a sequence as one, along an axis or a new one."""
+    parts, axis = call.operands[0], call.attrs["axis"]
+    join = np.stack if call.attrs.get("new_axis", 0) else np.concatenate
+    if all(isinstance(part, Dual) for part in parts):
+        return Dual(join([part.residue for part in parts], axis), join([part.real for part in parts], axis))
+    return join([np.asarray(part) for part in parts], axis)
+
+
+# of sequences, which are tuples
+SEQUENCES: dict[str, Meaning] = {
+    "SequenceConstruct": lambda call: tuple(call.operands), "SequenceAt": _part, "SequenceErase": _without,
+    "SequenceInsert": _with, "ConcatFromSequence": _joined,
+    "SequenceLength": lambda call: np.asarray(len(call.operands[0])),
+}
+
 MOVEMENT: dict[str, Meaning] = {
     **dict.fromkeys(
         (
