@@ -88,14 +88,11 @@ def compare(
                 left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
                 agreement = compare_values(left, right, tolerance)
         except EvaluationError as error:
-            if kind in _MAY_NOT_FIT:
+            if kind in _MAY_NOT_FIT and not (kind == "wide" and drawn.may_lie_outside):
                 continue
-            if kind == "normal":
-                known = not isinstance(error, NoEvaluatorError)
-                numbers, reason = (
-                    False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error),
-                )
-                failing = inputs
+            known = not isinstance(error, NoEvaluatorError)
+            numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
+            failing = inputs
             break
         if agreement.equal:
             continue

@@ -105,6 +105,15 @@ class Inputs:
         """True if some input may be any integer."""
         return bool(self._free)
 
+    @property
+    def may_lie_outside(self) -> bool:
+        """True if all integers are positions for which nothing outside of the axis is too far."""
+        return bool(self._whole) and all(
+            bounds is not None and (users := self.graph.users[node])
+            and all(_reads_any_position(self.graph, user, node) for user in users)
+            for _, node, _, bounds in self._whole
+        )
+
     def _shifts(self, node: int) -> bool:
         operands = [self.graph.operands[n] for n in self.graph.users[node] if self.graph.op[n] in _SHIFTS]
         return any(operand[1:2] == (node,) for operand in operands)

@@ -74,6 +74,8 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
 
 
 def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish:
+    if sign == "not in" and (wish := _without(left, right, making)):
+        return wish
     sides = [(left, right), (right, left)]
     if making.rng.random() < 0.3:
         sides.reverse()
@@ -106,6 +108,19 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
         if wish := _assign(side, value, making):
             return wish
     return {}
+
+
+def _without(number: ir.Value, array: ir.Value, making: Making) -> Wish:
+    """Another number for each element of a constant that is this one; the rest stays as it is."""
+    try:
+        excluded, value = evaluate(number, making.scope), evaluate(array, making.scope)
+    except FAILURES:
+        return {}
+    if not isinstance(value, np.ndarray) or value.ndim != 1 or not isinstance(excluded, (int, float)):
+        return {}
+    others = [n for n in (0, 1, 2, 3, -1) if n != excluded and (n >= 0 or value.dtype.kind != "u")]
+    items = [making.rng.choice(others) if item == excluded else item for item in value.tolist()]
+    return _assign(array, tuple(items), making)
 
 
 def _other(value: object, making: Making) -> Any:

@@ -253,7 +253,8 @@ def _judged(
             "tested",
             f"on its own tests alone, since no other instance was found: {evidence.search.obstacle}",
         )
-    capped = "; not varied: " + "; ".join(evidence.unvaried[:_MOST_NAMED]) if evidence.unvaried else ""
+    unvaried = list(dict.fromkeys(evidence.unvaried))[:_MOST_NAMED]  # a `fn` has one text wherever it is used
+    capped = "; not varied: " + "; ".join(unvaried) if unvaried else ""
     unfit = _unfit(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
     if (proof := attempt.proof) is not None and not evidence.unfit:
