@@ -159,7 +159,7 @@ def last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Queries, keys and values of four dimensions (batch, heads, length, size), or of three, with the heads
     side by side in the last one; the keys and values before these, which the mask covers too; how many of
-    each batch count.
+    each batch count. Queries may have more heads than keys and values.
     """
     past = rng.choice((0, 0, 2))
     in_rows = any(s is not None and len(s) == 3 for s in known[:3])
@@ -170,14 +170,18 @@ def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
         return fill(
             known, (batch, length, heads * 2), (batch, 5, shared * 2), (batch, 5, shared * 3),
             (length, past + 5), (batch, shared, past or 2, 2), (batch, shared, past or 2, 3), (batch,),
-        ), {"q_num_heads": heads, "kv_num_heads": shared}  # fmt: skip
-    batch, heads, size = next(((s[0], s[1], s[3]) for s in known[:2] if s and len(s) == 4), (2, 3, 4))
-    keys = next((s[2] for s in known[1:3] if s and len(s) == 4), 5)
+        ), {"q_num_heads": heads, "kv_num_heads": shared} if in_rows else {}  # fmt: skip
+    asked, key, value = (s if s and len(s) == 4 else None for s in known[:3])
+    batch, _, _, size = asked or key or (2, 3, 4, 4)
+    of_keys = (key or value or (None, None))[1]
+    heads = asked[1] if asked else of_keys * rng.choice((1, 1, 2)) if of_keys else 3
+    shared = of_keys or rng.choice((heads, heads, heads, 1))
+    keys = (key or value or (None, None, 5))[2]
     queries = known[0] or (batch, heads, 2, size)
     return fill(
-        known, queries, (batch, heads, keys, size), (batch, heads, keys, 6), (queries[-2], past + keys),
-        (batch, heads, past or 2, size), (batch, heads, past or 2, 6), (batch,),
-    ), {"scale": rng.choice((None, 0.5, 2.0, 0.25))}  # fmt: skip
+        known, queries, (batch, shared, keys, size), (batch, shared, keys, 6), (queries[-2], past + keys),
+        (batch, shared, past or 2, size), (batch, shared, past or 2, 6), (batch,),
+    ), {"scale": rng.choice((None, 0.5, 2.0, 0.25)), "q_num_heads": None, "kv_num_heads": None}  # fmt: skip
 
 
 def regions(rng: Random, known: Shapes, given: Attrs) -> Answer:

@@ -218,9 +218,7 @@ def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS
             return next((wish for wish in wishes if wish), {})
         case ir.Let(ir.Own(), let):
             return _assign(making.rule.lets[let], value, making, levels)
-        case ir.BinaryValue(sign, left, right) if (
-            levels and isinstance(value, int) and not isinstance(value, bool)
-        ):
+        case ir.BinaryValue(sign, left, right) if levels and type(value) in (int, float):
             return _undone(sign, left, right, value, making, levels - 1)
         case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, "shape"),)):
             return _field(node, "ndim", value, making)
@@ -334,17 +332,19 @@ def _with_item(
     return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
 
 
-def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Making, levels: int) -> Wish:
+def _undone(sign: str, left: ir.Value, right: ir.Value, value: Any, making: Making, levels: int) -> Wish:
     """The wishes that make `left sign right` be `value`, one side being as it is."""
     for side, other, is_left in ((left, right, True), (right, left, False)):
         try:
             known = evaluate(other, making.scope)
         except FAILURES:
             continue
-        if type(known) is not int:
+        needed: Any = None
+        if isinstance(known, (float, np.floating)) or type(known) is int and type(value) is float:
+            needed = _undone_float(sign, float(known), value, is_left)
+        elif type(known) is not int:
             continue
-        needed = None
-        if sign == "+":
+        elif sign == "+":
             needed = value - known
         elif sign == "-":
             needed = value + known if is_left else known - value
@@ -356,7 +356,21 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: int, making: Maki
             needed = value * known
         if needed is not None and (wish := _assign(side, needed, making, levels)):
             return wish
-    return _assign(right, 1, making, levels) if sign == "*" else {}  # then the other one can be it all
+    whole = sign == "*" and type(value) is int
+    return _assign(right, 1, making, levels) if whole else {}  # then the other one can be it all
+
+
+def _undone_float(sign: str, known: float, value: float, is_left: bool) -> float | None:
+    """The number on one side of a sum or product of floats that makes it `value`; None if there is none."""
+    if sign == "+":
+        return value - known
+    if sign == "-":
+        return value + known if is_left else known - value
+    if sign == "*":
+        return value / known if known else None
+    if sign == "/" and is_left:
+        return value * known
+    return known / value if sign == "/" and value else None
 
 
 def _of_range(node: int, length: int, making: Making) -> Wish:

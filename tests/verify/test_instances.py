@@ -419,3 +419,25 @@ def test_literal_numbers_have_more_dimensions_than_inputs() -> None:
     rule = "dialect onnx; rule r(x): Mul(x, 0.25) => Div(x, 4);"
     verdict = verify_now(api.parse_rules(rule).own["r"], Settings(seconds=30))
     assert verdict.verdict == "refuted" and "a literal number is a constant of any rank" in verdict.reason
+
+
+def test_conditions_on_products_of_floats_are_met() -> None:
+    text = (
+        'dialect onnx; rule r(s: const(shape = (), dtype = "float32"), x: any(dtype = "float32")):'
+        " Mul(x, s) where s.value > 0.0, s.value * 255.0 <= 6.0 => Mul(s, x);"
+    )
+    assert len(list(instances(api.parse_rules(text).own["r"], Search(), 0, 60.0, 24))) >= 3
+
+
+def test_queries_have_more_heads_than_keys_in_some_instances() -> None:
+    text = (
+        'dialect onnx; rule r(q: any(dtype = "float32", shape = (_, _, _, _)), k, v):'
+        " Neg(Attention(q, k, v).0) => Attention(q, k, Neg(v)).0;"
+    )
+    heads = set()
+    for instance in instances(api.parse_rules(text).own["r"], Search(), 0, 60.0, 60):
+        graph = instance.before
+        (call,) = (n for n in graph.nodes() if graph.op[n] == "Attention")
+        shapes = [getattr(graph.types[o], "shape", None) or () for o in graph.operands[call][:2]]
+        heads.add(shapes[0][1:2] > shapes[1][1:2])
+    assert heads == {True, False}
