@@ -12,6 +12,7 @@ from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, block_of
 
 _REPEATED = 0.2  # share of convolutions with an attribute that repeats what is known without it
+_UNEVEN = 0.3  # share of windows of pools that differ along the axes
 _FAR = 0.08  # share of strides, and of windows of pools, that are larger than usual
 
 
@@ -127,8 +128,9 @@ def _transposed_convolution(rank: int) -> Sampler:
             known[1]
             or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
         ]
-        attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank)))
-        attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank)))
+        uneven = tuple(range(1, rank + 1))
+        attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank, tuple(k - 1 for k in uneven))))
+        attrs.setdefault("strides", rng.choice(((1,) * rank, (2,) * rank, uneven)))
         return shapes, attrs
 
     return sample
@@ -141,13 +143,16 @@ def _pool(rank: int) -> Sampler:
         layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
         large = rng.random() < 2 * _FAR
         window = attrs.get("pool_size") or (rng.choice((5, 7) if large else (1, 2, 3)),) * rank
+        if not attrs.get("pool_size") and not large and rng.random() < _UNEVEN:
+            window = tuple(rng.choice((1, 2, 3)) for _ in letters)
         least = max(5, *window)
         sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: least + k for k, s in enumerate(letters)}}
+        half = tuple(k // 2 for k in window)
         return [known[0] or _place(rng, layout, sizes)], {
             "layout": layout,
             "pool_size": window,
-            "strides": rng.choice(((1,) * rank, (2,) * rank)),
-            "padding": rng.choice(((0,) * rank, tuple(k // 2 for k in window))),
+            "strides": rng.choice(((1,) * rank, (2,) * rank, tuple(range(rank, 0, -1)))),
+            "padding": rng.choice(((0,) * rank, half, (*half, *(0,) * rank))),
             "count_include_pad": rng.random() < 0.3,
         }
 
@@ -167,6 +172,7 @@ def _blocks(to_space: bool) -> Sampler:
             {"C": block * block * rng.choice((2, 3, 4, 8)), "H": 2, "W": 3} if to_space
             else {"C": 2, "H": block * 2 * more, "W": block * 3 * more}
         )
+        sizes["N"] = rng.choice((1, 2))
         shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
         return [shape], {"layout": layout, "block_size": block}
 
@@ -176,10 +182,8 @@ def _blocks(to_space: bool) -> Sampler:
 def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     """To a size that is larger or smaller, by a whole factor or not."""
     layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-    shape = (
-        known[0] if known[0] is not None
-        else _place(rng, layout, {"C": 2, "H": rng.choice((3, 4)), "W": rng.choice((4, 5))})
-    )
+    sizes = {"N": rng.choice((1, 1, 2)), "C": 2, "H": rng.choice((3, 4)), "W": rng.choice((4, 5))}
+    shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
     return [shape], {
         "layout": layout,
         "size": (rng.choice((2, 4, 6, 7)), rng.choice((3, 5, 8))),
@@ -189,7 +193,8 @@ def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 def _upsampling(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
-    shape = known[0] if known[0] is not None else _place(rng, layout, {"C": 2, "H": 3, "W": 4})
+    sizes = {"N": rng.choice((1, 1, 2)), "C": 2, "H": 3, "W": 4}
+    shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
     return [shape], {"layout": layout, "scale_h": rng.choice((1.0, 2.0)), "scale_w": rng.choice((2.0, 3.0))}
 
 

@@ -12,6 +12,7 @@ from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
 from gslang.verify.slice_samplers import slices
 
+_BY_CODE = 0.2  # share of reshapes that say which dimensions stay or are merged
 _MANY = 0.2  # share of tensors in more parts or groups than a rule tells apart
 
 
@@ -67,8 +68,8 @@ def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         parts = (read + rng.choice((3, 4, 5)),)
     if known[0] is None and shape:
         size = (
-            sections * 2 if isinstance(sections, int)
-            else max(sections) + 2 if sections
+            sections * rng.choice((1, 2, 2, 3)) if isinstance(sections, int)
+            else max(sections) + rng.choice((1, 2, 2, 3, 4)) if sections
             else rng.choice((4, 6)) if read == 1 and not many
             else rng.choice(parts) * 2
         )
@@ -94,6 +95,8 @@ def _transpose(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     new = attrs.get("newshape")
+    if known[0] is None and new and min(new) < -1:
+        return [_before_reshape(rng, new)], {}
     if known[0] is None and new and all(isinstance(d, int) for d in new):
         stated = tuple(d for d in new if d > 0)
         total = prod(stated)
@@ -109,7 +112,24 @@ def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         target = (*target[:k], -1, *target[k + 1 :])
     elif shape and rng.random() < 0.4:
         target = (0, -1) if len(shape) > 1 else (-1,)
+    elif shape and rng.random() < _BY_CODE:
+        parts = rng.choice(((1, -1), (-1, shape[0])))
+        target = rng.choice(((-2,), (0, -2), (-4, *parts, -2), (-3, -2)[-len(shape) :]))
     return [shape], {"newshape": target}
+
+
+def _before_reshape(rng: Random, new: Shape) -> Shape:
+    """A shape that a reshape by codes fits: -3 takes two dimensions, -2 the rest, -4 parts of one."""
+    shape: list[int] = []
+    left = iter(new)
+    for code in left:
+        if code == -4:
+            parts = (next(left, 1), next(left, 1))
+            shape.append(prod([d if d > 0 else rng.choice((2, 3)) for d in parts]))
+        else:
+            count = rng.choice((0, 1, 2)) if code == -2 else 2 if code == -3 else 1
+            shape += [code] if code > 0 else some_shape(rng, count)
+    return tuple(shape)
 
 
 def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:

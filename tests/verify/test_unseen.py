@@ -43,6 +43,7 @@ SOME = [
     "w_le_lt", "w_mul_div", "m_off33", "m_count", "q_rev_sum", "g_mean_each", "g_split_parts",
     "h_each_min2", "e_max_i64", "gather_abs", "loop_inv", "loop_scan_len", "cast_half_bool",
     "cast_f64_f32_less", "onehot_mm", "val_not_in",
+    "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum", "perm_same", "split_half", "codes_left",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
