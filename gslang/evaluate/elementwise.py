@@ -98,8 +98,10 @@ def _mod(a: Array, b: Array) -> Array:
 
 
 def _clip(operands: Sequence[Array], attrs: Attrs) -> Array:
+    """The lower bound has the last word where it is above the upper one, unlike in NumPy and ONNX."""
     x = operands[0]
-    return np.clip(x, x.dtype.type(attrs["a_min"]), x.dtype.type(attrs["a_max"]))
+    least, most = x.dtype.type(attrs["a_min"]), x.dtype.type(attrs["a_max"])
+    return np.clip(x, least, np.maximum(least, most))
 
 
 def _leaky(operands: Sequence[Array], attrs: Attrs) -> Array:

@@ -99,13 +99,21 @@ def meaning_of(
     if operator == "cast":
         return cast(world, operands[0], attrs["dtype"])
     if operator == "clip":
-        bounds = [constant(as_term(attrs[name]), (), operands[0].dtype) for name in ("a_min", "a_max")]
-        return elementwise(world, "clip", [operands[0], *bounds], operands[0].dtype)
+        return _clip(world, operands[0], attrs["a_min"], attrs["a_max"])
     if operator in _SAME:
         return operands[0]
     if "elementwise" in signature.traits and "stateful" not in signature.traits and operator != "nn.prelu":
         return unknown_function(world, operator, operands, attrs)
     raise NotProved(f"`{operator}` is not supported")
+
+
+def _clip(world: World, x: Tensor, low: object, high: object) -> Tensor:
+    """Of bounds in an unknown order, the lower one has the last word; ONNX's `clip` has the same meaning only
+    of bounds in order."""
+    least, most = (constant(as_term(bound), (), x.dtype) for bound in (low, high))
+    if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high:
+        return elementwise(world, "clip", [x, least, most], x.dtype)
+    return elementwise(world, "maximum", [elementwise(world, "minimum", [x, most], x.dtype), least], x.dtype)
 
 
 def filled(world: World, shape: Sequence[Size | int], fill: Tensor, dtype: str | Dtype) -> Tensor:
