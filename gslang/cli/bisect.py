@@ -29,6 +29,7 @@ from gslang.cli.numbers import (
     random_outputs,
     refuse_unknown_sizes,
     tell_random,
+    tolerance_of,
 )
 from gslang.cli.refusals import refuse_two_stdins
 from gslang.cli.shared import add_graph_options, load_graph
@@ -196,7 +197,7 @@ def _numbers(rules: RuleSet, graph: Graph, sizes: dict[str, int], options: argpa
             random = random_outputs(graph, changed)
             found = outputs_of(changed, rules.dialect, inputs, options.backend)
             left, right = ([v for k, v in enumerate(g) if k not in random] for g in (expected, found))
-            agreement = compare_values(left, right)
+            agreement = compare_values(left, right, tolerance_of(graph))
         except EvaluationError as error:
             return str(error)
         return None if agreement.equal else f"the numbers differ: {agreement.reason}"

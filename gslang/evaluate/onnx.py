@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
+from gslang.dialect.dtypes import PLAIN, numpy_dtype, numpy_dtype_exists
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.attributes import attribute_message, captures_of
 from gslang.dialect.onnx.contrib import DOMAIN
@@ -89,6 +90,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)
             results = evaluator.run(None, feeds)
+        results = [_held(result) for result in results]
     except EvaluationError:
         raise
     except NotImplementedError as error:  # of this evaluator, not of the operator
@@ -100,6 +102,14 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}"
         ) from error
     return tuple(results) if several else results[0]
+
+
+def _held(result: Any) -> Any:
+    """A result in the NumPy type that holds its elements; the reference has others for bfloat16 and int4."""
+    dtype = getattr(result, "dtype", None)
+    if dtype is None or dtype.name in PLAIN or not numpy_dtype_exists(dtype.name):
+        return result
+    return result.astype(numpy_dtype(dtype.name))
 
 
 def _shape(x: Any, start: int | None = 0, end: int | None = None) -> Any:

@@ -245,3 +245,25 @@ def test_nothing_but_random_outputs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert main([*line, "-o", str(tmp_path / "o.onnx")]) == 1
     assert "every output depends on random numbers: Bernoulli `y` draws them" in capsys.readouterr().err
     assert not (tmp_path / "o.onnx").exists()
+
+
+def test_numbers_of_bfloat16(tmp_path: Path, capsys: Any) -> None:
+    """What is cast to bfloat16 meets weights of that type; results may differ by its precision."""
+    found = model(
+        [
+            node("Cast", ["x"], ["h"], to=TensorProto.BFLOAT16), node("Mul", ["h", "w"], ["m"]),
+            node("Mul", ["m", "w"], ["y"]),
+        ],
+        [value("x", (2, 4))], [value("y", (2, 4), TensorProto.BFLOAT16)], opset=21, ir=10,
+    )
+    found.graph.initializer.append(helper.make_tensor("w", TensorProto.BFLOAT16, [4], [1.1, 2.3, 3.7, 4.9]))
+    onnx.save(found, tmp_path / "m.onnx")
+    graph, dialect = gslang.from_onnx(found), load_dialect("onnx")
+    assert outputs_of(graph, dialect, random_inputs(graph, 0, {}), "auto")[0].dtype == np.float32
+    (tmp_path / "r.gsl").write_text(
+        "dialect onnx; rule nearly(x, w: const): (x * w) * w => (x * w) * const(value = "
+        '[1.101, 2.301, 3.703, 4.904], dtype = "bfloat16");'
+    )
+    words = [str(tmp_path / "r.gsl"), str(tmp_path / "m.onnx"), "--once", "--check-numbers"]
+    assert main([*words, "-o", str(tmp_path / "o.onnx")]) == 0, capsys.readouterr()
+    assert "numbers agree" in capsys.readouterr().err
