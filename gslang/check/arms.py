@@ -20,7 +20,7 @@ def alternation(lowering: Lowering, expr: n.Match) -> NodeOf:
     known = lowering.look_up(name.partition(".")[0])
     if of_operator or isinstance(known, OperatorOf) or known is None and name in lowering.dialect.operators:
         lowering.stop(
-            "E0403", "`match` asks which alternative has matched, not for an operator", subject.span,
+            "E0403", "`match` asks which alternative matched, not which operator", subject.span,
             'compare the operator of a call: `a if y.op == "nn.relu" else b`',
         )
     what = lowering.resolve(subject)

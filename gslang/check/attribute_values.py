@@ -52,7 +52,7 @@ _FACTS: Final = {
     "shape": ("a tuple of sizes", "write the sizes, `shape = (2, 3)`, and `_` for any size"),
     "ndim": ("a number from 0", "write the number of dimensions: `ndim = 2`"),
     "dtype": ("the name of a data type", 'write a string: `dtype = "float32"`'),
-    "value": ("a number, or a tuple of numbers", "texts are no values of constants"),
+    "value": ("a number, or a tuple of numbers", "constants are compared with numbers"),
 }
 
 
@@ -145,12 +145,12 @@ def _beyond_width(lowering: Lowering, value: object, types: tuple[AttributeType,
     integers = all(kind.base != "float" for kind in types)
     for number in numbers:
         if integers and isinstance(number, int) and not -MOST - 1 <= number <= MOST:
-            return "an integer of an attribute has 64 bits: it is from -2 ** 63 to 2 ** 63 - 1"
+            return "integer attributes have 64 bits: from -2 ** 63 to 2 ** 63 - 1"
         if (
             not integers and lowering.dialect.name == "onnx" and isinstance(number, int | float)
             and becomes_infinite(number, "float32")
         ):
-            return "a float of an attribute is a float32, of at most about 3.4e38"
+            return "float attributes are float32: at most about 3.4e38"
     return None
 
 

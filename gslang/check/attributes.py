@@ -139,7 +139,7 @@ def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> Value
         case ir.Absent():
             lowering.stop(
                 "E0502", f"`{name}` is absent and has no `{expr.field}`", expr.field_span,
-                "read it from a node that is there",
+                "read it from a node that is present",
             )
         case ir.MakeConst(dtype=None):
             lowering.stop(

@@ -159,7 +159,7 @@ def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
         )
     if name in KINDS:
         lowering.stop(
-            "E0504", f"`{name}` is a kind of input, and a body's values are no inputs", expr.span,
+            "E0504", f"`{name}` is a kind of input, which a value in a body cannot have", expr.span,
             "write `_` for any value, `const()` for any constant",
         )
     if name in lowering.functions:

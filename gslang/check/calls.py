@@ -58,7 +58,7 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if isinstance(function, n.ParamDecl):
         lowering.stop(
             "E0304", f"`{name}` is a parameter of the file and cannot be called", expr.callee.span,
-            "rename the parameter, which hides what is called so"
+            "rename the parameter, which shadows it"
             if name in FUNCTIONS or lowering.dialect.get(name) is not None
             else f"write `{name}`",
         )

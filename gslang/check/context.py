@@ -325,8 +325,8 @@ class Lowering:
             )
         guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
         hint = (
-            "the statement that names it comes later: put it first" if name in self.below
-            else "the target names it, and a source reads only what it names itself" if name in self.of_target
+            "the statement that defines it comes later: move it up" if name in self.below
+            else "the target defines it, and a source can only use its own names" if name in self.of_target
             else f"did you mean `{guess}`?" if guess
             else f'data types are strings: `"{name}"`' if dtype_exists(name)
             else self.if_unknown or self.in_a_rule

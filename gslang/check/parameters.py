@@ -45,7 +45,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     if not _is_finite(value):
         error(
             f"the value {value_text(value)} given for `{name}` is not finite", item.name,
-            "give finite numbers, of at most about 1.8e308: rules have no others",
+            "numbers in rules are finite: at most about 1.8e308",
         )
     elif contains(domain, value) is False:
         error(

@@ -47,7 +47,8 @@ def target_of(
             )
         case InstanceOf():
             lowering.stop(
-                "E0607", "an instance of a block is no node", expr.span, "name a node of it: `branch[0].conv`"
+                "E0607", "an instance of a block is not a node", expr.span,
+                "name a node of it: `branch[0].conv`",
             )
         case OperatorOf(name):
             lowering.stop(

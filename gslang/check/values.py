@@ -154,7 +154,7 @@ def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) ->
         if operand.type not in NUMBERS:
             lowering.stop(
                 "E0501", f"`-` needs a number, found {article(operand.type)}", expr.operand.span,
-                "of a tuple, negate the items: `[-v for v in t]`" if operand.type == "tuple"
+                "to negate a tuple, negate its items: `[-v for v in t]`" if operand.type == "tuple"
                 else "write a number, or remove the `-`",
             )
         if isinstance(operand.value, ir.Const):

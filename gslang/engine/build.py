@@ -318,8 +318,8 @@ def is_exact(value: object, array: Array) -> bool:
 
 def _misfit(value: object, dtype: str) -> BuildError:
     shown = "an array with such values" if hasattr(value, "dtype") else _short(repr(value))
-    why = "numbers are not rounded to infinite ones" if is_float(dtype) else (
-        "nothing is rounded to whole numbers"
+    why = "numbers are not rounded to infinity" if is_float(dtype) else (
+        "fractions are not rounded to integers"
     )
     return BuildError(f"{shown} cannot be a constant of type {dtype}: {why}; state another `dtype`")
 

@@ -77,7 +77,7 @@ def constraint_obstacle(
         return (
             "attribute",
             f"the attributes of {described(graph, other)}",
-            f"{where} has others: {_differing(graph, dialect, slot, other, constraint)}",
+            f"{where} has different ones: {_differing(graph, dialect, slot, other, constraint)}",
             "`NAME.*, attribute = _` allows one attribute to differ",
         )
     name = constraint.field

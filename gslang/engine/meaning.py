@@ -132,7 +132,9 @@ def _shape(value: Value | None, scope: Scope) -> tuple[Any, ...] | None:
     if not isinstance(shape, tuple) or not all(
         d is UNKNOWN or isinstance(d, Symbol) or type(d) is int and d >= 0 for d in shape
     ):
-        raise TypeInferenceError(f"`shape` of its declaration is {shape!r}, no tuple of dimensions")
+        raise TypeInferenceError(
+            f"`shape` of its declaration is {shape!r}, which is not a tuple of dimensions"
+        )
     return shape
 
 
@@ -144,5 +146,5 @@ def _dtype(value: Value | None, scope: Scope) -> str | None:
     except FAILURES:
         return None
     if not isinstance(dtype, str):
-        raise TypeInferenceError(f"`dtype` of its declaration is {dtype!r}, no data type")
+        raise TypeInferenceError(f"`dtype` of its declaration is {dtype!r}, which is not a data type")
     return dtype

@@ -109,7 +109,7 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
 def _stating_floats(rule: CheckedRule) -> str:
     """The words for saying in a rule that it is meant for floats alone."""
     name = next((leaf.name for leaf in rule.leaves.values() if leaf.name), "x")
-    return f"a rule that is meant for these alone says so, as in `{name}: any({_FLOATS})`"
+    return f"to restrict the rule to these types, write `{name}: any({_FLOATS})`"
 
 
 def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[Finding | None, str]:

@@ -41,7 +41,7 @@ _FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
-_KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, keeps the rule from that"
+_KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
 
 
 def seek_variety(
@@ -100,7 +100,7 @@ def _look_without_ranks(
             if not why or differs(known)[1] or not fits_its_types(known.before, rule.dialect, settings.seed):
                 continue
             if wide:
-                why += f"; a literal number is a constant of any rank: {_KEEPING_RANKS}"
+                why += f"; a literal number matches a constant of any rank: {_KEEPING_RANKS}"
             evidence.bad.append((loose, finding, f"applied to inputs of unknown rank, {why}"))
             return
 

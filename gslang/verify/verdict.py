@@ -251,7 +251,7 @@ def _judged(
     if name == "exact" and not evidence.drawn:
         name, reason = (
             "tested",
-            f"on its own tests alone, since no other instance was found: {evidence.search.obstacle}",
+            f"only on its own tests, since no other instance was found: {evidence.search.obstacle}",
         )
     unvaried = list(dict.fromkeys(evidence.unvaried))[:_MOST_NAMED]  # a `fn` has one text wherever it is used
     capped = "; not varied: " + "; ".join(unvaried) if unvaried else ""
@@ -322,7 +322,7 @@ def in_a_line(text: str) -> str:
 def _unfit(evidence: Evidence) -> str:
     """A note on integers for which the target does not fit, where it does for floats."""
     types = ", ".join(sorted({name for item in evidence.unfit for name in integer_types(item[0])}))
-    return f"; the target does not fit for {types}, where a run ends with an error" if types else ""
+    return f"; the target is ill-typed for {types}: there, a run ends with an error" if types else ""
 
 
 def _cannot_be(finding: Finding | None) -> bool:
@@ -334,7 +334,7 @@ def _cannot_be(finding: Finding | None) -> bool:
 def _change(evidence: Evidence) -> str:
     """The distance between the sides of a rule that is marked `@changes`."""
     if not evidence.bad:
-        return "no instance differs: `@changes` may be needless"
+        return "no instance differs: `@changes` may be unnecessary"
     count = len(evidence.bad) + len(evidence.good)
     largest = max((finding.max_abs for _, finding, _ in evidence.bad if finding is not None), default=0.0)
     by = f", by up to {largest:.3g}" if 0 < largest < float("inf") else ""

@@ -81,7 +81,7 @@ def test_what_is_wrong_is_not_proved(name: str) -> None:
 
 def test_a_proof_does_not_excuse_a_target_that_does_not_fit_for_integers() -> None:
     verdict = verify_now(rule_of(INDICES), Settings(seconds=10))
-    assert verdict.verdict == "tested" and "the target does not fit for int32" in verdict.reason
+    assert verdict.verdict == "tested" and "the target is ill-typed for int32" in verdict.reason
 
 
 @pytest.mark.parametrize("name", OPEN)

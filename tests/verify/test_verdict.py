@@ -96,7 +96,7 @@ def test_a_proof_spares_instances_only_of_what_it_covers() -> None:
     ).own
     every, floats, halves = (verify_now(rules[name]) for name in ("every", "floats", "halves"))
     assert every.verdict == floats.verdict == "proved" and "floating-point types" in floats.reason
-    assert halves.verdict == "refuted" and 'as in `x: any(dtype = "float16" | "float32")`' in halves.reason
+    assert halves.verdict == "refuted" and 'write `x: any(dtype = "float16" | "float32")`' in halves.reason
 
     def whole(verdict: Verdict) -> int:
         return sum(n for name, n in verdict.coverage.items() if name.startswith(("dtype int", "dtype u")))
@@ -173,7 +173,7 @@ def test_an_intended_change_is_a_verdict_of_its_own(
         verdicts["rounds"].reason.startswith("weights are rounded; the sides differ on ")
         and verdicts["rounds"].bound is None
     )
-    assert verdicts["same"].reason == "nothing, in truth; no instance differs: `@changes` may be needless"
+    assert verdicts["same"].reason == "nothing, in truth; no instance differs: `@changes` may be unnecessary"
     path = tmp_path / "changing.gsl"
     path.write_text(CHANGING)
     assert [
