@@ -21,9 +21,10 @@ def check_rules(
     What is wrong with every rule of a family is told once; where the messages differ, with all of them.
     """
     rules, found = instances(item)
-    if found:
-        return {item.name.id: None, **{rule.name.id: None for rule in rules}}, found
-    checked: dict[str, ir.CheckedRule | None] = {}
+    rows = item.table.rows if item.table is not None else ()
+    if any(problem.primary.span not in [row.span for row in rows] for problem in found):
+        return {item.name.id: None}, found  # the table as a whole is wrong
+    checked: dict[str, ir.CheckedRule | None] = {item.name.id: None} if found else {}
     told: dict[tuple[object, ...], list[tuple[str, Diagnostic]]] = {}
     for rule in rules:
         checked[rule.name.id], problems = check_rule(rule, dialect, functions, module)
