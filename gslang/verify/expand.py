@@ -53,7 +53,7 @@ def _once(graph: Graph, dialect: Dialect) -> Graph:
 
 
 def _needed(graph: Graph) -> list[int]:
-    """What the outputs depend on, in order, and the inputs that they do not depend on."""
+    """The nodes that the outputs depend on, in order, and the inputs that they do not depend on."""
     order = graph.reverse_post_order()
     reached = set(order)
     return order + [n for n in graph.nodes() if graph.op[n] in (INPUT, PARAM) and n not in reached]
