@@ -67,10 +67,12 @@ def typed_like(operator: str, k: int) -> int | None:
 def typed_alike(operator: str, k: int, other: int) -> bool:
     """True if the schema of an operator says that two operands have one element type."""
     versions = history().operators.get(operator)
-    names = versions[-1].variables if versions else ()
-    if not names or k == other:
+    if not versions or not versions[-1].variables or k == other:
         return False
-    one, two = names[min(k, len(names) - 1)], names[min(other, len(names) - 1)]
+    names, last = versions[-1].variables, len(versions[-1].variables) - 1
+    if max(k, other) > last and versions[-1].options[last] != "*":
+        return False  # what bodies read
+    one, two = names[min(k, last)], names[min(other, last)]
     return one == two and one != "" and "(" not in one
 
 
