@@ -71,12 +71,12 @@ def add_call(
             attrs[name] = made.body(stated.get(name, _any_outputs(operator, types, attrs, count)))
             results.append(made.results)
             before = None if name in stated else attrs[name]
-    captures = [int(name.removeprefix(_OUTER)) for name in captures_of(attrs.values())]
+    shared = with_common_captures(attrs, signature.attributes)
+    captures = [int(name.removeprefix(_OUTER)) for name in captures_of(shared.values())]
     if sorted(captures) != sorted(read):
         raise Misfit("the bodies read other values than the call has operands")
     outputs = [each[0] if all(t == each[0] for t in each) else _same_kind(each) for each in zip(*results)]
     fields = _results(operator, types, outputs, attrs, fixed, rng)
-    shared = with_common_captures(attrs, signature.attributes)
     slot = graph.add(operator, (*formal, *captures), shared)
     graph.types[slot] = TupleType(tuple(fields))
     return slot

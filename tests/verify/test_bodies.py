@@ -119,6 +119,16 @@ def test_values_are_read_in_whatever_order() -> None:
     ).verdict in ("exact", "tested")
 
 
+def test_captured_values_are_in_the_order_of_the_declaration() -> None:
+    """Also where one of them is no input, so that the matcher tells them apart."""
+    found = verdict(
+        "rule r(c: any(shape = ()), a: any(dtype = \"float32\"), b: any(dtype = \"float32\")) {"
+        " o = Relu(a); y = If(c, o, b, then_branch = o, else_branch = b).0;"
+        " y where o.shape == b.shape => Where(c, o, b) }"
+    )
+    assert found.verdict == "exact", found.reason
+
+
 def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
     found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y.0 => x }")
     assert found.verdict == "unknown" and "`SequenceMap`" in found.reason

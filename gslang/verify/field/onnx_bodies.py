@@ -115,14 +115,17 @@ def _slices(inputs: Sequence[object], how: Scanned, k: int, length: int) -> list
 
 
 def _stacked(column: Sequence[object], axis: int, backwards: bool) -> object:
-    """The values of all rounds as one, along a new axis."""
+    """The values of all rounds as one, along a new axis. Raises `NoField` where they do not fit."""
     if not column:
         raise NoField("a loop of no rounds that collects values")
     parts = column[::-1] if backwards else column
     duals = [part for part in parts if isinstance(part, Dual)]
-    if len(duals) < len(parts):
-        return np.stack([np.asarray(part) for part in parts], axis)
-    return Dual(np.stack([d.residue for d in duals], axis), np.stack([d.real for d in duals], axis))
+    try:
+        if len(duals) < len(parts):
+            return np.stack([np.asarray(part) for part in parts], axis)
+        return Dual(np.stack([d.residue for d in duals], axis), np.stack([d.real for d in duals], axis))
+    except ValueError as error:  # an axis that the results do not have
+        raise NoField(str(error)) from error
 
 
 def _moved(value: object, function: Callable[..., object]) -> object:
