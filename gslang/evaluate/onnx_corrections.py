@@ -24,6 +24,10 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
         return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
         return None
+    if operator == "RMSNormalization" and (
+        operands[0].dtype != "float16" or attrs.get("stash_type", 1) != 1 or not operands[0].ndim
+    ):
+        return None
     if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
         return None
     return _FUNCTIONS.get(operator)
@@ -46,6 +50,15 @@ def _unique(operands: Operands, attrs: Attrs) -> object:
 def _global_lp_pool(operands: Operands, attrs: Attrs) -> object:
     x, p = operands[0], attrs.get("p", 2)
     return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+
+
+def _rms_normalization(operands: Operands, attrs: Attrs) -> object:
+    """Of half precision, computed in float32 as `stash_type` says; the reference squares what overflows."""
+    x, scale = operands[:2]
+    wide = x.astype(np.float32)
+    axes = tuple(range(attrs.get("axis", -1) % x.ndim, x.ndim))
+    mean = (wide * wide).mean(axis=axes, keepdims=True)
+    return (wide / np.sqrt(mean + np.float32(attrs.get("epsilon", 1e-5)))).astype(x.dtype) * scale
 
 
 def _pad(operands: Operands, attrs: Attrs) -> object:
@@ -206,6 +219,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "QuantizeLinear": _quantize,
     "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
     "ReduceMean": _mean,
+    "RMSNormalization": _rms_normalization,
     "Softsign": _softsign,
     "RNN": _recurrent("rnn"),
     "GRU": _recurrent("gru"),

@@ -245,3 +245,13 @@ def test_what_numpy_would_broadcast_is_refused(
     operator: str, shapes: list[tuple[int, ...]], attrs: dict[str, Any]
 ) -> None:
     assert "broadcast" in refused(operator, shapes, attrs)
+
+
+def test_norms_of_half_precision_square_in_float32() -> None:
+    graph = Graph("onnx")
+    nodes = [graph.add(INPUT, (), {}, TensorType((2,), "float16"), name) for name in "xs"]
+    node = graph.add("RMSNormalization", tuple(nodes), {"epsilon": 65536.0}, None)
+    found = evaluate_node(
+        graph, load_dialect("onnx"), node, [np.array([3e4, -3e4], "float16"), np.array([1, 2], "float16")]
+    )
+    assert found.dtype == np.float16 and np.allclose(found, [1, -2], atol=2e-3)
