@@ -113,7 +113,10 @@ def compare(
                 continue
         if _is_rounding(before, after, dialect, inputs, rtol):
             continue
-        if kind == "zeros" and exactly.equal and _is_rounding(before, after, dialect, _flushed(inputs), rtol):
+        if (
+            kind == "zeros" and exactly.equal is not False
+            and _is_rounding(before, after, dialect, _flushed(inputs), rtol)
+        ):
             continue  # next to any other number the smallest ones are nothing, also in float64
         if exactly.equal is not False and _is_at_threshold(before, after, dialect, inputs, rtol):
             continue

@@ -282,3 +282,15 @@ def test_a_literal_of_a_higher_rank_refutes_where_the_rank_is_unknown() -> None:
     assert verify_now(rules["same"]).verdict == "proved"
     found = verify_now(rules["open"])
     assert found.verdict == "refuted" and "`y.ndim == x.ndim`" in found.reason
+
+
+@pytest.mark.parametrize(
+    "below, refuted", [("nn.softmax(x, axis = -1)", False), ("nn.log_softmax(x, axis = -1)", False),
+                       ("nn.relu(x)", True), ("nn.softmax(x, axis = 0)", True)],
+)  # fmt: skip
+def test_the_largest_place_is_told_apart_by_no_denormal_number(below: str, refuted: bool) -> None:
+    """`exp` gives 1 for all of them, also where the comparison over a field says nothing."""
+    attrs = "axis = -1, keepdims = false, exclude = false, select_last_index = false"
+    rule = f"rule r(x): argmax({below}, {attrs}) where x.ndim > 1 => argmax(x, axis = -1);"
+    found = verify_now(api.parse_rules(rule).own["r"], Settings(seconds=20))
+    assert (found.verdict == "refuted") == refuted
