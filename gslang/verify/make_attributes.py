@@ -21,6 +21,7 @@ from gslang.verify.reads import constants_stated
 _OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
 _CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
 _STATED = 0.3  # share of attributes of declared operators that are a number or text in what it computes
+_DRAWS = 40  # attempts at a tuple some items of which are stated
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -162,8 +163,8 @@ class CallAttributes(Leaves):
             ):
                 name = constraint.field
                 default = declared.attributes[name].default if name in declared.defaults else None
-                near = self.uneven(number, declared, constraint, default)
                 try:
+                    near = self.uneven(number, declared, constraint, default, proposed.get(name))
                     given[name] = self.concrete(
                         constraint.test, proposed.get(name, default) if near is None else near
                     )
@@ -176,26 +177,41 @@ class CallAttributes(Leaves):
         return given, later
 
     def uneven(
-        self, number: int, declared: Signature, constraint: ir.Constraint, default: object
+        self, number: int, declared: Signature, constraint: ir.Constraint, default: object, proposed: object
     ) -> tuple[object, ...] | None:
-        """A tuple to begin with for a constraint on an attribute that leaves items of one open: axes in some
-        order, or what is near the default, where items may differ. None where neither is known, or the
-        constraint leaves no item open.
+        """A tuple to begin with for a constraint on an attribute that leaves some items open: what is near
+        the default, where items may differ; else what is proposed, or one of the attribute's domain. None
+        where no such tuple is known, or the constraint says nothing of the items, or something of all.
         """
         name, test = constraint.field, within_captures(constraint.test)
-        if not isinstance(test, ir.TupleTest) or test.back is not None or all(map(_says_more, test.items)):
+        if not isinstance(test, ir.TupleTest) or (
+            all(map(_says_more, test.items)) if test.back is None else not any(map(_says_more, test.items))
+        ):
             return None
-        domain, count = declared.attributes[name].domain, len(test.items)
+        domain = declared.attributes[name].domain
         rng = Random(f"{self.dice(number).random()} {name}")
-        if isinstance(default, tuple) and len(default) == count and all(type(d) is int for d in default):
+        if isinstance(default, tuple) and test.fits(len(default)) and all(type(d) is int for d in default):
             found = tuple([d + rng.choice((0, 0, 1, 2)) for d in default])
             return default if contains(domain, found) is False else found
-        for part in domain.parts if isinstance(domain, OneOf) else (domain,):
-            if isinstance(part, ListOf) and part.distinct:
-                ranks = [length.operand for length in part.lengths if isinstance(length, Rank)]
-                if ranks:
-                    order: tuple[object, ...] = draw(part, rng, Call({ranks[0]: (None,) * count}))
-                    return order
+        if isinstance(proposed, tuple) and test.fits(len(proposed)):
+            return proposed
+        parts = domain.parts if isinstance(domain, OneOf) else (domain,)
+        drawn = (self.drawn(test, part, rng) for part in parts if isinstance(part, ListOf))
+        return next((found for found in drawn if found is not None), None)
+
+    def drawn(self, test: ir.TupleTest, domain: ListOf, rng: Random) -> tuple[object, ...] | None:
+        """A tuple of a domain with as many items as a test asks for; of different items (axes) one that
+        passes. None where none is found.
+        """
+        of_rank = [length.operand for length in domain.lengths if isinstance(length, Rank)]
+        for _ in range(_DRAWS):
+            rank = len(test.items) + (0 if test.back is None else rng.choice((0, 1, 1, 2, 3)))
+            try:
+                found = draw(domain, rng, Call({name: (None,) * rank for name in of_rank}))
+            except LookupError:
+                return None
+            if test.fits(len(found)) and (not domain.distinct or self.concrete(test, found) == found):
+                return tuple(found)
         return None
 
     def _former_attributes(

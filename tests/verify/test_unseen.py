@@ -44,6 +44,7 @@ SOME = [
     "h_each_min2", "e_max_i64", "gather_abs", "loop_inv", "loop_scan_len", "cast_half_bool",
     "cast_f64_f32_less", "onehot_mm", "val_not_in",
     "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum", "perm_same", "split_half", "codes_left",
+    "tr_rest", "pw_rest",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
