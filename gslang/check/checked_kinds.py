@@ -181,6 +181,11 @@ class Expression:
         return None
 
     @property
+    def numel_of(self) -> Value | None:
+        """The shape whose number of elements it is."""
+        return None
+
+    @property
     def counted_to(self) -> Value | None:
         """The value whose `range` it is."""
         return None

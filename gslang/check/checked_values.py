@@ -358,6 +358,10 @@ class Builtin(Expression):
         return self.arguments[0] if self.name == "len" else None
 
     @property
+    def numel_of(self) -> Value | None:
+        return self.arguments[0] if self.name == "numel" else None
+
+    @property
     def counted_to(self) -> Value | None:
         return self.arguments[0] if self.name == "range" and len(self.arguments) == 1 else None
 

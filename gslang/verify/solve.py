@@ -193,15 +193,13 @@ def _place_in_turn(each: ir.Comprehension, item: ir.Value) -> tuple[ir.Value | N
     """The tuple of which each round of a loop reads another item as `item`, and its place there, None for the
     number of the round; None for no such tuple.
     """
-    match item:
-        case ir.ItemValue(base, index):
-            return base, index
-        case ir.Local(local) if local in each.locals and each.condition is None:
-            match each.source:
-                case ir.Builtin("zip", several):
-                    return several[each.locals.index(local)], None
-            return (each.source if len(each.locals) == 1 else None), None
-    return None, None
+    if isinstance(item, ir.ItemValue):
+        return item.base, item.index
+    if item.local is None or item.local not in each.locals or each.condition is not None:
+        return None, None
+    if isinstance(each.source, ir.Builtin) and each.source.name == "zip":
+        return each.source.arguments[each.locals.index(item.local)], None
+    return (each.source if len(each.locals) == 1 else None), None
 
 
 def _assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS) -> Wish:

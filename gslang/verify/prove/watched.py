@@ -206,23 +206,32 @@ def _said_of_shapes(rule: ir.CheckedRule) -> dict[int, Said]:
     leaves = rule.leaves
     joins_only = all(_JOINS.issuperset(call.operators) for call in rule.calls.values())
     for condition in _implied(rule, rule.where):
-        match against_constant(condition):
-            case ir.Builtin("numel", (ir.NodeAttr(ir.OWN, node, "shape"),)), "==", 1:
-                said = Said(single=True)
-            case ir.NodeAttr(ir.OWN, node, "ndim"), "==", int(rank):
-                said = Said(rank=rank)
-            case ir.NodeAttr(ir.OWN, node, "shape"), "==", tuple(shape):
-                said = Said(rank=len(shape), single=all(size == 1 for size in shape))
-            case ir.ItemValue(ir.NodeAttr(ir.OWN, node, "shape")), "==", 0 if joins_only:
-                said = Said(empty=True)
-            case _:
-                continue
+        compared = against_constant(condition)
+        if compared is None or compared[1] != "==":
+            continue
+        field, said = _said_by_equality(compared[0], compared[2])
+        if field is None or field.place != ir.OWN or said.empty and not joins_only:
+            continue
+        node = field.node
         before = found.get(node, Said())
         found[node] = Said(
             said.rank if before.rank is None else before.rank,
             node in leaves and (before.single or said.single), before.empty or said.empty,
         )
     return found
+
+
+def _said_by_equality(value: ir.Value, constant: object) -> tuple[ir.NodeAttr | None, Said]:
+    """The shape or rank of which a value that equals a constant is a part, and what is known of it then."""
+    if is_field(value.numel_of, "shape") and constant == 1:
+        return value.numel_of, Said(single=True)
+    if is_field(value, "ndim") and isinstance(constant, int):
+        return value, Said(rank=constant)
+    if is_field(value, "shape") and isinstance(constant, tuple):
+        return value, Said(rank=len(constant), single=all(size == 1 for size in constant))
+    if isinstance(value, ir.ItemValue) and is_field(value.base, "shape") and constant == 0:
+        return value.base, Said(empty=True)
+    return None, Said()
 
 
 def _nodes(rule: ir.CheckedRule, condition: ir.Value) -> set[int]:
