@@ -418,7 +418,8 @@ def test_operands_have_the_type_of_those_beside_them(rule: str) -> None:
 def test_literal_numbers_have_more_dimensions_than_inputs() -> None:
     rule = "dialect onnx; rule r(x): Mul(x, 0.25) => Div(x, 4);"
     verdict = verify_now(api.parse_rules(rule).own["r"], Settings(seconds=30))
-    assert verdict.verdict == "refuted" and "a literal number matches a constant of any rank" in verdict.reason
+    assert verdict.verdict == "refuted"
+    assert "a literal number matches a constant of any rank" in verdict.reason
 
 
 def test_conditions_on_products_of_floats_are_met() -> None:
