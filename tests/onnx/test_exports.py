@@ -24,7 +24,7 @@ LEFT = {
     "gpt2.ts17.static.eager.nomask.f32": (18, {"attention": 2, "norm": 5, "activation": 2}),
     "torchenc.ts17.static.eager": (22, {"attention": 2, "norm": 4, "activation": 2}),
     "torchenc.dy18.dynamic.sdpa.f32": (14, {"attention": 2, "norm": 4, "activation": 2}),
-    "torchmha.dy18.dynamic.mask.f32": (26, {"attention": 1, "norm": 1}),
+    "torchmha.dy18.dynamic.mask.f32": (29, {"norm": 1}),
     "gptneo.ts17.static.eager": (24, {"attention": 2, "norm": 5, "activation": 2}),
     "roformer.ts17.static.eager": (30, {"attention": 2, "norm": 5, "activation": 2, "rotary": 4}),
     "squeezebert.ts17.static.eager": (54, {"attention": 2, "norm": 5, "activation": 2}),
