@@ -8,7 +8,7 @@ from random import Random
 
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import in_class
+from gslang.dialect.dtypes import in_class, is_float
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
 
@@ -85,10 +85,15 @@ def operand_type(operator: str, k: int, wanted: str) -> str:
 
 
 def taken_type(dialect: Dialect, operator: str, k: int, wanted: str) -> str:
-    """`wanted` where an operator takes it as operand `k`, else the plainest type that it takes there."""
-    if dialect.name == "onnx":
-        wanted = operand_type(operator, k, wanted)
-    return declared_type(dialect.operators[operator], k, wanted)
+    """`wanted` where an operator takes it as operand `k`, else the plainest type that it takes there.
+
+    Operators of com.microsoft say of some operands only that they are floats: one beside integers fits none.
+    """
+    if dialect.name != "onnx":
+        return declared_type(dialect.operators[operator], k, wanted)
+    known = operand_type(operator, k, wanted)
+    taken = declared_type(dialect.operators[operator], k, known)
+    return known if is_float(taken) else taken
 
 
 def declared_type(signature: Signature, k: int, wanted: str) -> str:
