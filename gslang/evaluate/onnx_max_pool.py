@@ -11,8 +11,12 @@ from gslang.base.arrays import Array
 
 
 def max_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Array, Array]:
-    """The largest element of each window, and its place in the flat input."""
+    """The largest element of each window, and its place in the flat input. Raises `ValueError` for tensors
+    without axes to move windows along.
+    """
     x = operands[0]
+    if x.ndim < 3 or len(attrs["kernel_shape"]) != x.ndim - 2:
+        raise ValueError(f"no windows move over an input of {x.ndim} axes")
     sizes = x.shape[2:]
     places = [_places(size, k, attrs) for k, size in enumerate(sizes)]
     windows, flat, inside = x, np.zeros((), np.int64), np.ones((), bool)
