@@ -58,7 +58,11 @@ def _check_factors(operator: str, shapes: Sequence[Shape | None]) -> None:
 
 
 def _check_scale(operator: str, shapes: Sequence[Shape | None]) -> None:
-    """A scale is one number, one for each index of an axis, or one for each block of the data."""
-    data, scale = shapes[:2]
+    """A scale is one number, one for each index of an axis, or one for each block of the data; a zero point
+    has the shape of its scale.
+    """
+    data, scale, point = (*shapes[:3], None)[:3]
     if data is not None and scale is not None and len(scale) not in (0, 1, len(data)):
         raise Misfit(f"the scale of `{operator}` has other axes than the data")
+    if scale is not None and point is not None and point != scale and {scale, point} != {(), (1,)}:
+        raise Misfit(f"the zero point of `{operator}` has another shape than its scale")

@@ -21,8 +21,10 @@ from gslang.graph.inference import infer_node
 from gslang.verify.decisions import ties
 from gslang.verify.inputs import Inputs
 from gslang.verify.instances import Search, instances, match_in, towards, wished
+from gslang.verify.leaves import Misfit
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
+from gslang.verify.operand_misfits import check_operands
 from gslang.verify.operand_types import declared_type, operand_type, rare_types
 from gslang.verify.samplers import Only, sample
 from gslang.verify.verdict import Settings, verify_now
@@ -442,3 +444,10 @@ def test_queries_have_more_heads_than_keys_in_some_instances() -> None:
         shapes = [getattr(graph.types[o], "shape", None) or () for o in graph.operands[call][:2]]
         heads.add(shapes[0][1:2] > shapes[1][1:2])
     assert heads == {True, False}
+
+
+def test_zero_points_have_the_shape_of_their_scale() -> None:
+    data, scale = TensorType((2, 3), "float32"), TensorType((), "float32")
+    check_operands("QuantizeLinear", [data, scale, TensorType((1,), "uint8")], {})
+    with pytest.raises(Misfit, match="another shape than its scale"):
+        check_operands("QuantizeLinear", [data, scale, TensorType((1, 1), "uint8")], {})
