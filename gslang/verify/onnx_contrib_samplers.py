@@ -121,9 +121,11 @@ def _packed_attention(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Heads, or rows of them, turned by rows of tables: one for each place, or that of the first place."""
     tables = next((s for s in known[2:4] if s and len(s) == 2), None)
-    half = tables[1] if tables else rng.choice((1, 2))
-    heads, length, partly = given.get("num_heads") or 2, rng.choice((2, 3)), rng.choice((0, half * 2))
-    partly = given.get("rotary_embedding_dim", partly)
+    heads, length = given.get("num_heads") or 2, rng.choice((2, 3))
+    own = known[0][-1] // (heads if len(known[0]) == 3 else 1) if known[0] else 4
+    half = tables[1] if tables else rng.randint(1, max(own // 2, 1))
+    whole = not known[0] or own == half * 2
+    partly = given.get("rotary_embedding_dim", rng.choice((0, half * 2)) if whole else half * 2)
     size = half * 2 + (rng.choice((0, 1)) if partly else 0)
     batch = rng.choice((1, 2))
     x = known[0] or rng.choice(((batch, heads, length, size), (batch, length, heads * size)))

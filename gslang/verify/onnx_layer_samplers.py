@@ -214,7 +214,8 @@ def rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Heads, or rows of them, turned by angles for each place; positions number the rows of tables that all
     batches share."""
     told = next((s for s in known[1:3] if s), None)
-    partly = given.get("rotary_embedding_dim", rng.choice((0, 0, 2, 4)))
+    most = known[0][-1] if known[0] else 4
+    partly = given.get("rotary_embedding_dim", rng.choice((0, 0, *(n for n in (2, 4) if n <= most))))
     half = told[-1] if told else partly // 2 if partly else rng.choice((1, 2, 4))
     heads = given.get("num_heads") or rng.choice((1, 2, 3))
     batch, length, size = rng.choice((1, 2)), rng.choice((2, 5)), half * 2 + (2 if partly else 0)

@@ -36,6 +36,8 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
         _check_factors(operator, shapes)
     if operator in ("QuantizeLinear", "DequantizeLinear"):
         _check_scale(operator, shapes)
+    if operator in ("RotaryEmbedding", "com.microsoft.RotaryEmbedding"):
+        _check_turned(operator, shapes[0], attrs)
 
 
 def _check_bias(operator: str, shapes: Sequence[Shape | None], attrs: Attrs) -> None:
@@ -66,3 +68,11 @@ def _check_scale(operator: str, shapes: Sequence[Shape | None]) -> None:
         raise Misfit(f"the scale of `{operator}` has other axes than the data")
     if scale is not None and point is not None and point != scale and {scale, point} != {(), (1,)}:
         raise Misfit(f"the zero point of `{operator}` has another shape than its scale")
+
+
+def _check_turned(operator: str, data: Shape | None, attrs: Attrs) -> None:
+    """No more numbers of a head are turned than it has."""
+    heads = attrs.get("num_heads", 0) if data is not None and len(data) == 3 else 1
+    turned = attrs.get("rotary_embedding_dim", 0)
+    if data and heads and turned * heads > data[-1]:
+        raise Misfit(f"`{operator}` turns {turned} numbers of heads that have fewer")

@@ -451,3 +451,14 @@ def test_zero_points_have_the_shape_of_their_scale() -> None:
     check_operands("QuantizeLinear", [data, scale, TensorType((1,), "uint8")], {})
     with pytest.raises(Misfit, match="another shape than its scale"):
         check_operands("QuantizeLinear", [data, scale, TensorType((1, 1), "uint8")], {})
+
+
+def test_no_more_numbers_are_turned_than_a_head_has() -> None:
+    data = TensorType((2, 3, 4, 6), "float32")
+    check_operands("RotaryEmbedding", [data], {"rotary_embedding_dim": 6})
+    with pytest.raises(Misfit, match="heads that have fewer"):
+        check_operands("RotaryEmbedding", [data], {"rotary_embedding_dim": 8})
+    rows = TensorType((2, 4, 18), "float32")
+    check_operands("RotaryEmbedding", [rows], {"rotary_embedding_dim": 6, "num_heads": 3})
+    with pytest.raises(Misfit):
+        check_operands("RotaryEmbedding", [rows], {"rotary_embedding_dim": 8, "num_heads": 3})

@@ -61,4 +61,4 @@ def test_own_tests_alone_are_not_exact(target: str, expected: str) -> None:
     verdict = judged(LONELY.replace("TARGET", target))
     assert verdict.verdict == expected
     if expected == "tested":
-        assert verdict.reason.startswith("on its own tests alone") and verdict.instances == 1
+        assert verdict.reason.startswith("only on its own tests") and verdict.instances == 1
