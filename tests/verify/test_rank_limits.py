@@ -10,7 +10,8 @@ from gslang.verify.instances import Search, drawn, starts_of
 from gslang.verify.prove.prove import prove
 from gslang.verify.prove.rank_limits import _SAME_RANK, _rank_comes_from, rank_limits
 
-DRAWN = 3  # instances of each rule
+DRAWN = 2  # instances of each rule
+ENOUGH = 6  # calls of each operator
 
 
 def limits_of(text: str) -> dict[str, int]:
@@ -64,7 +65,7 @@ def test_instances_are_within_limits(package: str) -> None:
                     if slot >= 0 and isinstance(type_ := graph.types[slot], TensorType):
                         assert type_.shape is not None and len(type_.shape) <= limit, (rule.name, node)
                         looked_at += 1
-    assert looked_at > 20
+    assert looked_at > 5
 
 
 def test_a_proof_looks_at_each_rank_within_limits() -> None:
@@ -97,7 +98,7 @@ def test_operators_keep_the_ranks_of_operands(operator: str, text: str) -> None:
     compared = _rank_comes_from(rule, call) or ()
     looked_at = 0
     for k in range(40 if compared else 0):
-        if (found := drawn(rule, Search(), 3, k)) is None:
+        if looked_at == ENOUGH or (found := drawn(rule, Search(), 3, k)) is None:
             continue
         graph = found.before
         node = next(n for n in graph.nodes() if graph.op[n] == operator)
