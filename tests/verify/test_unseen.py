@@ -31,7 +31,7 @@ SOME = [
     "max_pad100", "g_sm_two", "m_softmax6", "k_max_slice10", "r_ones_relu", "a_count_min", "l_sum_u32",
     "s2d_twice_nhwc", "onehot_clip", "perm_in_order", "split4k", "conv_nhwc_g", "cat_relu",
     "e_q_relu_dtype", "f_i8_add", "f_tanh_clip", "w_le_lt", "w_mul_div", "m_off33", "m_count", "q_rev_sum",
-    "g_mean_each", "g_split_parts", "h_each_min2", "e_max_i64", "v_longer_factor", "pool_dims", "conv_one",
+    "g_mean_each", "g_split_parts", "h_each_min2", "e_max_i64", "pool_dims", "conv_one",
     "tr_sum", "perm_same", "gather_abs", "loop_inv", "loop_scan_len", "cast_half_bool", "cast_f64_f32_less",
     "conv_group3", "upsample_twice", "sum_unsorted", "batch_three", "stack_end", "log_product", "max_of_next",
     "cast_through_double", "round_cast", "cast_int8_back", "dropout_any", "rank_seven", "op_of_input",
