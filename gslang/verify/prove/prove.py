@@ -47,7 +47,7 @@ from gslang.verify.recheck.check import statement
 RANKS = (2, 3, 4, 6)
 STEPS = 75_000  # about five seconds
 _GROWTH = 4  # a round mostly takes so many times the steps of the round before
-_GROWTH_TO_THE_LAST = 2  # the last rank that inputs may have: it is worth while to try
+_GROWTH_TO_THE_LAST = 2  # up to the last rank that inputs may have: worth trying
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4  # times as much for all cases of the last round of a proof
 _MORE_RANKS = 15_500  # steps of the rounds that only say the same of larger ranks

@@ -165,7 +165,7 @@ def _equal(node: int, field: str, other: ir.NodeAttr) -> Iterator[_Relation]:
 
 
 def _surely(rule: ir.CheckedRule) -> frozenset[int]:
-    """The calls that are part of every match, with all their operands that are inputs or calls."""
+    """The calls that are part of every match: those that results lead to through calls alone."""
     found: set[int] = set()
     waiting = list(rule.outputs)
     while waiting:
