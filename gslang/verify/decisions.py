@@ -146,7 +146,8 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
     """The outcomes of the decisions that a complete match, and building the target there, took."""
     look = _Look(rule, scope)
     places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
-    before = scope.current
+    before, memo = scope.current, scope.memo
+    scope.memo = {}  # the match is complete: nothing changes meanwhile
     for condition in rule.where:
         look.at(condition)
     for place in places:
@@ -164,6 +165,7 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
     scope.current = before
     for output in rule.target.outputs:
         look.at(output)
+    scope.memo = memo
     return look.found
 
 
@@ -174,6 +176,7 @@ class _Look:
         self.rule, self.scope = rule, scope
         self.found: Seen = set()
         self.done: _Done = set()
+        self.lets: _Done = set()  # those that were looked at: they are the same in all rounds
         self.deciding, self.ties = _deciding(rule), ties(rule)
         self.rounds = _MOST_ROUNDS
 
@@ -202,8 +205,10 @@ class _Look:
                     self.at(part.source)
                     self.at_rounds(part)
                 case ir.Let(place, number):
-                    below = [rule.lets[number]]
                     scope.current = scope.instance(place)
+                    let = number, id(scope.current)
+                    below = [] if let in self.lets else [rule.lets[number]]
+                    self.lets.add(let)
                 case _:
                     below = _below(part)
             for each in below:
