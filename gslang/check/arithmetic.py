@@ -29,11 +29,11 @@ def add(a: Any, b: Any) -> Any:
     """`a + b`; sequences are measured before."""
     if type(a) in (tuple, str) and type(a) is type(b) and len(a) + len(b) > MOST_ITEMS:
         raise too_long()
-    return bounded(_applied(operator.add, a, b))
+    return bounded(applied(operator.add, a, b))
 
 
 def subtract(a: object, b: object) -> object:
-    return _applied(operator.sub, a, b)
+    return applied(operator.sub, a, b)
 
 
 def multiply(a: Any, b: Any) -> object:
@@ -46,11 +46,11 @@ def multiply(a: Any, b: Any) -> object:
             and len(sequence) * count > MOST_ITEMS
         ):
             raise too_long()
-    return bounded(_applied(operator.mul, a, b))
+    return bounded(applied(operator.mul, a, b))
 
 
 def negative(a: object) -> object:
-    return -a if type(a) is int else _applied(lambda value, _: -value, a, a)
+    return -a if type(a) is int else applied(lambda value, _: -value, a, a)
 
 
 def _power(a: object, b: object) -> object:
@@ -63,13 +63,14 @@ def _power(a: object, b: object) -> object:
         )
     if isinstance(a, int) and isinstance(b, int) and b > 0:
         power_worked(abs(a).bit_length() * b)
-    result = _applied(operator.pow, a, b)
+    result = applied(operator.pow, a, b)
     if isinstance(result, complex):
         raise UnknownValue("not a real number")
     return bounded(result)
 
 
-def _applied(operate: Callable[[Any, Any], Any], a: object, b: object) -> object:
+def applied(operate: Callable[[Any, Any], Any], a: object, b: object) -> Any:
+    """`operate(a, b)`, without a warning from NumPy where a narrow type does not hold the result."""
     if type(a) is int and type(b) is int or not (hasattr(a, "dtype") or hasattr(b, "dtype")):
         return operate(a, b)
     import numpy
@@ -82,8 +83,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "+": add,
     "-": subtract,
     "*": multiply,
-    "/": lambda a, b: _applied(operator.truediv, a, b),
-    "//": lambda a, b: _applied(operator.floordiv, a, b),
-    "%": lambda a, b: _applied(operator.mod, a, b),
+    "/": lambda a, b: applied(operator.truediv, a, b),
+    "//": lambda a, b: applied(operator.floordiv, a, b),
+    "%": lambda a, b: applied(operator.mod, a, b),
     "**": _power,
 }

@@ -7,10 +7,12 @@ of range, a division by zero, layouts that do not fit), counts as "does not hold
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 from gslang.check.arithmetic import FAILURES as FAILURES
+from gslang.check.arithmetic import applied
 from gslang.check.limits import measured
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
@@ -146,7 +148,7 @@ def equal(a: Any, b: Any) -> bool:
             return False
         raise UnknownValue(f"whether `{a}` is `{b}` is not known")
     if isinstance(a, float) or isinstance(b, float):
-        if a == b:
+        if applied(operator.eq, a, b):
             return True
         if isinstance(a, (int, float)) and isinstance(b, (int, float)):
             return round_float32(float(a)) == round_float32(float(b))

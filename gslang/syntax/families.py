@@ -79,13 +79,21 @@ def _items(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
     return row.items if isinstance(row, n.TupleExpr) and len(row.items) == count else None
 
 
+def _holds_rows(row: n.Expr, table: n.Table) -> bool:
+    """True if what stands where a row should is a tuple of rows."""
+    return isinstance(row, n.TupleExpr) and bool(row.items) and all(
+        isinstance(item, n.TupleExpr) and _items(item, len(table.names)) is not None for item in row.items
+    )
+
+
 def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
     wanted = ", ".join(name.id for name in table.names)
     for row in table.rows:
         if _items(row, len(table.names)) is None:
             yield Diagnostic(
                 "E0210", f"a row needs an item for each of {wanted}", Label(row.span),
-                help=f"write `({wanted})` with their values",
+                help="the rows of a table have no brackets around them" if _holds_rows(row, table)
+                else f"write `({wanted})` with their values",
             )
     names = {name.id: name for name in table.names}
     if len(names) < len(table.names):

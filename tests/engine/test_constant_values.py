@@ -65,3 +65,13 @@ def test_each_value_is_judged() -> None:
     )
     assert verify_now(rule_of(text.format("1 | 2")), Settings(seconds=5)).verdict == "refuted"
     assert verify_now(rule_of(text.format("1 | -1")), Settings(seconds=5)).verdict == "proved"
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    "condition", ["c.value == 1e10", "c.value + 1e10 == 3.0", "c.value > 1e10", "c.value * 1e10 < 3"]
+)
+def test_a_number_beyond_a_narrow_type_gives_no_warning(condition: str) -> None:
+    rule = rule_of(f"rule r(x, c: const) {{ y = x * c; y where {condition} => negative(x) }}")
+    _, ((_, _, _, applications),) = both_ways(product_with(3.0, "float16"), [rule])
+    assert applications == 0
