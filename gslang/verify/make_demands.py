@@ -15,11 +15,9 @@ from gslang.engine.scope import UNBOUND
 from gslang.verify.demanded import ranks_below
 from gslang.verify.make_attributes import CallAttributes
 from gslang.verify.prove.operators import RANKS_OF_OPERANDS
-from gslang.verify.prove.same_rank import keeps_rank
+from gslang.verify.prove.same_rank import keeps_shape
 from gslang.verify.reads import operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
-
-_PADDING = frozenset({"nn.pad", "Pad"})  # keep ranks, but no sizes
 
 
 class Demands(CallAttributes):
@@ -68,8 +66,8 @@ class Demands(CallAttributes):
         calls = 0
         while isinstance(pattern, int) and isinstance(call := self.rule.nodes[pattern], ir.CallNode):
             if (
-                self.bound(pattern) != UNBOUND or len(call.operators) != 1 or call.operators[0] in _PADDING
-                or not keeps_rank(self.rule.dialect, call.operators[0])
+                self.bound(pattern) != UNBOUND or len(call.operators) != 1
+                or not keeps_shape(self.rule.dialect, call.operators[0])
             ):
                 return None
             pattern, calls = call.operands[0] if call.operands else None, calls + 1

@@ -16,15 +16,6 @@ from gslang.verify.prove.same_rank import keeps_rank, users_in
 
 _OPEN = 1 << 20  # no limit
 _ABSENT = -1  # the limit of an input that is not there
-_SAME_RANK = frozenset({
-    "Softmax", "LogSoftmax", "Hardmax", "LayerNormalization", "RMSNormalization", "Transpose", "Slice",
-    "Tile", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Conv", "ConvTranspose",
-    "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "CumSum", "Trilu",
-    "SimplifiedLayerNormalization", "transpose", "nn.softmax", "nn.log_softmax", "reverse",
-    "strided_slice", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.max_pool2d", "nn.avg_pool2d",
-    "nn.layer_norm", "nn.bias_add",
-})
-"""Of these the first operand and the (first) result have one rank."""
 _TO_FIRST = frozenset({
     "LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization", "PRelu", "nn.prelu",
 })
@@ -215,7 +206,7 @@ def _rank_comes_from(rule: ir.CheckedRule, node: ir.Pattern) -> list[int] | None
         return None
     operands = [o for o in node.operands if isinstance(o, int)]
     dialect = rule.dialect
-    if all(o in _SAME_RANK or keeps_rank(dialect, o) for o in node.operators):
+    if all(keeps_rank(dialect, o) for o in node.operators):
         return operands[:1] if node.operands[0] is not None else None
     if len(operands) == len(node.operands) and all(
         o in ("MatMul", "Concat") or is_elementwise(dialect.operators[o]) for o in node.operators

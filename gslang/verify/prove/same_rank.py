@@ -13,13 +13,29 @@ from gslang.dialect.dialect import Dialect
 REDUCTIONS = frozenset({"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceL2", "ReduceSumSquare"})
 """Of these the second operand names axes."""
 
-_KEEP_RANK = frozenset({"nn.pad", "cast", "Pad", "Cast", "QuantizeLinear", "DequantizeLinear"})
+_KEEP_SHAPE = frozenset({"cast", "Cast", "QuantizeLinear", "DequantizeLinear"})
+_KEEP_RANK = frozenset({
+    "Softmax", "LogSoftmax", "Hardmax", "LayerNormalization", "RMSNormalization", "Transpose", "Slice", "Pad",
+    "Tile", "BatchNormalization", "InstanceNormalization", "GroupNormalization", "Conv", "ConvTranspose",
+    "MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "CumSum", "Trilu",
+    "SimplifiedLayerNormalization", "transpose", "nn.softmax", "nn.log_softmax", "reverse", "nn.pad",
+    "strided_slice", "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.max_pool2d", "nn.avg_pool2d",
+    "nn.layer_norm", "nn.bias_add",
+})
 
 
 def keeps_rank(dialect: Dialect, operator: str) -> bool:
-    """True if the result of an operator has the rank of its first operand."""
+    """True if the (first) result of an operator has the rank of its first operand."""
+    of_dialect = not dialect.operators[operator].departs
+    return of_dialect and operator in _KEEP_RANK or keeps_shape(dialect, operator)
+
+
+def keeps_shape(dialect: Dialect, operator: str) -> bool:
+    """True if the result of an operator has the shape of its first operand, and no other operand has axes of
+    its own.
+    """
     signature = dialect.operators[operator]
-    return operator in _KEEP_RANK or (
+    return operator in _KEEP_SHAPE and not signature.departs or (
         "elementwise" in signature.traits and len(signature.operands) == 1
         and not signature.operands[0].variadic
     )
