@@ -25,6 +25,7 @@ from gslang.dialect.onnx.schemas import opset_of_name, split_name
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+from gslang.evaluate.onnx_call_checks import check_call
 from gslang.evaluate.onnx_corrections import corrected
 from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_loops import loop_operators
@@ -65,26 +66,15 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
-        if graph.op[node] == "Gemm" and len(operands) > 2 and operands[2] is not None:
-            _check_addend(graph, node, operands)
-        if graph.op[node] in ("Conv", "ConvTranspose") and len(operands) > 2 and operands[2] is not None:
-            _check_bias(graph, node, operands)
-        if graph.op[node] in _WINDOWED:
-            _check_window(graph, node, operands)
+        check_call(graph, node, operands)
         if (own := corrected(graph.op[node], operands, graph.attrs[node])) is not None:
             value = own(operands, graph.attrs[node])
             return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]
         if graph.op[node] == "Shape":
             return _shape(operands[0], **graph.attrs[node])
-        if graph.op[node] == "Split" and len(operands) > 1 and operands[1] is not None:
-            _check_parts(graph, node, operands)
-        if graph.op[node] == "Reshape":
-            _check_sizes(graph, node, operands)
         value = kernel_value(graph.op[node], operands, graph.attrs[node])
         if value is not None:
             return value
-        if graph.op[node] == "Attention":
-            _check_batches(graph, node, operands)
         refuse_call(graph.op[node], graph.attrs[node])
         names, several, evaluator, feeds = _prepared(graph, node, operands)
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
@@ -125,114 +115,7 @@ def _shape(x: Any, start: int | None = 0, end: int | None = None) -> Any:
     return numpy.array(numpy.shape(x)[first:last], "int64")
 
 
-def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` where the parts of a split are not the whole, which the reference does not
-    mind.
-    """
-    axis = graph.attrs[node].get("axis", 0)
-    if sum(operands[1].tolist()) != operands[0].shape[axis]:
-        raise EvaluationError(
-            f"`Split` of {graph.label(node)} cannot be computed: its parts are not {operands[0].shape[axis]} "
-            "elements altogether"
-        )
-
-
 # before operator set 13, which the reference does not know
-def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for an attention across batches, and for other numbers of keys than of values,
-    which the reference broadcasts.
-    """
-    if len({operand.shape[:1] for operand in operands[:3]}) > 1:
-        raise EvaluationError(
-            f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
-        )
-    keys, values = (operand.shape[-2:-1] for operand in operands[1:3])
-    if keys != values:
-        raise EvaluationError(
-            f"`Attention` of {graph.label(node)} cannot be computed: keys and values are not broadcast"
-        )
-
-
-def _check_bias(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for a bias of other channels than the result has, which NumPy broadcasts."""
-    weight, op = operands[1], graph.op[node]
-    channels = weight.shape[0] if op == "Conv" else weight.shape[1] * graph.attrs[node].get("group", 1)
-    if operands[2].shape != (channels,):
-        raise EvaluationError(
-            f"`{op}` of {graph.label(node)} cannot be computed: a bias of {list(operands[2].shape)} does not "
-            f"broadcast to {channels} channels"
-        )
-
-
-def _check_addend(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for a sum of other dimensions than the product, which the reference leaves out
-    where its factor is 0.
-    """
-    rows, columns = graph.attrs[node].get("transA", 0), 1 - graph.attrs[node].get("transB", 0)
-    shape, added = (operands[0].shape[rows], operands[1].shape[columns]), operands[2].shape
-    if len(added) > 2 or any(n not in (1, m) for n, m in zip(reversed(added), reversed(shape))):
-        raise EvaluationError(
-            f"`Gemm` of {graph.label(node)} cannot be computed: "
-            f"{list(added)} does not broadcast to {list(shape)}"
-        )
-
-
-def _check_sizes(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for dimensions below -1, each of which NumPy takes for the one that is left."""
-    if len(operands) > 1 and operands[1] is not None and (operands[1] < -1).any():
-        raise EvaluationError(
-            f"`Reshape` of {graph.label(node)} cannot be computed: a dimension is {operands[1].min()}"
-        )
-
-
-_WINDOWED: Final = ("Conv", "AveragePool", "MaxPool", "LpPool")
-
-
-def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` where a window is larger than what it moves over: by division that rounds to
-    zero, the reference counts one place there; and where one of a pool may lie in the padding as a whole,
-    which onnxruntime refuses and the reference gives no meaning.
-    """
-    x, attrs = operands[0], graph.attrs[node]
-    window = operands[1].shape[2:] if graph.op[node] == "Conv" else attrs.get("kernel_shape", ())
-    if attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
-        if graph.op[node] != "Conv" and _is_beside(x.shape[2:], attrs):
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                "one of its windows lies entirely in the padding"
-            )
-        return
-    rank = len(window)
-    pads = (attrs.get("pads") or (0,) * 2 * rank) if attrs.get("auto_pad") != "VALID" else (0,) * 2 * rank
-    for k, dilation in enumerate(attrs.get("dilations") or (1,) * rank):
-        if (window[k] - 1) * dilation >= x.shape[k + 2] + pads[k] + pads[k + rank]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                "its window exceeds the padded input"
-            )
-        if graph.op[node] != "Conv" and max(pads[k], pads[k + rank]) >= window[k]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its padding of axis {k + 2} "
-                f"is not smaller than its window, {window[k]}"
-            )
-
-
-def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
-    """True if along some axis a window of a pool whose padding keeps sizes has no place inside. Such a window
-    is dilated; onnxruntime pads otherwise then, fails, or gives the lowest number.
-    """
-    rank = len(sizes)
-    strides, dilations = attrs.get("strides") or (1,) * rank, attrs.get("dilations") or (1,) * rank
-    for size, window, stride, dilation in zip(sizes, attrs.get("kernel_shape", ()), strides, dilations):
-        count = -(-size // stride)
-        added = max((count - 1) * stride + (window - 1) * dilation + 1 - size, 0)
-        before = (added + (attrs["auto_pad"] == "SAME_LOWER")) // 2
-        starts = range(-before, count * stride - before, stride)
-        if any(all(not 0 <= k + dilation * j < size for j in range(window)) for k in starts):
-            return True
-    return False
-
-
 _ON_A_MATRIX: Final = ("Softmax", "LogSoftmax", "Hardmax")
 
 
