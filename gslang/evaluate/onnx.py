@@ -23,10 +23,10 @@ from gslang.dialect.onnx.infer import fitting_dtype, operand_value
 from gslang.dialect.onnx.package_schemas import newest, schema_at
 from gslang.dialect.onnx.schemas import opset_of_name, split_name
 from gslang.dialect.onnx.versions import OPSETS, history
-from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.onnx_call_checks import check_call
-from gslang.evaluate.onnx_corrections import corrected
+from gslang.evaluate.onnx_corrections import corrected, is_narrow
 from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_loops import loop_operators
 from gslang.evaluate.onnx_refusals import (
@@ -44,6 +44,12 @@ if TYPE_CHECKING:
 # that one call may need: the reference makes an evaluator of each, which knows all those before it
 _MOST_FUNCTIONS: Final = 200
 
+# of half precision: squares and sums on the way are larger than the result
+_IN_FLOAT32: Final = frozenset({
+    "Det", "GlobalLpPool", "InstanceNormalization", "LRN", "LpNormalization", "LpPool",
+    "MeanVarianceNormalization", "ReduceL2", "ReduceLogSumExp",
+})
+
 
 def _contrib(operator: str) -> Callable[[list[Array | None], Attrs], object] | None:
     """The function of an operator that is not ONNX's own, or None."""
@@ -58,6 +64,9 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
     """The value of one call: an array, or a tuple for several results. Raises `EvaluationError`."""
     if is_opaque(graph.op[node]):
         raise NoEvaluatorError(graph, node)
+    if graph.op[node] in _IN_FLOAT32 and operands[0] is not None and is_narrow(operands[0]):
+        wide = [None if x is None else x.astype("float32") if is_narrow(x) else x for x in operands]
+        return evaluate_onnx_node(graph, node, wide).astype(operands[0].dtype)
     known = _contrib(graph.op[node])
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:
@@ -80,7 +89,7 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
         with warnings.catch_warnings():  # "Mean of empty slice": NumPy says on stderr what is meant here
             warnings.simplefilter("ignore", RuntimeWarning)
             results = evaluator.run(None, feeds)
-        results = [_held(result) for result in results]
+        results = [_held(result, type_) for result, type_ in zip(results, _types(graph, node, len(results)))]
     except EvaluationError:
         raise
     except NotImplementedError as error:  # of this evaluator, not of the operator
@@ -94,12 +103,23 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
     return tuple(results) if several else results[0]
 
 
-def _held(result: Any) -> Any:
-    """A result in the NumPy type that holds its elements; the reference has others for bfloat16 and int4."""
-    dtype = getattr(result, "dtype", None)
-    if dtype is None or dtype.name in PLAIN or not numpy_dtype_exists(dtype.name):
+def _types(graph: Graph, node: int, count: int) -> list[Type | None]:
+    """The types of so many results of a call, as far as they are known."""
+    type_ = graph.types[node]
+    found: list[Type | None] = [*type_.fields] if isinstance(type_, TupleType) else [type_]
+    return (found + [None] * count)[:count]
+
+
+def _held(result: Any, type_: Type | None) -> Any:
+    """A result in the NumPy type that holds its elements. The reference has others for bfloat16 and int4, and
+    sums whole numbers in 64 bits.
+    """
+    dtype, wanted = getattr(result, "dtype", None), type_.dtype if isinstance(type_, TensorType) else None
+    if dtype is None or not numpy_dtype_exists(dtype.name):
         return result
-    return result.astype(numpy_dtype(dtype.name))
+    if wanted in PLAIN and dtype.kind in "iu" and dtype.name != wanted:
+        return result.astype(wanted)
+    return result if dtype.name in PLAIN else result.astype(numpy_dtype(dtype.name))
 
 
 def _shape(x: Any, start: int | None = 0, end: int | None = None) -> Any:

@@ -8,7 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from gslang.base.open_types import Attrs
-from gslang.evaluate.onnx_max_pool import max_pool
+from gslang.evaluate.onnx_conv_transpose import conv_transpose
+from gslang.evaluate.onnx_kernels import kernel_value
+from gslang.evaluate.onnx_pools import global_lp_pool, global_max_pool, lp_pool, max_pool
 
 Operands = Sequence[Any]
 
@@ -22,10 +24,12 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
         return None
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
+    if operator == "LogSoftmax" and not operands[0].size:
+        return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
         return None
-    if operator == "RMSNormalization" and (
-        operands[0].dtype != "float16" or attrs.get("stash_type", 1) != 1 or not operands[0].ndim
+    if operator in ("LayerNormalization", "RMSNormalization") and (
+        not is_narrow(operands[0]) or attrs.get("stash_type", 1) != 1 or not operands[0].ndim
     ):
         return None
     if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
@@ -47,34 +51,114 @@ def _unique(operands: Operands, attrs: Attrs) -> object:
     return values, first.astype(np.int64), inverse.astype(np.int64), counts.astype(np.int64)
 
 
-def _global_lp_pool(operands: Operands, attrs: Attrs) -> object:
-    x, p = operands[0], attrs.get("p", 2)
-    return (np.abs(x) ** p).sum(axis=tuple(range(2, x.ndim)), keepdims=True) ** (1 / p)
+def is_narrow(x: Any) -> bool:
+    """True for an array of half precision."""
+    return getattr(x, "dtype", None) is not None and x.dtype.name in ("float16", "bfloat16")
 
 
 def _rms_normalization(operands: Operands, attrs: Attrs) -> object:
     """Of half precision, computed in float32 as `stash_type` says; the reference squares what overflows."""
     x, scale = operands[:2]
+    normed, _ = _normed(x.astype(np.float32), attrs)
+    return normed.astype(x.dtype) * scale
+
+
+def _layer_normalization(operands: Operands, attrs: Attrs) -> object:
+    """The same, of deviations from the mean."""
+    x, scale, bias = (*operands, None)[:3]
     wide = x.astype(np.float32)
-    axes = tuple(range(attrs.get("axis", -1) % x.ndim, x.ndim))
-    mean = (wide * wide).mean(axis=axes, keepdims=True)
-    return (wide / np.sqrt(mean + np.float32(attrs.get("epsilon", 1e-5)))).astype(x.dtype) * scale
+    mean = wide.mean(axis=_last_axes(x, attrs), keepdims=True)
+    normed, inverse = _normed(wide - mean, attrs)
+    result = normed.astype(x.dtype) * scale
+    return result if bias is None else result + bias, mean, inverse
+
+
+def _normed(x: Any, attrs: Attrs) -> tuple[Any, Any]:
+    """Numbers divided by the root of their mean square, and that root's inverse."""
+    square = (x * x).mean(axis=_last_axes(x, attrs), keepdims=True)
+    inverse = 1 / np.sqrt(square + np.float32(attrs.get("epsilon", 1e-5)))
+    return x * inverse, inverse
+
+
+def _last_axes(x: Any, attrs: Attrs) -> tuple[int, ...]:
+    return tuple(range(attrs.get("axis", -1) % x.ndim, x.ndim))
+
+
+def _log_softmax(operands: Operands, attrs: Attrs) -> object:
+    """Without a logarithm of what is rounded to 0, which the reference takes."""
+    x, axis = operands[0], attrs.get("axis", -1)
+    wide = x.astype(np.float32) if is_narrow(x) else x
+    shifted = wide - wide.max(axis=axis, keepdims=True)
+    return (shifted - np.log(np.exp(shifted).sum(axis=axis, keepdims=True))).astype(x.dtype)
+
+
+def _lp_normalization(operands: Operands, attrs: Attrs) -> object:
+    """Divided by the sum of absolute values, where the reference leaves signs, or by the root of squares."""
+    x, axis = operands[0], attrs.get("axis", -1)
+    size = np.abs(x) if attrs.get("p", 2) == 1 else x * x
+    norm = size.sum(axis=axis, keepdims=True)
+    if attrs.get("p", 2) != 1:
+        norm = np.sqrt(norm)
+    return np.where(norm == 0, np.zeros((), x.dtype), x / norm).astype(x.dtype)
+
+
+def _normalizer(operands: Operands, attrs: Attrs) -> object:
+    """Rows divided by their norm, in float32; the reference takes signs and the type along."""
+    x, norm = operands[0].astype(np.float32), attrs.get("norm", "MAX")
+    if norm == "MAX":
+        size = x.max(axis=-1, keepdims=True)
+    else:
+        size = np.linalg.norm(x, 1 if norm == "L1" else 2, axis=-1, keepdims=True)
+    return np.where(size == 0, x, x / size)
+
+
+def _lrn(operands: Operands, attrs: Attrs) -> object:
+    """Divided by a power of the squares of channels nearby; the reference counts batches for channels."""
+    x, size = operands[0], attrs["size"]
+    squares, before = x * x, (size - 1) // 2
+    nearby = [
+        squares[:, max(c - before, 0) : c + size - before].sum(axis=1) for c in range(x.shape[1])
+    ]
+    scale = attrs.get("bias", 1.0) + attrs.get("alpha", 1e-4) / size * np.stack(nearby, axis=1)
+    return (x / scale ** attrs.get("beta", 0.75)).astype(x.dtype)
+
+
+def _one_hot(operands: Operands, attrs: Attrs) -> object:
+    """Indices of floats are cut off after the point; the reference compares them as they are."""
+    indices, depth, (off, on) = operands[0].astype(np.int64), int(operands[1].reshape(-1)[0]), operands[2]
+    found = (indices[..., np.newaxis] % depth == np.arange(depth)) & (
+        (-depth <= indices) & (indices < depth)
+    )[..., np.newaxis]
+    axis = attrs.get("axis", -1)
+    return np.moveaxis(np.where(found, on, off), -1, axis)
+
+
+def _cast_like(operands: Operands, attrs: Attrs) -> object:
+    """To the type of the second operand; the reference does not know `round_mode`."""
+    return kernel_value("Cast", operands[:1], {**attrs, "to": operands[1].dtype.name})
 
 
 def _pad(operands: Operands, attrs: Attrs) -> object:
-    """With pads below 0, which cut elements off before anything is added; the reference refuses them."""
+    """With pads below 0, which cut elements off: what is copied to the ends is what is left; the reference
+    refuses them.
+    """
     x, pads = operands[0], [int(p) for p in np.asarray(operands[1]).reshape(-1)]
     axes = operands[3] if len(operands) > 3 and operands[3] is not None else range(x.ndim)
-    widths = [(0, 0)] * x.ndim
+    before, behind = [0] * x.ndim, [0] * x.ndim
     for k, axis in enumerate(axes):
-        before, behind = pads[k], pads[k + len(pads) // 2]
-        x = x.take(range(max(-before, 0), x.shape[axis] - max(-behind, 0)), int(axis))
-        widths[int(axis)] = max(before, 0), max(behind, 0)
+        before[int(axis)], behind[int(axis)] = pads[k], pads[k + len(pads) // 2]
+    widths = [(max(p, 0), max(q, 0)) for p, q in zip(before, behind)]
     mode: Any = attrs.get("mode", "constant")
     if mode != "constant":
-        return np.pad(x, widths, mode=mode)
+        return np.pad(_cut(x, before, behind), widths, mode=mode)
     value = operands[2] if len(operands) > 2 and operands[2] is not None else 0
-    return np.pad(x, widths, constant_values=np.asarray(value, x.dtype).reshape(()))
+    fill = np.asarray(value, x.dtype).reshape(())
+    return _cut(np.pad(x, widths, constant_values=fill), before, behind)
+
+
+def _cut(x: Any, before: Sequence[int], behind: Sequence[int]) -> Any:
+    """Without as many elements at each end of each axis as the pads below 0 say."""
+    return x[tuple(slice(max(-p, 0), n - max(-q, 0)) for n, p, q in zip(x.shape, before, behind))]
 
 
 def _mean(operands: Operands, attrs: Attrs) -> object:
@@ -207,11 +291,21 @@ def _coded(value: Any, scale: Any, zero: Any) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
+    "ai.onnx.ml.Normalizer": _normalizer,
+    "CastLike": _cast_like,
+    "ConvTranspose": conv_transpose,
     "Unique": _unique,
     "GatherElements": _gather_elements,
     "Gemm": _gemm,
-    "GlobalLpPool": _global_lp_pool,
+    "GlobalLpPool": global_lp_pool,
+    "GlobalMaxPool": global_max_pool,
+    "LayerNormalization": _layer_normalization,
+    "LogSoftmax": _log_softmax,
+    "LpNormalization": _lp_normalization,
+    "LpPool": lp_pool,
+    "LRN": _lrn,
     "MaxPool": max_pool,
+    "OneHot": _one_hot,
     "Pad": _pad,
     "Pow": _power,
     "QLinearConv": _qlinear_conv,

@@ -82,7 +82,8 @@ def calls_of(package: str) -> list[tuple[str, str]]:
     dialect = next(iter(api.load(package).own.values())).dialect
     found = []
     for name, signature in dialect.operators.items():
-        if keeps_rank(dialect, name) or "elementwise" in signature.traits and not signature.operands[0].variadic:
+        plain = "elementwise" in signature.traits and not signature.operands[0].variadic
+        if plain or keeps_rank(dialect, name):
             places = [k for k, operand in enumerate(signature.operands) if not operand.optional]
             inputs = ", ".join(f"x{k}" for k in places)
             result = "" if signature.results == "tensor" else ".0"

@@ -1,4 +1,6 @@
-"""`MaxPool` of ONNX: its reference implementation overlooks padding where all strides are 1."""
+"""Pools of ONNX whose reference implementations are wrong: `MaxPool` overlooks padding where all strides are
+1, `LpPool` counts windows otherwise in `ceil_mode`, `GlobalMaxPool` takes axes away.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +17,45 @@ def max_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Array, 
     without axes to move windows along.
     """
     x = operands[0]
+    windows, within, inside = _windows(x, attrs)
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    windows = np.where(inside, windows, np.asarray(lowest, x.dtype))
+    chosen = windows.argmax(axis=-1)[..., np.newaxis]
+    sizes = x.shape[2:]
+    images = np.arange(x.shape[0] * x.shape[1], dtype=np.int64) * int(np.prod(sizes))
+    indices = np.take_along_axis(np.broadcast_to(within, windows.shape), chosen, -1)[..., 0]
+    return (
+        np.take_along_axis(windows, chosen, -1)[..., 0],
+        indices + images.reshape(x.shape[:2] + (1,) * len(sizes)),
+    )
+
+
+def lp_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Array:
+    """The p-norm of each window. Raises `ValueError` like `max_pool`."""
+    windows, _, inside = _windows(operands[0], attrs)
+    return _norm(np.where(inside, windows, np.zeros((), windows.dtype)), attrs, (-1,))[..., 0]
+
+
+def global_lp_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Array:
+    """The p-norm of all elements of a channel."""
+    return _norm(operands[0], attrs, tuple(range(2, operands[0].ndim)))
+
+
+def global_max_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Array:
+    """The largest element of each channel."""
+    x: Array = operands[0]
+    return x.max(axis=tuple(range(2, x.ndim)), keepdims=True)  # type: ignore[no-any-return]
+
+
+def _norm(x: Array, attrs: Mapping[str, Any], axes: tuple[int, ...]) -> Array:
+    p = attrs.get("p", 2)
+    return ((np.abs(x) ** p).sum(axis=axes, keepdims=True) ** (1 / p)).astype(x.dtype)  # type: ignore[no-any-return]
+
+
+def _windows(x: Any, attrs: Mapping[str, Any]) -> tuple[Array, Array, Array]:
+    """The elements of each window along a last axis, where they stand in an image, and which of them are
+    inside.
+    """
     if x.ndim < 3 or len(attrs["kernel_shape"]) != x.ndim - 2:
         raise ValueError(f"no windows move over an input of {x.ndim} axes")
     sizes = x.shape[2:]
@@ -25,15 +66,7 @@ def max_pool(operands: Sequence[Any], attrs: Mapping[str, Any]) -> tuple[Array, 
         windows = windows.take(at.clip(0, sizes[k] - 1), axis=2 + 2 * k)
         along = at.reshape(at.shape + (1, 1) * (len(sizes) - 1 - k))
         flat, inside = flat + along * step, inside & (0 <= along) & (along < sizes[k])
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    windows = _last(np.where(inside, windows, np.asarray(lowest, x.dtype)), 2, len(sizes))
-    chosen = windows.argmax(axis=-1)[..., np.newaxis]
-    images = np.arange(x.shape[0] * x.shape[1], dtype=np.int64) * int(np.prod(sizes))
-    within = np.broadcast_to(_last(flat, 0, len(sizes)), windows.shape)
-    indices = np.take_along_axis(within, chosen, -1)[..., 0] + images.reshape(
-        x.shape[:2] + (1,) * len(sizes)
-    )
-    return np.take_along_axis(windows, chosen, -1)[..., 0], indices
+    return _last(windows, 2, len(sizes)), _last(flat, 0, len(sizes)), _last(inside, 0, len(sizes))
 
 
 def _places(size: int, k: int, attrs: Mapping[str, Any]) -> Array:

@@ -1,0 +1,146 @@
+"""Calls of each ONNX operator, drawn from its declared domains, have the values that onnxruntime gives them.
+
+The reference implementation of the `onnx` package, on which the evaluator rests, is wrong for some operators;
+onnxruntime is another implementation. Calls that it refuses are not compared.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gslang
+import gslang.api as api
+from gslang.dialect.load import load_dialect
+from gslang.dialect.signature import Signature
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import evaluate
+from gslang.graph.graph import Graph
+from gslang.verify.instances import Search, drawn
+
+ort = pytest.importorskip("onnxruntime")
+
+NEWEST = 21  # the operator set that onnxruntime has all operators of
+RANDOM = ("Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike")
+CRASHING = ("com.microsoft.DynamicQuantizeMatMul",)  # onnxruntime itself, by operands that do not fit
+UNORDERED = ("TopK",)  # where `sorted` is 0
+FORBIDDEN = (
+    "ConvTranspose",  # windows that do not reach the size that `auto_pad` states
+    "Compress", "GatherND",  # what broadcasts against the standard
+    "AveragePool",  # `ceil_mode` beside `auto_pad`
+    "BlackmanWindow", "HammingWindow", "HannWindow",  # sizes that are no scalars
+    "MaxPool", "MeanVarianceNormalization", "RNN",  # axes that are not there
+    "RotaryEmbedding", "com.microsoft.RotaryEmbedding",  # heads of odd sizes
+    "com.microsoft.MatMulIntegerToFloat",  # scales of columns, where there are several matrices of them
+)
+"""Of these onnxruntime computes calls without a meaning, which the evaluator refuses or computes otherwise.
+"""
+RELATIVE = {"float16": 3e-2, "float32": 1e-3, "float64": 1e-6}
+
+
+def options() -> Any:
+    found = ort.SessionOptions()
+    found.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    found.log_severity_level = 4
+    found.intra_op_num_threads = 1
+    return found
+
+
+OPERATORS = [
+    (name, signature) for name, signature in load_dialect("onnx").operators.items()
+    if name not in RANDOM + CRASHING and signature.operands and not name.startswith("ai.onnx.")
+    and not any(spec.types[0].base == "graph" for spec in signature.attributes.values())
+]  # fmt: skip
+
+
+def calls_of(name: str, signature: Signature, count: int) -> list[Graph]:
+    """Graphs of one call each, with the required operands and with all of them."""
+    every = range(len(signature.operands))
+    needed = [k for k in every if not signature.operands[k].optional]
+    found = []
+    for places in (needed, list(every)) if len(needed) < len(every) else (needed,):
+        given = ", ".join(f"x{k}" if k in places else "none" for k in range(max(places, default=0) + 1))
+        inputs = ", ".join(f"x{k}" for k in places)
+        result = "" if signature.results == "tensor" else ".0"
+        if not places:
+            continue
+        rule = api.parse_rules(
+            f"dialect onnx;\nrule r({inputs}): {name}({given}){result} => x{places[0]};"
+        ).own["r"]
+        made = (drawn(rule, Search(), 11, k) for k in range(count))
+        found += [instance.before for instance in made if instance is not None]
+    return found
+
+
+def by_onnxruntime(graph: Graph, values: dict[str, Any]) -> list[Any] | None:
+    """The outputs, None where the call is refused."""
+    try:
+        model = gslang.to_onnx(graph)
+        for imported in model.opset_import:
+            if imported.domain == "":
+                imported.version = min(imported.version, NEWEST)
+        session = ort.InferenceSession(
+            model.SerializeToString(), options(), providers=["CPUExecutionProvider"]
+        )
+        given = {found.name: np.asarray(values[found.name]) for found in session.get_inputs()}
+        return list(session.run(None, given))
+    except Exception:  # of many types, all of them refusals
+        return None
+
+
+def agree(ours: Any, theirs: Any) -> bool:
+    a, b = np.asarray(ours), np.asarray(theirs)
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.kind != "f":
+        return bool(np.array_equal(a, b))
+    x, y = a.astype(float), b.astype(float)
+    finite = np.isfinite(x)
+    if not np.array_equal(finite, np.isfinite(y)):
+        return False
+    size = max(1e-6, float(np.max(np.abs(y[finite]), initial=0)))
+    return float(np.max(np.abs(x[finite] - y[finite]), initial=0)) <= RELATIVE[a.dtype.name] * size
+
+
+def compare(name: str, signature: Signature, count: int) -> int:
+    """How many calls were compared. Fails where one differs, or only onnxruntime computes it."""
+    compared = 0
+    for k, graph in enumerate(calls_of(name, signature, count)):
+        attrs = next(graph.attrs[n] for n in graph.nodes() if graph.op[n] == name)
+        if name in UNORDERED and not attrs.get("sorted", 1):
+            continue
+        try:
+            values = random_inputs(graph, k)
+        except Exception:  # strings, sequences
+            continue
+        theirs = by_onnxruntime(graph, values)
+        if theirs is None:
+            continue
+        try:
+            ours = evaluate(graph, load_dialect("onnx"), values)
+        except EvaluationError as error:
+            assert name in FORBIDDEN or "no evaluator" in str(error), (attrs, error)
+            continue
+        same = all(map(agree, ours, theirs))
+        assert same or name in FORBIDDEN, (attrs, [str(graph.types[o]) for o in graph.nodes()])
+        compared += 1
+    return compared
+
+
+@pytest.mark.parametrize(("name", "signature"), OPERATORS, ids=[name for name, _ in OPERATORS])
+def test_a_few_calls(name: str, signature: Signature) -> None:
+    compare(name, signature, 3)
+
+
+def test_most_operators_are_compared() -> None:
+    """A comparison that refuses everything would show nothing."""
+    assert sum(compare(name, signature, 1) > 0 for name, signature in OPERATORS[::4]) > len(OPERATORS) / 4 / 2
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("name", "signature"), OPERATORS, ids=[name for name, _ in OPERATORS])
+def test_many_calls(name: str, signature: Signature) -> None:
+    compare(name, signature, 60)
