@@ -209,6 +209,8 @@ class _Look:
                     let = number, id(scope.current)
                     below = [] if let in self.lets else [rule.lets[number]]
                     self.lets.add(let)
+                case ir.Connective():
+                    below = self.until_decided(part)
                 case _:
                     below = _below(part)
             for each in below:
@@ -216,6 +218,16 @@ class _Look:
         except FAILURES:
             pass
         scope.current = before
+
+    def until_decided(self, connective: ir.Connective) -> Iterator[ir.Value]:
+        """The operands up to the first that decides it: those behind make no difference."""
+        for item in connective.items:
+            yield item
+            try:
+                if truth(evaluate(item, self.scope)) is connective.deciding:
+                    return
+            except FAILURES:
+                pass
 
     def at_rounds(self, loop: ir.Loop) -> None:
         """Evaluate the conditions of the first rounds; those of the element where it is wanted. Raises what

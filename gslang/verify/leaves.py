@@ -34,6 +34,8 @@ Wishes = Mapping[tuple[int, str], Any]
 
 MOST_DIMENSIONS = 10  # of an input
 LARGEST = 80_000  # size of an axis of one
+_SMALL = 0.3  # share of constants with one element: conditions often ask for one number
+_SMALL_ANYWAY = 0.03  # where the operator needs another shape
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _RARE = 0.08  # share of attempts with a type of whole numbers that few models have
@@ -87,6 +89,7 @@ class Leaves:
         self.rank: int | None = None  # that the call above needs of the one that is made next
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
+        self.shaped = False  # whether the operand that is made next needs the shape that is proposed
         # the first input has no elements: only then does `allowzero` make a difference
         self.empty = stressed == ("Reshape", "allowzero") or (
             has_open(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
@@ -233,8 +236,8 @@ class Leaves:
             value = self.wishes[number, "value"]
         if value is None and hint is not None:
             value = hint
-        if value is None and not stated and rng.random() < 0.3:
-            shape = rng.choice(((), (), (1,)))  # conditions often ask for one number
+        if value is None and not stated and rng.random() < (_SMALL_ANYWAY if self.shaped else _SMALL):
+            shape = rng.choice(((), (), (1,)))
         if value is None:
             count = int(np.prod(shape))
             if number in self.sizes and dtype.startswith(("int", "uint")):

@@ -328,8 +328,9 @@ class Making(Demands):
             self.settled = f"%{k}" in given
             self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
             shape = self.field_shape if fits_field else answer[k]
+            self.shaped = sampled in self.samplers
             slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
-            self.hint, self.settled = None, False
+            self.hint, self.settled, self.shaped = None, False, False
             if self.is_fixed_constant(pattern):  # what was proposed for the other operands may not fit it
                 proposed = {name: value for name, value in proposed.items() if not name[1:].isdigit()}
         shapes = self.shapes(call, slots)
