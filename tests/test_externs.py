@@ -79,13 +79,13 @@ def test_nothing_is_imported_unasked(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "`npu:fits`, which was not imported; `gslc … --allow-extern` imports it" in capsys.readouterr().out
     assert main(["verify", path, "--rule", "r"]) == 0
     assert capsys.readouterr().out.startswith(
-        "unknown  r  it rests on the Python function `npu:fits`, which was not imported; `gslc …"
+        "unknown  r  it depends on the Python function `npu:fits`, which was not imported; `gslc …"
     )
     assert main(["generalize", path, "r"]) == 1
     assert "which was not imported; `gslc … --allow-extern` imports it" in capsys.readouterr().out
     rules = api.load(path)
     with pytest.raises(
-        InputError, match=r"r\.gsl:2:1: rule `r`: it rests on .*not imported\n  help: .*--allow-extern"
+        InputError, match=r"r\.gsl:2:1: rule `r`: it depends on .*not imported\n  help: .*--allow-extern"
     ):
         rules.apply(graph(2, 2), rules=["r"])
 
@@ -99,7 +99,7 @@ def test_a_verdict_says_that_it_rests_on_it(tmp_path: Path, capsys: pytest.Captu
     assert main(["verify", written(tmp_path), "--allow-extern", "--jobs", "2", "--instances", "6"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert all(
-        "it rests on the Python function" in line and line.split()[0] in ("exact", "tested")
+        "it depends on the Python function" in line and line.split()[0] in ("exact", "tested")
         for line in lines[:2]
     )
     assert "functions `npu:fits`, `npu:order`" in lines[1]

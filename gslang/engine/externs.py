@@ -169,7 +169,7 @@ def _unknown(reference: str, *arguments: object) -> object:
 
 def _refuse(extern: Extern, *arguments: object) -> object:
     raise ExternFailed(
-        f"it rests on the Python function `{extern.reference}`, which was not imported", help=ALLOW,
+        f"it depends on the Python function `{extern.reference}`, which was not imported", help=ALLOW,
         path=str(extern.span),
     )
 

@@ -74,7 +74,7 @@ def add_call(
     shared = with_common_captures(attrs, signature.attributes)
     captures = [int(name.removeprefix(_OUTER)) for name in captures_of(shared.values())]
     if sorted(captures) != sorted(read):
-        raise Misfit("the bodies read other values than the call has operands")
+        raise Misfit("the bodies read values that are not operands of the call")
     outputs = [each[0] if all(t == each[0] for t in each) else _same_kind(each) for each in zip(*results)]
     fields = _results(operator, types, outputs, attrs, fixed, rng)
     slot = graph.add(operator, (*formal, *captures), shared)
@@ -133,7 +133,7 @@ def _inputs(
             return [TensorType((), "int64"), TensorType((), "bool"), *types[2:]]
         case "Scan":
             return choose_inputs(attrs, fixed, types, rng)
-    raise Misfit(f"no bodies are made for `{operator}`")
+    raise Misfit(f"cannot generate bodies for `{operator}`")
 
 
 def _any_outputs(
@@ -160,7 +160,7 @@ def _results(
         case "Loop":
             carried = len(types) - 2
             if len(made) <= carried:
-                raise Misfit("a loop whose body gives less than it carries")
+                raise Misfit("a loop body with fewer results than carried values")
             return [*made[1 : carried + 1], *map(_collected, made[carried + 1 :])]
         case "Scan":
             return choose_outputs(attrs, fixed, types, made, rng)
@@ -233,7 +233,7 @@ class _Making:
     def seen(self, slot: int) -> int:
         """The node that stands for an outer one."""
         if slot < 0:
-            raise Misfit("a body reads an operand that is absent")
+            raise Misfit("a body reads an absent operand")
         if slot not in self.shown:
             type_ = self.making.graph.types[slot]
             if getattr(type_, "dtype", None) is None:

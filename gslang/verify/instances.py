@@ -110,7 +110,7 @@ def instances(
         search.obstacles[f"more than {DEEPEST} levels of operators"] += 1
         return
     if any(len(node.operands) > _MOST_OPERANDS for node in rule.nodes if isinstance(node, ir.CallNode)):
-        search.obstacles[f"a call of more than {_MOST_OPERANDS} operands"] += 1
+        search.obstacles[f"a call with more than {_MOST_OPERANDS} operands"] += 1
         return
     end = thread_time() + seconds
     for k in range(search.seeds, attempts):
@@ -272,17 +272,17 @@ def _graph_of(making: Making, search: Search) -> Graph | None:
     try:
         graph = making.run()
     except (Misfit, TypeInferenceError) as error:
-        search.obstacles[f"no graph was found that fits the source: {error}"] += 1
+        search.obstacles[f"no graph that matches the source was found: {error}"] += 1
         return None
     except FAILURES as error:
-        search.obstacles[f"a value of the source could not be computed: {error}"] += 1
+        search.obstacles[f"a value of the source could not be evaluated: {error}"] += 1
         return None
     unfit = _refused_type(graph, making.rule) or undeclared_value(graph, making.rule.dialect)
     if unfit is not None:
         search.obstacles[unfit] += 1
         return None
     if _says_nothing(making, graph):
-        search.obstacles["nothing is computed: a dimension is 0"] += 1
+        search.obstacles["nothing to compute: a dimension is 0"] += 1
         return None
     return graph
 
@@ -334,7 +334,7 @@ def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:
             if spec.variadic or not spec.dtypes or not isinstance(type_, TensorType) or type_.dtype is None:
                 continue
             if not any(in_class(type_.dtype, wanted) for wanted in spec.dtypes):
-                return f"`{graph.op[node]}` takes no {type_.dtype} as `{spec.name}`"
+                return f"`{graph.op[node]}` does not accept {type_.dtype} as `{spec.name}`"
     return None
 
 
@@ -430,7 +430,7 @@ def _wish(rule: ir.CheckedRule, making: Making) -> tuple[Wishes, str]:
         for condition, span in zip(rule.where, rule.where_spans) if not holds(condition, making.scope)
     ]
     if not failing:
-        return {}, "the matcher refused every graph that was built"
+        return {}, "the matcher rejected every generated graph"
     return (
         _together(making, [condition for condition, _ in failing]),
         f"the condition `{failing[0][1].text}` never held",

@@ -110,7 +110,7 @@ class Making(Demands):
         default = current.index if current is not None and in_turn else rng.randrange(max(1, count))
         index = self.wanted(number, "index", default if default < count else 0)
         if isinstance(index, bool) or not isinstance(index, int) or not 0 <= index < count:
-            raise Misfit(f"there is no field {index}")
+            raise Misfit(f"no field {index}")
         return self.typed(self.graph.add_proj(base, index))
 
     def operands(
@@ -403,7 +403,7 @@ class Making(Demands):
         try:
             (value,) = evaluate_graph(self.graph, self.rule.dialect, random_inputs(self.graph, self.seed))
         except EvaluationError as error:
-            raise Misfit(f"the shape is not known: {error}") from error
+            raise Misfit(f"the shape is unknown: {error}") from error
         self.graph.types[slot] = TensorType(tuple(value.shape), type_.dtype)
 
     def is_float(self, slot: int) -> bool:

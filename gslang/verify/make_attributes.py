@@ -70,7 +70,7 @@ class CallAttributes(Leaves):
                 proposed[name] = value
         given, later = self.attributes(number, call, operator, proposed, settle=True)
         if later:
-            raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on what is not there")
+            raise Misfit(f"attribute `{later[0]}` of `{operator}` depends on a missing value")
         return {name: value for name, value in {**proposed, **given}.items() if name in signature.attributes}
 
     def varied(

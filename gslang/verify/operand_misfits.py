@@ -20,16 +20,16 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
         dtype = getattr(type_, "dtype", None)
         allowed = operand_types(operator, k)
         if dtype is not None and allowed and dtype not in allowed:
-            raise Misfit(f"`{operator}` takes no {dtype} as operand {k + 1}")
+            raise Misfit(f"`{operator}` does not accept {dtype} as operand {k + 1}")
     shapes = [shape_of_type(type_) for type_ in types]
     for k, (shape, rank) in enumerate(zip(shapes, RANKS_OF_OPERANDS.get(operator, ()))):
         if rank is not None and shape is not None and len(shape) != rank:
             raise Misfit(f"operand {k + 1} of `{operator}` has {rank} axes")
     perm = attrs.get("perm") if operator == "Transpose" else None
     if isinstance(perm, tuple) and shapes[0] is not None and len(perm) != len(shapes[0]):
-        raise Misfit("an order of axes does not name all of them")
+        raise Misfit("a permutation does not list all axes")
     if attrs.get("auto_pad", "NOTSET") != "NOTSET" and attrs.get("pads") is not None:
-        raise Misfit("`pads` are given beside `auto_pad`")
+        raise Misfit("both `pads` and `auto_pad` are given")
     if operator in ("Conv", "ConvTranspose") and len(types) > 2 and types[2] is not None:
         _check_bias(operator, shapes, attrs)
     if operator in ("LayerNormalization", "RMSNormalization"):
@@ -46,7 +46,7 @@ def _check_bias(operator: str, shapes: Sequence[Shape | None], attrs: Attrs) -> 
         None if not kernel else kernel[0] if operator == "Conv" else kernel[1] * attrs.get("group", 1)
     )
     if channels is not None and added != (channels,):
-        raise Misfit(f"what `{operator}` adds is not of {channels} channels")
+        raise Misfit(f"the addend of `{operator}` does not have {channels} channels")
 
 
 def _check_factors(operator: str, shapes: Sequence[Shape | None]) -> None:
@@ -65,9 +65,9 @@ def _check_scale(operator: str, shapes: Sequence[Shape | None]) -> None:
     """
     data, scale, point = (*shapes[:3], None)[:3]
     if data is not None and scale is not None and len(scale) not in (0, 1, len(data)):
-        raise Misfit(f"the scale of `{operator}` has other axes than the data")
+        raise Misfit(f"the scale of `{operator}` has different axes than the data")
     if scale is not None and point is not None and point != scale and {scale, point} != {(), (1,)}:
-        raise Misfit(f"the zero point of `{operator}` has another shape than its scale")
+        raise Misfit(f"the zero point of `{operator}` has a different shape than its scale")
 
 
 def _check_turned(operator: str, data: Shape | None, attrs: Attrs) -> None:
@@ -75,4 +75,4 @@ def _check_turned(operator: str, data: Shape | None, attrs: Attrs) -> None:
     heads = attrs.get("num_heads", 0) if data is not None and len(data) == 3 else 1
     turned = attrs.get("rotary_embedding_dim", 0)
     if data and heads and turned * heads > data[-1]:
-        raise Misfit(f"`{operator}` turns {turned} numbers of heads that have fewer")
+        raise Misfit(f"`{operator}` rotates {turned} numbers of smaller heads")

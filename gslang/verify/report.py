@@ -18,8 +18,8 @@ from gslang.verify.verdict_text import as_text
 
 _SARIF = "https://raw.githubusercontent.com/oasis-tcs/sarif-spec/master/Schemata/sarif-schema-2.1.0.json"
 _FINDINGS = {
-    "refuted": ("error", "Both sides of the rule compute different things."),
-    "unknown": ("note", "Nothing is known about the rule."),
+    "refuted": ("error", "The two sides of the rule compute different values."),
+    "unknown": ("note", "No verdict was reached on the rule."),
     "changes": ("note", "The rule is meant to change values."),
 }
 

@@ -59,7 +59,7 @@ def seek_variety(
     if any(finding.special for finding in evidence.good):
         graphs = [instance.before for instance in evidence.agreeing]
         evidence.unvaried += [
-            f"no instance with finite inputs where `{operator}` finds a number that is not finite"
+            f"no instance with finite inputs where `{operator}` finds a NaN or an infinity"
             for operator in never_finds(graphs, rule.dialect, settings.seed)
         ]
     evidence.stopped = evidence.stopped or until.passed

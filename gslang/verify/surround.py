@@ -51,7 +51,7 @@ def _with_users(making: Leaves, outputs: list[int], uses: ir.Uses, wanted: objec
         outputs = [*outputs, _user(making, node, (names,) if isinstance(names, str) else names, uses)]
         making.graph.set_outputs(outputs)
     if evaluate(uses, making.scope) != wanted:
-        raise Misfit("a node has other users than are wished for")
+        raise Misfit("a node does not have the required users")
     return outputs
 
 
@@ -72,4 +72,4 @@ def _user(making: Leaves, node: int, names: tuple[str, ...], uses: ir.Uses) -> i
             return making.typed(made)
         except FAILURES:
             graph.discard_from(made)
-    raise Misfit("no user is known to be possible that the condition asks for")
+    raise Misfit("no possible user satisfies the condition")

@@ -189,7 +189,7 @@ def verify_now(
     began = thread_time()
     if levels(rule) > DEEPEST:
         return Verdict(
-            rule.name, "unknown", f"more than {DEEPEST} levels of operators are not judged", None, 0,
+            rule.name, "unknown", f"more than {DEEPEST} levels of operators are not supported", None, 0,
             thread_time() - began,
         )
     externs = rule.externs
@@ -211,7 +211,7 @@ def verify_now(
 
 def _resting_on(externs: Sequence[Extern]) -> str:
     named = ", ".join(f"`{extern.reference}`" for extern in externs)
-    return f"it rests on the Python function{'s' * (len(externs) != 1)} {named}"
+    return f"it depends on the Python function{'s' * (len(externs) != 1)} {named}"
 
 
 def _judged(

@@ -224,7 +224,7 @@ def test_what_was_changed_is_refused(change: Callable[[dict[str, Any]], None]) -
 
 def test_the_number_of_outputs_is_that_of_the_rule() -> None:
     assert check(document("exps"), outputs=1).counts["cases"]
-    with pytest.raises(Refused, match="the rule has 2 outputs, here are 1"):
+    with pytest.raises(Refused, match="the rule has 2 outputs, the certificate has 1"):
         check(document("exps"), outputs=2)
 
 
@@ -236,7 +236,7 @@ def test_the_name_of_a_law_is_that_of_what_it_rewrites() -> None:
     )
     changed["claim"]["laws"].append("very low number")
     step["law"] = "very low number"
-    with pytest.raises(Refused, match="what the law is about does not occur"):
+    with pytest.raises(Refused, match="the function of the law does not occur"):
         check(signed(changed))
 
 
@@ -345,12 +345,12 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 0
     rules.write_text(RULES.replace("exps(x, y: any(shape = x.shape", "exps(x, y: var(shape = x.shape"))
     assert main(["verify", str(rules), "--recheck", str(folder)]) == 1
-    assert "it is about another rule of that name" in capsys.readouterr().out
+    assert "it is for a different rule of that name" in capsys.readouterr().out
     file.write_text(file.read_text().replace('"equal"', '"impossible"', 1))
     (folder / "other.json").write_text("{")
     assert main(["verify", "--recheck", str(folder)]) == 1
     assert (
-        "its checksum is another one" in (said := capsys.readouterr().out) and "this is not JSON" in said
+        "checksum mismatch" in (said := capsys.readouterr().out) and "this is not JSON" in said
         and "0 checked, 2 refused" in said
     )
 

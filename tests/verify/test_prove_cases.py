@@ -73,7 +73,7 @@ def test_what_is_said_of_all_items_makes_no_cases(monkeypatch: pytest.MonkeyPatc
 @pytest.mark.parametrize("sign", [">=", "<="])
 def test_no_more_is_known_of_items_than_is_said(sign: str) -> None:
     assert prove(_rule(PAD.format(condition="all(d == 0 for d in p.value)", target="x"))).cases
-    with pytest.raises(NotProved, match="shapes differ"):
+    with pytest.raises(NotProved, match="result shapes"):
         prove(_rule(PAD.format(condition=f"all(d {sign} 0 for d in p.value)", target="x")))
 
 
@@ -115,7 +115,7 @@ rule r(x, s, b, c) {{
 def test_a_norm_has_one_element_type() -> None:
     assert prove(_rule(NORM.format(where="", scale="s * c"))).cases
     other = 'Cast(s * c, to = "float64")'
-    with pytest.raises(NotProved, match="element types"):
+    with pytest.raises(NotProved, match="operand types"):
         prove(_rule(NORM.format(where='x.dtype == "float32",', scale=other)))
 
 

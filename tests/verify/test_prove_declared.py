@@ -125,7 +125,7 @@ def test_the_types_of_factors_are_named() -> None:
         "rule r(x: any(shape = (_, _)), y, z): concatenate((product(x, y), product(x, z)), axis = 1) "
         "=> product(x, concatenate((y, z), axis = 1));"
     )
-    assert found is not None and "the factors of a product have one element type" in found.claim
+    assert found is not None and "the factors of a product have the same element type" in found.claim
     assert not found.floats
     apart = 'rule r(x: any(shape = (_, _)), y, z): nn.matmul(x, y, out_dtype = "int32") + nn.matmul(x, z, '
     assert proof(apart + 'out_dtype = "int32") => nn.matmul(x, y + z, out_dtype = "int32");') is None

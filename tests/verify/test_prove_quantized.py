@@ -72,7 +72,7 @@ def test_a_bias_has_the_product_of_both_scales(name: str) -> None:
     if right:
         assert prove(rule).cases
     else:
-        with pytest.raises(NotProved, match=" ≠ |scale for each place|length"):
+        with pytest.raises(NotProved, match=" ≠ |number of scales|length"):
             prove(rule)
 
 

@@ -31,7 +31,7 @@ class Call:
         """Operand k as floats. Raises `NoField` where it is absent or no float tensor."""
         value = self.operands[k] if k < len(self.operands) else None
         if not isinstance(value, Dual):
-            raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is no float tensor")
+            raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is not a float tensor")
         return value
 
     def optional(self, k: int) -> Dual | None:
@@ -51,7 +51,7 @@ class Call:
         """Operand k as whole numbers, None where it is absent. Raises `NoField` for floats."""
         value = self.operands[k] if k < len(self.operands) else None
         if isinstance(value, Dual):
-            raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is no tensor of whole numbers")
+            raise NoField(f"operand {k + 1} of `{self.graph.op[self.node]}` is not an integer tensor")
         return None if value is None else np.asarray(value)
 
     def real(self, name: str) -> Dual:

@@ -165,7 +165,7 @@ def selected(real: Array, *candidates: Dual) -> Dual:
         raise NoField("a comparison with NaN")
     places = np.minimum(np.searchsorted(reals, real), len(reals) - 1)
     if not np.array_equal(reals[places], real):
-        raise NoField("a selection that is no element")
+        raise NoField("an index out of range")
     ambiguous = (reals[1:] == reals[:-1]) & (values[1:] != values[:-1])
     if np.isin(real, reals[1:][ambiguous]).any():
         raise NoField("a comparison is too close")

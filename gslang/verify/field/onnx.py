@@ -61,7 +61,7 @@ def evaluate_onnx_in_field(
         elif op is PROJ:
             base, index = values[graph.operands[node][0]], graph.attrs[node]["index"]
             if not isinstance(base, tuple) and index > 0 or isinstance(base, tuple) and index >= len(base):
-                raise NoField(f"result {index + 1} of `{graph.op[graph.operands[node][0]]}`")
+                raise NoField(f"output {index + 1} of `{graph.op[graph.operands[node][0]]}`")
             values[node] = base[index] if isinstance(base, tuple) else base
         elif op in BODIES and not signature_of(op).departs:
             values[node] = BODIES[op](
@@ -93,7 +93,7 @@ def _value(call: Call, op: str) -> Any:
     meaning = MEANINGS.get(op)
     if meaning is not None:
         return meaning(call)
-    raise NoField(f"`{op}` has no meaning in a field")
+    raise NoField(f"`{op}` cannot be evaluated over a prime field")
 
 
 def _plain(call: Call, op: str) -> Any:

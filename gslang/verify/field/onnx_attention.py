@@ -21,8 +21,8 @@ from gslang.verify.field.dual import Dual, constant, contracted, joined, number
 from gslang.verify.field.residues import NoField, residues
 from gslang.verify.thresholds import limits_scores
 
-LEFT_OUT = "exp (0 where a weight is below e⁻¹⁰⁴ of the largest)"
-SWALLOWED = "exp (of −10²⁹ and below the same whatever is added)"
+LEFT_OUT = "exp (0 for weights below e⁻¹⁰⁴ of the largest)"
+SWALLOWED = "exp (numbers ≤ −10²⁹ absorb any addend)"
 AS_FLOATS = frozenset({LEFT_OUT, SWALLOWED})  # what holds for floats only
 # a number is left out below this one (with a small score added below half of it), and so far below the
 # largest: float32 has exp(−104) = 0
@@ -42,7 +42,7 @@ def softmax(call: Call, scores: Dual, axis: int = -1, visible: Any = None) -> Du
         alone = residues(np.where(swallows, scores.real, 0))
         scores = Dual(np.where(swallows, alone, scores.residue), scores.real)
     if scores.residue.size and not shown.any(axis=axis).all():
-        raise NoField("a query that sees no key")
+        raise NoField("a query without visible keys")
     real = np.where(shown, scores.real, -np.inf)
     top = real.max(axis=axis, keepdims=True, initial=-np.inf)
     e = call.function("Exp", lambda x: np.exp(x - top), scores)
@@ -66,7 +66,7 @@ def _fraction(call: Call, value: float) -> Dual:
     if getattr(call.graph.types[call.graph.operands[call.node][0]], "dtype", None) not in (
         "float32", "float64",
     ):
-        raise NoField("a scale that is rounded")
+        raise NoField("a rounded scale")
     near = Fraction(value).limit_denominator(4096)
     if abs(float(near) / value - 1) < 2.0**-51:
         return number(near.numerator) / number(near.denominator)
@@ -77,7 +77,7 @@ def _scale(call: Call, size: int, given: Any) -> Dual:
     if given is None:
         return number(1) / call.function("Sqrt", np.sqrt, number(size))
     if given < 0:
-        raise NoField("a scale below 0")  # its root is taken by definition
+        raise NoField("a negative scale")  # its root is taken by definition
     return _fraction(call, float(given))
 
 
@@ -110,7 +110,7 @@ def _attend(
     if added is not None:
         scores = scores + added
     if scores.shape != shape:
-        raise NoField("a mask that adds to the shape of the scores")
+        raise NoField("a mask that enlarges the scores")
     weights = softmax(call, scores, -1, np.broadcast_to(visible, shape))
     return contracted("...ij,...jk->...ik", weights, v)
 
@@ -128,9 +128,9 @@ def _attention(call: Call) -> object:
     q, k, v = call.dual(0), call.dual(1), call.dual(2)
     operands, attrs = (*call.operands, *(None,) * 7), call.attrs
     if operands[6] is not None or attrs.get("softmax_precision") is not None:
-        raise NoField("attention with lengths of padding or a precision of its own")
+        raise NoField("attention with padding lengths or a softmax precision")
     if any(attrs.get(name, -1) not in (None, -1) for name in ("left_window_size", "right_window_size")):
-        raise NoField("attention in a window")
+        raise NoField("windowed attention")
     if not q.shape[0] == k.shape[0] == v.shape[0]:
         raise NoField("attention across batches")
     flat = len(q.shape) == 3
@@ -144,7 +144,7 @@ def _attention(call: Call) -> object:
     present = (k, v)
     if q.shape[1] != k.shape[1]:
         if q.shape[1] % k.shape[1]:
-            raise NoField("heads of queries that are no multiple of those of keys")
+            raise NoField("a number of query heads that is not a multiple of the key heads")
         k, v = (x.moved(_repeated(q.shape[1] // k.shape[1])) for x in (k, v))
     rows, columns = q.shape[2], k.shape[2]
     visible = _triangle(rows, columns, before) if attrs.get("is_causal") else np.ones((rows, columns), bool)
@@ -154,7 +154,7 @@ def _attention(call: Call) -> object:
         added = mask.moved(lambda m: _wide_enough(m, columns, 0))
     elif mask is not None:
         if np.asarray(mask).dtype != np.bool_:
-            raise NoField("a mask of whole numbers")
+            raise NoField("an integer mask")
         visible = visible & _wide_enough(np.asarray(mask), columns, False)
     y = _attend(
         call, q, k, v, _scale(call, q.shape[3], attrs.get("scale")), added, visible,
@@ -217,7 +217,7 @@ def _rotary_of_onnxruntime(call: Call) -> Dual:
 def _turned(heads: Dual, cosines: Dual, sines: Dual, turned: int, neighbours: bool) -> Dual:
     """The first `turned` numbers of each head, turned in pairs by angles [batch, sequence, number]."""
     if cosines.shape[-1] * 2 != turned or sines.shape[-1] * 2 != turned:
-        raise NoField("angles that do not fit the size of the heads")
+        raise NoField("angles that do not match the head size")
     cosine, sine = cosines.moved(lambda t: t[:, None]), sines.moved(lambda t: t[:, None])
     if neighbours:
         a, b = heads.moved(lambda h: h[..., 0:turned:2]), heads.moved(lambda h: h[..., 1:turned:2])

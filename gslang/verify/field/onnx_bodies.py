@@ -42,7 +42,7 @@ def rounds(graph: Graph, node: int, values: Values, evaluate: Evaluate) -> tuple
         if not goes_on:
             break
         if k == _MOST_ROUNDS:
-            raise NoField("a loop of many rounds")
+            raise NoField("a loop with many iterations")
         own = (np.asarray(k, np.int64), np.asarray(goes_on), *carried)
         go, *results = _outputs(body, values, own, evaluate)
         carried = _next_round(results, len(carried), collected)
@@ -63,7 +63,7 @@ def scan(graph: Graph, node: int, values: Values, evaluate: Evaluate) -> tuple[o
     states, inputs = formal[: how.states], formal[how.states :]
     lengths = {_shape(value)[axis] for value, (axis, _) in zip(inputs, how.inputs)}
     if len(lengths) != 1 or (length := lengths.pop()) > _MOST_ROUNDS:
-        raise NoField("a scan over inputs of different lengths, or of many rounds")
+        raise NoField("a scan over inputs of different lengths, or with many iterations")
     collected = _columns(len(how.outputs))
     for k in range(length):
         own = [*states, *_slices(inputs, how, k, length)]
@@ -117,7 +117,7 @@ def _slices(inputs: Sequence[object], how: Scanned, k: int, length: int) -> list
 def _stacked(column: Sequence[object], axis: int, backwards: bool) -> object:
     """The values of all rounds as one, along a new axis. Raises `NoField` where they do not fit."""
     if not column:
-        raise NoField("a loop of no rounds that collects values")
+        raise NoField("a scan output of a loop without iterations")
     parts = column[::-1] if backwards else column
     duals = [part for part in parts if isinstance(part, Dual)]
     try:
@@ -139,5 +139,5 @@ def _shape(value: object) -> tuple[int, ...]:
 def _truth(value: object) -> bool:
     array = np.asarray(value)
     if array.dtype.kind != "b" or array.size != 1:
-        raise NoField("a condition that is no truth value")
+        raise NoField("a condition that is not Boolean")
     return bool(array.reshape(-1)[0])

@@ -76,7 +76,7 @@ def _whole(x: Dual, to: str) -> Any:
         not (np.abs(x.real) < 1 << 30).all() or (x.real <= limits.min - 1).any()
         or (x.real >= limits.max + 1).any()
     ):
-        raise NoField(f"a number that {to} has not")
+        raise NoField(f"a number that {to} cannot represent")
     exact = x.residue == nearest.astype(np.int64) % PRIME
     if ((np.abs(x.real - nearest) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact).any():
         raise NoField("a rounding is too close")

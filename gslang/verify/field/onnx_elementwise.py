@@ -165,7 +165,7 @@ def _cast_like(call: Call) -> Any:
 def _dropout(call: Call) -> Dual:
     training = call.operands[2] if len(call.operands) > 2 else None
     if training is not None and np.any(np.asarray(training)):
-        raise NoField("a dropout in training")
+        raise NoField("dropout in training mode")
     return call.dual(0)
 
 

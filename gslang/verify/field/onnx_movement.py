@@ -36,13 +36,13 @@ def _resized(call: Call) -> Dual:
         call.attrs["mode"] != "nearest"
         or call.attrs["coordinate_transformation_mode"] == "tf_crop_and_resize"
     ):
-        raise NoField("a resizing that computes elements")
+        raise NoField("a resize that computes elements")
     x = call.dual(0)
     rest = [np.asarray(o.real, np.float32) if isinstance(o, Dual) else o for o in call.operands[1:]]
     places = np.asarray(call.reference([np.arange(x.residue.size, dtype=np.float64).reshape(x.shape), *rest]))
     place = places.astype(np.int64)
     if not np.array_equal(place, places):
-        raise NoField("a resizing between elements")
+        raise NoField("a resize between elements")
     return Dual(x.residue.reshape(-1)[place], np.asarray(x.real).reshape(-1)[place])
 
 

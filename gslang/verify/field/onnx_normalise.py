@@ -71,7 +71,7 @@ def standardised(call: Call, x: Dual, axes: tuple[int, ...]) -> Dual:
 
 def _batch_norm(call: Call) -> Dual:
     if call.attrs.get("training_mode"):
-        raise NoField("batch normalisation in training")
+        raise NoField("batch normalization in training mode")
     x = call.dual(0)
     scale, shift, mean, variance = (along(call.dual(k), len(x.shape)) for k in range(1, 5))
     return (x - mean) / root(call, variance + call.real("epsilon")) * scale + shift
@@ -118,7 +118,7 @@ def _group_norm(call: Call) -> Dual:
     y = standardised(call, y, tuple(range(2, len(y.shape)))).moved(lambda v: v.reshape(x.shape))
     scale, shift = call.dual(1), call.dual(2)
     if scale.shape == (groups,) and groups != channels:
-        raise NoField("group normalisation with factors per group")
+        raise NoField("group normalization with factors per group")
     return y * along(scale, len(x.shape)) + along(shift, len(x.shape))
 
 

@@ -68,12 +68,12 @@ def _is_nan(call: Call) -> Any:
     while call.graph.op[node] in _MOVES:
         node = call.graph.operands[node][0]
     if call.graph.op[node] not in _SUMS:
-        raise NoField("a number that may be none")
+        raise NoField("a number that may not be finite")
     call.unknown.add(COMPUTED)
     return np.zeros(call.dual(0).shape, bool)
 
 
-COMPUTED = "IsNaN (of what is computed from numbers, which is a number)"
+COMPUTED = "IsNaN (false for values computed from numbers)"
 
 ORDER: dict[str, Meaning] = {
     **dict.fromkeys(("MaxPool", "GlobalMaxPool", "ReduceMax", "ReduceMin"), _selection),

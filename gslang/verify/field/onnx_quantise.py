@@ -19,7 +19,7 @@ def _levels(call: Call, array: Array, rank: int) -> Array:
     if np.ndim(array) == 0 or np.size(array) == 1:
         return np.reshape(array, ())
     if np.ndim(array) != 1 or call.attrs.get("block_size"):
-        raise NoField("quantisation in blocks")
+        raise NoField("blocked quantization")
     shape = [1] * rank
     shape[int(call.attrs.get("axis", 1)) % rank] = -1
     return np.reshape(array, shape)
@@ -29,7 +29,7 @@ def _dequantize(call: Call) -> Dual:
     x, scale = np.asarray(call.operands[0]), call.dual(1)
     zero = call.operands[2] if len(call.operands) > 2 else None
     if x.dtype.kind not in "iu":
-        raise NoField("quantised numbers that are not whole")
+        raise NoField("quantized numbers that are not integers")
     levels = x.astype(np.int64) - (
         0 if zero is None else _levels(call, np.asarray(zero).astype(np.int64), x.ndim)
     )

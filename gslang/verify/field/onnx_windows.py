@@ -101,7 +101,7 @@ def convolution(call: Call) -> Dual:
 def _conv_transpose(call: Call) -> Dual:
     x, w, bias = call.dual(0), call.dual(1), call.optional(2)
     if call.attrs.get("output_shape") or call.attrs.get("auto_pad", "NOTSET") != "NOTSET":
-        raise NoField("a transposed convolution with a given shape")
+        raise NoField("a transposed convolution with `output_shape`")
     kernel, groups = w.shape[2:], int(call.attrs.get("group", 1))
     strides, dilations, before, after = _windows(call, x.shape[2:], kernel)
     extra = call.numbers("output_padding") or (0,) * len(kernel)
@@ -129,11 +129,11 @@ def _average_pool(call: Call) -> Dual:
     x = call.dual(0)
     kernel = call.numbers("kernel_shape") or ()
     if call.attrs.get("ceil_mode"):
-        raise NoField("a pooling that rounds up")
+        raise NoField("pooling with `ceil_mode`")
     strides, dilations, before, after = _windows(call, x.shape[2:], kernel)
     stated = call.attrs.get("auto_pad", "NOTSET") == "NOTSET"
     if stated and any(max(b, a) >= k for b, a, k in zip(before, after, kernel)):
-        raise NoField("padding that is not smaller than its window")
+        raise NoField("padding not smaller than the window")
     pads = [(0, 0), (0, 0), *zip(before, after)]
     ones = Dual(np.ones(x.shape, np.int64), np.ones(x.shape))
     sums = []
@@ -147,7 +147,7 @@ def _average_pool(call: Call) -> Dual:
             total = total + padded.moved(_taken(_window(offset, dilations, sizes, strides)))
         sums.append(total)
     if (sums[1].residue == 0).any():
-        raise NoField("a window that lies in the padding as a whole")
+        raise NoField("a window entirely in the padding")
     return sums[0] / sums[1]
 
 

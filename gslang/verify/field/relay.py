@@ -144,7 +144,7 @@ def _type_shape(graph: Graph, node: int) -> tuple[int, ...]:
     type_ = graph.types[node]
     if isinstance(type_, TensorType) and is_static(type_.shape):
         return tuple(d for d in type_.shape or () if isinstance(d, int))
-    raise NoField("a shape is not known")
+    raise NoField("an unknown shape")
 
 
 def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
@@ -209,12 +209,12 @@ def _call(
     if op not in EVALUATE:
         unknown.add(op)
         return _whole(op, operands, given, _type_shape(graph, node))
-    raise NoField(f"`{op}` has no meaning in a field")
+    raise NoField(f"`{op}` cannot be evaluated over a prime field")
 
 
 def _range(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> Any:
     if any(operand.dtype.kind not in "iu" for operand in operands):
-        raise NoField("a range of numbers that may have fractions")
+        raise NoField("a range of fractional numbers")
     return np.arange(*(operand.item() for operand in operands)) % PRIME
 
 

@@ -63,12 +63,12 @@ class Case:
             return self.evaluate(value)
         except DEFINITE as error:
             if self.world.reading and isinstance(error, UnknownValue):
-                raise NotProved(f"a value that is read before it is known: {error}") from error
+                raise NotProved(f"a value is read before it is known: {error}") from error
             raise Impossible(CONDITION) from error
         except OPEN as error:
             if isinstance(error, TypeError) and str(error).startswith(_NOTHING):
                 raise Impossible(CONDITION) from error
-            raise NotProved(f"a value that cannot be read: {error}") from error
+            raise NotProved(f"a value cannot be evaluated: {error}") from error
 
     def try_value(self, value: ir.Value) -> object:
         """A value, or None where it reads what is not there yet."""
@@ -88,7 +88,7 @@ class Case:
         except OPEN as error:
             if isinstance(error, TypeError) and str(error).startswith(_NOTHING):
                 return False
-            raise NotProved(f"a condition that cannot be read: {error}") from error
+            raise NotProved(f"a condition cannot be evaluated: {error}") from error
 
     def fails(self, condition: ir.Value) -> bool:
         """True if a condition does not hold, as far as it can be told before everything is bound. One that

@@ -15,7 +15,7 @@ from gslang.verify.prove.terms import Term, of_size
 
 def unreadable(index: tuple[Number, ...]) -> Term:
     """The elements of a vector of which only shape and type are known."""
-    raise NotProved("an element of a constant vector is read")
+    raise NotProved("reading an element of a constant vector is not supported")
 
 
 def vector(items: tuple[object, ...], dtype: str | Dtype) -> Tensor:
@@ -24,7 +24,7 @@ def vector(items: tuple[object, ...], dtype: str | Dtype) -> Tensor:
     def at(index: tuple[Number, ...]) -> Term:
         if type(index[0]) is int:
             return as_term(items[index[0]])
-        raise NotProved("an element of a constant vector is read")
+        raise NotProved("reading an element of a constant vector is not supported")
 
     return Tensor((len(items),), dtype, at, None, None, items)
 
@@ -32,8 +32,8 @@ def vector(items: tuple[object, ...], dtype: str | Dtype) -> Tensor:
 def listed_vector(world: World, items: Listed, dtype: str | Dtype) -> Tensor:
     """A constant vector of symbolic length, which is not empty."""
     if all(compared(dtype, name) is not True for name in ("int64", "int32")):
-        raise NotProved("numbers in a list may overflow their type")
-    world.need(items.end - 1, "a list without items")
+        raise NotProved("list items may overflow their type")
+    world.need(items.end - 1, "list length")
 
     def at(index: Index) -> Term:
         return of_size(items.number(index[0]))

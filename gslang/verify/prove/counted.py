@@ -39,7 +39,7 @@ def _count(case: Case, block: ir.Block) -> int:
         None if bound is None else case.value(bound) for bound in (block.minimum, block.maximum)
     )
     if type(least) is not int or most is not None and type(most) is not int:
-        raise NotProved("the number of instances of a block is read")
+        raise NotProved("reading the number of instances of a block is not supported")
     limit = max(case.world.counted, least + _MORE)
     if most is None or most > limit:
         case.world.notes.add(f"blocks of up to {limit} instances")

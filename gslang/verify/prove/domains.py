@@ -130,7 +130,7 @@ def fresh(world: World, operator: str, name: str, depth: int = 1) -> object:
     if operator == "strided_slice":
         return nonzero(world) if name == "strides" else world.facts.size(name, None)
     if name not in LEAST:
-        raise NotProved(f"the numbers of `{name}` are unconstrained")
+        raise NotProved(f"the items of `{name}` are unconstrained")
     return world.facts.size(name, LEAST[name])
 
 
@@ -222,7 +222,7 @@ def _sections(world: World, choices: Choices) -> object:
 
 def _of_range(world: World, name: str, side: Any, attrs: Attributes, choices: Choices) -> object:
     """An end of the dimensions that a `reshape_like` takes from one of its sides."""
-    world.notes.add("`lhs_begin` and similar attributes are not negative")
+    world.notes.add("`lhs_begin` and similar attributes are non-negative")
     least = attrs.get(name.replace("end", "begin"), 0)
     value = choices.choose(len(side.shape) + 1)
     if value < least:
@@ -257,7 +257,7 @@ def _of_slice(
             case "end":
                 return begin
             case "strides":
-                world.notes.add("strides are given for no axis, for one number, or for all axes")
+                world.notes.add("strides are absent, a single number, or one per axis")
 
                 def all_ones() -> None:
                     for step in begin.steps():
@@ -277,7 +277,7 @@ def _of_slice(
             case "axes":
                 return Unread("axes")
     if name == "strides" and type(attrs.get("begin")) is tuple:
-        world.notes.add("strides are given for no axis, for one number, or for all axes")
+        world.notes.add("strides are absent, a single number, or one per axis")
         count = (0, 1, len(attrs["begin"]))[choices.choose(3 if len(attrs["begin"]) > 1 else 2)]
         return tuple(nonzero(world) for _ in range(count)) or None
     if name == "slice_mode":
@@ -369,10 +369,10 @@ def _of_convolution(
             window = tuple(operands[1].shape[k] for k in places)
             return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))], True)
         case "data_layout":
-            world.notes.add(f"layouts of data are {' and '.join(_DATA[rank])}")
+            world.notes.add(f"data layout {' or '.join(_DATA[rank])}")
             return _DATA[rank][choices.choose(2)]
         case "kernel_layout":
-            world.notes.add(f"layouts of kernels are {', '.join(_KERNELS[rank])}")
+            world.notes.add(f"kernel layout {' or '.join(_KERNELS[rank])}")
             return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
         case "out_layout":
             data = attrs.plain_or("data_layout", _DATA[rank][0])
@@ -386,7 +386,7 @@ def _of_convolution(
 
 
 def _layout(world: World, name: str, rank: int, attrs: Attributes, choices: Choices) -> str:
-    world.notes.add("layouts name each axis once, without blocks")
+    world.notes.add("layouts list each axis once, unblocked")
     letters = "NCHWDE"[:rank]
     if name == "src_layout" or "src_layout" not in attrs:
         return letters

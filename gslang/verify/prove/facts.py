@@ -237,7 +237,7 @@ class Facts(Quantities):
         if known is not None:
             return known
         if self.mentions_bound(difference):
-            raise NotProved("a case distinction inside a sum is not supported")
+            raise NotProved("case distinctions inside sums are not supported")
         if self.choices.choose(2) == 0:
             self.learn(difference)
             return True
@@ -267,7 +267,7 @@ class Facts(Quantities):
         if self.proves(difference) and self.proves(-difference):
             return True
         if self.mentions_bound(difference):
-            raise NotProved("a case distinction inside a sum is not supported")
+            raise NotProved("case distinctions inside sums are not supported")
         if self.choices.choose(2) == 0:
             self.learn_equal(a, b)
             return True

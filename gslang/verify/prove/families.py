@@ -54,7 +54,7 @@ def _sums(world: World, sizes: Family) -> tuple[Number, Number]:
     facts = world.facts
     first, later = (facts.normal(size) for size in (sizes.first, sizes.later))
     if not is_number(first) or not is_number(later):
-        raise NotProved("a sum over instances is supported for sizes only")
+        raise NotProved("sums over instances are supported for sizes only")
     key = (sizes.block, text_of(first), text_of(later))
     for (block, a, b), found in world.sums:
         if (block, text_of(facts.normal(a)), text_of(facts.normal(b))) == key:
@@ -74,11 +74,11 @@ def joined_family(world: World, parts: Family, axis: int) -> Tensor:
         raise NotProved("a concatenated value is not a tensor")
     rank = len(first.shape)
     place = plain_axis(world, axis, rank)
-    world.need_true(len(later.shape) == rank, "joined tensors of different rank")
+    world.need_true(len(later.shape) == rank, "concatenated tensors of different ranks")
     world.need_same_dtype(first.dtype, later.dtype)
     for k in range(rank):
         if k != place:
-            world.need_equal(first.shape[k], later.shape[k], "joined tensors differ")
+            world.need_equal(first.shape[k], later.shape[k], "shapes of concatenated tensors")
     sizes = Family(parts.block, first.shape[place], later.shape[place])
     total = whole(world, sizes)
 
@@ -89,7 +89,7 @@ def joined_family(world: World, parts: Family, axis: int) -> Tensor:
             own = facts.normal(position - start)
             if facts.proves(own) and facts.proves(facts.normal(size - 1 - own)):
                 return part.at((*index[:place], own, *index[place + 1 :]))
-        raise NotProved("the part that a position lies in is not known")
+        raise NotProved("the part that contains a position is unknown")
 
     return Tensor((*first.shape[:place], total, *first.shape[place + 1 :]), first.dtype, at)
 
@@ -97,7 +97,7 @@ def joined_family(world: World, parts: Family, axis: int) -> Tensor:
 def split_family(world: World, x: Tensor, sizes: Family, axis: int) -> Family:
     """A tensor cut into a part for each instance."""
     place = plain_axis(world, axis, len(x.shape))
-    world.need_equal(whole(world, sizes), x.shape[place], "the parts of a split")
+    world.need_equal(whole(world, sizes), x.shape[place], "total size of a split")
     return Family(
         sizes.block, cut(x, place, 0, sizes.first), cut(x, place, before(world, sizes), sizes.later)
     )
@@ -107,19 +107,19 @@ def check_counts(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules that count instances while these are made."""
     for part in walk((rule.nodes, [block.where for block in rule.blocks])):
         if isinstance(part, ir.AllInstances):
-            raise NotProved("a constraint over all instances is not supported")
+            raise NotProved("constraints over all instances are not supported")
 
 
 def check_blocks(rule: ir.CheckedRule) -> None:
     """Raises `NotProved` for rules whose blocks say more than is looked at here."""
     for part in walk((rule.nodes, rule.where, rule.lets, rule.target, rule.blocks)):
         if isinstance(part, ir.InstanceIndex):
-            raise NotProved("the number of an instance is read")
+            raise NotProved("reading the index of an instance is not supported")
         if isinstance(part, ir.At) and part.index.local is None and ir.written_number(part.index) != 0:
-            raise NotProved("reading an instance by its number is not supported")
+            raise NotProved("reading an instance by its index is not supported")
     if any(node.count is None for node in rule.nodes):
-        raise NotProved("the instances of a block are operands in the source")
+        raise NotProved("blocks whose instances are operands in the source are not supported")
     check_counts(rule)
     for block in rule.blocks:
         if block.fewest is None or block.fewest < 2:
-            raise NotProved("a block that has a single instance is not supported")
+            raise NotProved("blocks with a single instance are not supported")

@@ -53,7 +53,7 @@ class Listed(Opaque):
     def __getitem__(self, place: Any) -> Any:
         place, facts = _plain(place), self.facts
         if not is_number(place) or not facts.at_least(place, 0):
-            raise NotProved("only positions counted from the front of a list are supported")
+            raise NotProved("only non-negative list indices are supported")
         if not facts.at_least(self.end - 1, place * self.step):
             raise IndexError("the list is shorter")
         return self.at(place)
@@ -82,4 +82,4 @@ def listed(facts: Facts, scope: Scope, loop: ir.Comprehension) -> Listed | None:
             step = _plain(evaluate(divisor, scope))
             if is_number(step) and facts.at_least(step, 1):
                 return Listed(facts, scope, loop, end, facts.normal(step))
-    raise NotProved("a filter on a list of symbolic length is not supported")
+    raise NotProved("filters on lists of symbolic length are not supported")

@@ -14,7 +14,7 @@ from gslang.verify.prove.terms import ONE, Atom, Term, of_atom, term, unknown, w
 from gslang.verify.prove.uses import is_raw, rewrite
 
 _LAW = "very low number"
-_NOTE = "numbers of −10²⁹ and below stay the same whatever is added to them"
+_NOTE = "numbers ≤ −10²⁹ absorb any addend"
 _MOST_TRUTHS = 4  # that decide whether a score is very low
 
 

@@ -56,7 +56,7 @@ def _clip(world: World, operands: Operands, attrs: Attrs) -> Value:
     for k, function in ((1, "maximum"), (2, "minimum")):
         bound = operand(operands, k)
         if bound is not None:
-            world.need_equal(product(bound.shape), 1, "a bound is a single number")
+            world.need_equal(product(bound.shape), 1, "size of a bound")
             x = elementwise(world, function, [x, single(bound)], x.dtype)
     return x
 
@@ -92,7 +92,7 @@ def _reduction(kind: str) -> Meaning:
         if not axes:
             if attrs.get("noop_with_empty_axes"):
                 if kind in ("square", "norm"):
-                    raise NotProved("a reduction over no axes is not supported")
+                    raise NotProved("reductions over no axes are not supported")
                 return x
             axes = tuple(range(rank))
         keep = bool(attrs["keepdims"])
@@ -114,7 +114,7 @@ def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b = operands
     world.need_same_dtype(a.dtype, b.dtype)
-    world.need_true(len(a.shape) >= 1 and len(b.shape) >= 1, "the operands of MatMul")
+    world.need_true(len(a.shape) >= 1 and len(b.shape) >= 1, "the ranks of the operands of `MatMul`")
     left, right = len(a.shape) == 1, len(b.shape) == 1
     y = multiplied(world, inserted(a, 0, 1) if left else a, inserted(b, 1, 1) if right else b, a.dtype)
     y = without_axes(y, (len(y.shape) - 1,)) if right else y
@@ -123,7 +123,7 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b, c = operands[0], operands[1], operand(operands, 2)
-    world.need_true(len(a.shape) == len(b.shape) == 2, "the operands of Gemm")
+    world.need_true(len(a.shape) == len(b.shape) == 2, "the ranks of the operands of `Gemm`")
     world.need_same_dtype(a.dtype, b.dtype)
     a = transposed(a, [1, 0]) if attrs["transA"] else a
     b = transposed(b, [1, 0]) if attrs["transB"] else b
@@ -132,9 +132,9 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
     if c is not None:
         world.need_same_dtype(a.dtype, c.dtype)
         wide = world.broadcast(y.shape, c.shape)
-        world.need_true(len(wide) == 2, "the third operand of Gemm")
+        world.need_true(len(wide) == 2, "the rank of the third operand of `Gemm`")
         for d, e in zip(y.shape, wide):
-            world.need_equal(d, e, "the third operand of Gemm")
+            world.need_equal(d, e, "shape of the third operand of `Gemm`")
 
     def at(index: Index) -> Term:
         value = y.at(index) * alpha
@@ -152,11 +152,11 @@ def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["auto_pad"] == "VALID":
         pads = None
     elif attrs["auto_pad"] != "NOTSET":
-        raise NotProved("padding that depends on the size is not supported")
+        raise NotProved("`auto_pad` other than NOTSET or VALID is not supported")
     both = [(pads[k], pads[rank + k]) for k in range(rank)] if pads is not None else [(0, 0)] * rank
     for sides in both:
         for width in sides:
-            world.need(width, "a padding")
+            world.need(width, "padding")
     y = convolved(world, x, w, strides or (1,) * rank, dilations or (1,) * rank, both, attrs["group"])
     if attrs["kernel_shape"] is not None:
         for a, b in zip(attrs["kernel_shape"], w.shape[2:]):
@@ -168,17 +168,17 @@ def with_bias(world: World, y: Tensor, bias: Tensor | None, channels: Number) ->
     """The result of a convolution, plus a number for each channel."""
     if bias is None:
         return y
-    world.need_true(len(bias.shape) == 1, "a bias is a vector")
-    world.need_equal(bias.shape[0], channels, "a bias of another length")
+    world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
+    world.need_equal(bias.shape[0], channels, "bias length")
     world.need_same_dtype(y.dtype, bias.dtype)
     return Tensor(y.shape, y.dtype, lambda index: y.at(index) + bias.at((index[1],)))
 
 
 def _channels(world: World, x: Tensor, vectors: Sequence[Tensor]) -> None:
-    world.need_true(len(x.shape) >= 2, "a tensor with channels")
+    world.need_true(len(x.shape) >= 2, "an input without channels")
     for vector in vectors:
-        world.need_true(len(vector.shape) == 1, "one number for each channel")
-        world.need_equal(vector.shape[0], x.shape[1], "one number for each channel")
+        world.need_true(len(vector.shape) == 1, "the rank of a per-channel parameter")
+        world.need_equal(vector.shape[0], x.shape[1], "length of a per-channel parameter")
 
 
 def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -187,7 +187,7 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
         raise NotProved("batch normalization in training mode is not supported")
     _channels(world, x, operands[1:5])
     if world.reading:
-        what = "the statistics of a norm have the element type of its tensor"
+        what = "normalization statistics have the element type of the input"
         world.mostly_alike += [(a.dtype, b.dtype, what) for a, b in combinations(operands[:5], 2)]
 
     def at(index: Index) -> Term:
@@ -224,7 +224,7 @@ def _layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = elementwise(world, "multiply", [y, scale], x.dtype)
     if shift is not None:
         y = elementwise(world, "add", [y, shift], x.dtype)
-    need_shape(world, y, x, "the scale of a layer normalisation")
+    need_shape(world, y, x, "the shape of a normalization's scale")
     return (y,)
 
 
@@ -234,7 +234,7 @@ def _rms_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = elementwise(
         world, "multiply", [by_root(world, x, axes, attrs["epsilon"]), operands[1]], x.dtype
     )
-    need_shape(world, y, x, "the scale of a norm")
+    need_shape(world, y, x, "the shape of a normalization's scale")
     return y
 
 
@@ -247,7 +247,7 @@ def need_shape(world: World, y: Tensor, x: Tensor, what: str) -> None:
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
-    world.need_true(len(x.shape) >= 3, "a tensor with channels and space")
+    world.need_true(len(x.shape) >= 3, "an input without spatial dimensions")
     return averaged(world, x, tuple(range(2, len(x.shape))), True)
 
 

@@ -32,10 +32,10 @@ Weigh = Callable[[Number, Number, Number, Number, Term], Term]
 
 def in_heads(world: World, x: Tensor, count: Number) -> Tensor:
     """[batch, sequence, heads · size] → [batch, heads, sequence, size]."""
-    world.need_true(len(x.shape) == 3, "a sequence of rows")
+    world.need_true(len(x.shape) == 3, "the rank of a sequence")
     size = world.facts.normal(x.shape[2]) // count
-    world.need_equal(size * count, x.shape[2], "heads of equal size")
-    world.need(world.facts.normal(size) - 1, "heads without numbers")
+    world.need_equal(size * count, x.shape[2], "division into heads")
+    world.need(world.facts.normal(size) - 1, "head size")
     return transposed(reshaped(world, x, (*x.shape[:2], count, world.facts.normal(size))), [0, 2, 1, 3])
 
 
@@ -55,12 +55,12 @@ def attended(
     world.need_real(q.dtype)
     for other in (k, v):
         world.need_same_dtype(q.dtype, other.dtype)
-        world.need_equal(q.shape[0], other.shape[0], "the batches of attention")
-    world.need_equal(k.shape[1], v.shape[1], "the heads of keys and values")
-    world.need_equal(k.shape[2], v.shape[2], "the keys and values of attention")
-    world.need_equal(q.shape[3], k.shape[3], "the sizes of heads")
+        world.need_equal(q.shape[0], other.shape[0], "batch sizes of attention")
+    world.need_equal(k.shape[1], v.shape[1], "numbers of key and value heads")
+    world.need_equal(k.shape[2], v.shape[2], "numbers of keys and values")
+    world.need_equal(q.shape[3], k.shape[3], "head sizes")
     shared = facts.normal(q.shape[1]) // facts.normal(k.shape[1])
-    world.need_equal(shared * k.shape[1], q.shape[1], "heads that share keys")
+    world.need_equal(shared * k.shape[1], q.shape[1], "division of the heads among keys")
 
     def factor() -> Term:
         size, known = of_size(facts.normal(q.shape[3])), scale()
@@ -133,7 +133,7 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     heads, fewer = attrs["q_num_heads"], attrs["kv_num_heads"]
     world.need_true(
         (heads is not None and fewer is not None) if flat else heads is None and fewer is None,
-        "heads of attention are counted in rows alone",
+        "the numbers of attention heads",
     )
     if flat:
         q, k, v = in_heads(world, q, heads), in_heads(world, k, fewer), in_heads(world, v, fewer)
@@ -143,8 +143,8 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
         if mask.dtype != "bool":
             world.need_same_dtype(mask.dtype, q.dtype)
         for a, b in zip(mask.shape[-2::-1], wide[-2::-1]):
-            world.need_equal(world.joined(a, b), b, "a mask of another shape")
-        world.need(wide[3] - mask.shape[-1], "a mask with more keys than there are")
+            world.need_equal(world.joined(a, b), b, "mask shape")
+        world.need(wide[3] - mask.shape[-1], "number of keys beyond the mask")
 
     def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
         score = _limited(attrs, score)
@@ -194,9 +194,9 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
             entry = mask.at((b, i, j))
         case _:
             if mask.leaf is None:
-                raise NotProved("a computed mask of lengths is not supported")
+                raise NotProved("computed length masks are not supported")
             if not world.reading:
-                world.notes.add("a mask of lengths hides the same keys for every operator")
+                world.notes.add("every operator masks the same keys for given lengths")
             entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
     hidden = ONE - truth(entry)  # 0 or not
     return hidden * _low(attrs)
@@ -208,21 +208,21 @@ def _fused(
     """Attention as onnxruntime's operators compute it, with the results in rows."""
     wide = (q.shape[0], q.shape[1], q.shape[2], k.shape[2])
     if padding is not None:
-        world.need_true(1 <= len(padding.shape) <= 3, "a mask of keys")
+        world.need_true(1 <= len(padding.shape) <= 3, "the rank of a key mask")
         sizes = {2: (wide[0], wide[3]), 3: (wide[0], wide[2], wide[3])}.get(len(padding.shape), ())
         for a, b in zip(padding.shape, sizes):
-            world.need_equal(a, b, "a mask of keys")
+            world.need_equal(a, b, "shape of a key mask")
     if extra is not None:
         world.need_same_dtype(extra.dtype, q.dtype)
-        world.need_true(len(extra.shape) == 4, "a mask of scores")
+        world.need_true(len(extra.shape) == 4, "the rank of a score mask")
         for a, b in zip(extra.shape, wide):
-            world.need_equal(world.joined(a, b), b, "a mask of scores")
+            world.need_equal(world.joined(a, b), b, "shape of a score mask")
 
     def scale() -> object:
         value: Any = settled(attrs["scale"])
         if value is None or isinstance(value, Unsettled) or value > 0:
             return value
-        world.need_true(value >= 0, "a scale below 0")
+        world.need_true(value >= 0, "a negative scale")
         return None  # 0 asks for the usual one
 
     def weigh(b: Number, h: Number, i: Number, j: Number, score: Term) -> Term:
@@ -245,11 +245,11 @@ def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
         "the ranks of attention's operands",
     )
     if bias is not None:
-        world.need_true(len(bias.shape) == 1, "a bias is a vector")
+        world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
         if len(k.shape) != 3:
-            raise NotProved("a bias on keys that are already split into heads is not supported")
+            raise NotProved("biases for keys already split into heads are not supported")
         rows = [q.shape[2], k.shape[2], v.shape[2]]
-        world.need_equal(bias.shape[0], sum(rows), "the length of a bias")
+        world.need_equal(bias.shape[0], sum(rows), "bias length")
         begins = (0, rows[0], rows[0] + rows[1])
         parts = [cut(bias, 0, begin, size) for begin, size in zip(begins, rows)]
         q, k, v = (_plus(world, x, part) for x, part in zip((q, k, v), parts))
@@ -257,12 +257,12 @@ def _multi_head(world: World, operands: Operands, attrs: Attrs) -> Value:
     if len(k.shape) == 3:
         k, v = in_heads(world, k, count), in_heads(world, v, count)
     if past_k is not None or past_v is not None:
-        world.need_true(past_k is not None and past_v is not None, "a cache of keys and values")
+        world.need_true(past_k is not None and past_v is not None, "a cache of keys only, or of values only")
         if settled(attrs["unidirectional"]) != 0:
-            raise NotProved("a cache together with a causal mask is not supported")
+            raise NotProved("a cache combined with a causal mask is not supported")
         k, v = concatenated(world, [past_k, k], 2), concatenated(world, [past_v, v], 2)
     for x in (k, v):
-        world.need_equal(x.shape[1], count, "the heads of keys and values")
+        world.need_equal(x.shape[1], count, "numbers of key and value heads")
     return _fused(world, q, k, v, padding, extra, attrs), k, v
 
 
@@ -274,18 +274,18 @@ def _plus(world: World, x: Tensor, row: Tensor) -> Tensor:
 def _packed(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, weights, bias, padding, past, extra, _ = (operand(operands, n) for n in range(7))
     if past is not None or attrs["do_rotary"] or attrs["qkv_hidden_sizes"] is None:
-        raise NotProved("attention with a cache, or with packed equal parts, is not supported")
+        raise NotProved("attention with a cache or packed equal parts is not supported")
     world.need_true(len(x.shape) == 3 and len(weights.shape) == 2, "the ranks of attention's operands")
-    world.need_equal(x.shape[2], weights.shape[0], "the inner sizes of attention")
+    world.need_equal(x.shape[2], weights.shape[0], "inner sizes of attention")
     sizes = attrs["qkv_hidden_sizes"]
-    world.need_true(len(sizes) == 3, "three sizes")
-    world.need_equal(sizes[0], sizes[1], "queries and keys of equal size")
-    world.need_equal(sum(sizes), weights.shape[1], "the columns of the weights")
+    world.need_true(len(sizes) == 3, "the number of hidden sizes")
+    world.need_equal(sizes[0], sizes[1], "hidden sizes of queries and keys")
+    world.need_equal(sum(sizes), weights.shape[1], "columns of the weights")
     world.need_same_dtype(x.dtype, weights.dtype)
     if bias is not None:
         world.need_same_dtype(x.dtype, bias.dtype)
-        world.need_true(len(bias.shape) == 1, "a bias is a vector")
-        world.need_equal(bias.shape[0], weights.shape[1], "a bias of another length")
+        world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
+        world.need_equal(bias.shape[0], weights.shape[1], "bias length")
 
     def at(index: Index) -> Term:
         b, s, c = index
@@ -301,7 +301,7 @@ def _packed(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _cache(index: Index) -> Term:
-    raise NotProved("the results of attention for keys and values are not supported")
+    raise NotProved("the key and value outputs of attention are not supported")
 
 
 ATTENTION: dict[str, Meaning] = {

@@ -41,8 +41,8 @@ def _for_columns(world: World, x: Tensor | None, matrix: Tensor, what: str) -> T
 
 def _product(world: World, a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
     """The sums of products of whole numbers, which wrap at 32 bits."""
-    left = _shifted(world, a, _single(world, a_zero, "the zero point of a left side"))
-    right = _shifted(world, b, _for_columns(world, b_zero, b, "zero points of columns"))
+    left = _shifted(world, a, _single(world, a_zero, "the shape of the left zero point"))
+    right = _shifted(world, b, _for_columns(world, b_zero, b, "the shape of the column zero points"))
     return ARITHMETIC["MatMul"](world, [left, right], {})  # type: ignore[no-any-return]
 
 
@@ -55,14 +55,14 @@ def _scaled_product(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = (operand(operands, k) for k in range(7))
     whole = _product(world, a, b, a_zero, b_zero)
     real = Tensor(whole.shape, a_scale.dtype, lambda index: number_of(whole.at(index), "int32"))
-    _single(world, a_scale, "the scale of a left side")
-    _for_columns(world, b_scale, b, "scales of columns")
+    _single(world, a_scale, "the shape of the left scale")
+    _for_columns(world, b_scale, b, "the shape of the column scales")
     world.need_same_dtype(a_scale.dtype, b_scale.dtype)
     factor = elementwise(world, "multiply", [a_scale, b_scale], a_scale.dtype)
     y = elementwise(world, "multiply", [real, factor], a_scale.dtype)
     if bias is not None:
-        world.need_true(len(bias.shape) == 1, "a bias is a vector")
-        world.need_equal(bias.shape[0], b.shape[-1], "a bias of another length")
+        world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
+        world.need_equal(bias.shape[0], b.shape[-1], "bias length")
         y = added(world, [y, bias])
     return y
 

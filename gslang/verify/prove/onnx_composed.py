@@ -61,7 +61,7 @@ def _of_sum(by_tanh: bool) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         x, bias = operands[0], operand(operands, 1)
         y = added(world, [x, bias])
-        need_shape(world, y, x, "the bias of an activation")
+        need_shape(world, y, x, "the shape of an activation's bias")
         return _gelu_of(world, y, by_tanh)
 
     return meaning
@@ -119,7 +119,7 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = ARITHMETIC["Conv"](world, [x, w, bias], attrs)
     if more is not None:
         wide = added(world, [y, more])
-        need_shape(world, wide, y, "what is added to a convolution")
+        need_shape(world, wide, y, "the shape of a convolution's addend")
         y = wide
     return _activated(world, y, attrs)
 
@@ -130,12 +130,12 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _scaled(world: World, y: Tensor, scale: Tensor, shift: Tensor | None) -> Tensor:
     wide = elementwise(world, "multiply", [y, scale], y.dtype)
     wide = wide if shift is None else added(world, [wide, shift])
-    need_shape(world, wide, y, "the scale of a norm")
+    need_shape(world, wide, y, "the shape of a normalization's scale")
     return wide
 
 
 def _statistics(index: Index) -> Term:
-    raise NotProved("the statistics that a normalization returns are not supported")
+    raise NotProved("statistics returned by a normalization are not supported")
 
 
 def layer_normal(
@@ -167,9 +167,9 @@ def _norm_of_sum(
     world: World, x: Tensor, addends: Sequence[Tensor | None], norm: Callable[[Tensor], Tensor]
 ) -> Value:
     """The norm, its statistics, and the sum that it is of."""
-    world.need_true(len(x.shape) >= 1, "the rows of a norm")
+    world.need_true(len(x.shape) >= 1, "the normalization of a scalar")
     total = added(world, [x, *addends])
-    need_shape(world, total, x, "what is added before a norm")
+    need_shape(world, total, x, "the shape of an addend before a normalization")
     small = Tensor((*x.shape[:-1], 1), "float32", _statistics)
     return norm(total), small, small, total
 
@@ -186,13 +186,13 @@ def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     """Groups of channels are standardised, each image apart; then each channel is scaled."""
     x, scale, shift = operands
     groups, facts = attrs["num_groups"], world.facts
-    world.need_true(len(x.shape) >= 2, "the channels of an image")
+    world.need_true(len(x.shape) >= 2, "the rank of an image")
     for small in (scale, shift):
-        world.need_equal(small.shape[0], x.shape[1], "a scale and a shift for each channel")
+        world.need_equal(small.shape[0], x.shape[1], "length of scale and shift")
         world.need_same_dtype(x.dtype, small.dtype)
-    world.need(groups - 1, "the number of groups")
+    world.need(groups - 1, "number of groups")
     part = facts.normal(x.shape[1]) // facts.normal(groups)
-    world.need_equal(part * groups, x.shape[1], "groups do not divide the channels")
+    world.need_equal(part * groups, x.shape[1], "division of the channels into groups")
     rows = reshaped(world, x, tuple(map(facts.normal, (x.shape[0], groups, part * product(x.shape[2:])))))
     y = reshaped(world, standardised(world, rows, (2,), attrs["epsilon"]), x.shape)
     return Tensor(x.shape, x.dtype, lambda index: y.at(index) * scale.at((index[1],)) + shift.at((index[1],)))

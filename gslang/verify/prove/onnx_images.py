@@ -26,16 +26,16 @@ from gslang.verify.prove.totals import total
 
 def _need_image(world: World, x: Tensor, attrs: Attrs) -> Number:
     """The width of a block, of an image with four dimensions."""
-    world.need_true(len(x.shape) == 4, "the rank of an image in blocks")
+    world.need_true(len(x.shape) == 4, "the rank of an image")
     size: Number = attrs["blocksize"]
-    world.need(size - 1, "the size of a block")
+    world.need(size - 1, "block size")
     return size
 
 
 def _quotient(world: World, size: Number, part: Number) -> Number:
     """`size` divided by `part`, which must divide it."""
     count = world.facts.normal(size) // world.facts.normal(part)
-    world.need_equal(count * part, size, "blocks do not divide an image")
+    world.need_equal(count * part, size, "division of an image into blocks")
     return world.facts.normal(count)
 
 
@@ -82,14 +82,14 @@ COORDINATES = (
 def _resize(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     if attrs["axes"] is not None or attrs["keep_aspect_ratio_policy"] != "stretch":
-        raise NotProved("resizing some axes of an image, or keeping its proportions, is not supported")
+        raise NotProved("`axes` and `keep_aspect_ratio_policy` of `Resize` are not supported")
     shape, scales = _resized(world, x, operand(operands, 2), operand(operands, 3))
     how = f"resize {attrs['mode']} {attrs['coordinate_transformation_mode']} {attrs['nearest_mode']}"
     given = [as_term(attrs[name]) for name in ("antialias", "cubic_coeff_a", "exclude_outside")]
 
     def at(index: Index) -> Term:
         if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
-            raise NotProved("resizing part of an image is not supported")
+            raise NotProved("resizing part of an image (`tf_crop_and_resize`) is not supported")
         facts = world.facts
         places, variables, weights = list(index), [], []
         for k, (old, new) in enumerate(zip(map(facts.normal, x.shape), map(facts.normal, shape))):
@@ -115,25 +115,25 @@ def _resized(
 ) -> tuple[tuple[Number, ...], tuple[tuple[Number, Number], ...]]:
     """The sizes of a resized image, and the scale along each axis as a quotient."""
     facts, rank = world.facts, len(x.shape)
-    world.need_true((scales is None) != (sizes is None), "either scales or sizes of a resized image")
+    world.need_true((scales is None) != (sizes is None), "a resize with both scales and sizes, or neither")
     if sizes is not None:
         new = whole_numbers(
             world, sizes, f"sizes of {rank}", lambda: tuple(facts.size("resized") for _ in range(rank))
         )
-        world.need_true(len(new) == rank, "the sizes of a resized image")
+        world.need_true(len(new) == rank, "the number of sizes of a resized image")
         if sizes.leaf is not None:
-            world.need_equal(sizes.shape[0], rank, "the sizes of a resized image")
+            world.need_equal(sizes.shape[0], rank, "number of sizes of a resized image")
         for size in new:
-            world.need(size - 1, "a size of a resized image")
+            world.need(size - 1, "size of a resized image")
         shape = tuple(map(facts.normal, new))
         return shape, tuple(zip(shape, x.shape))
     assert scales is not None
     if scales.items is None:
-        raise NotProved("the scales are not known")
-    world.need_true(len(scales.items) == rank, "the scales of a resized image")
+        raise NotProved("the scales are unknown")
+    world.need_true(len(scales.items) == rank, "the number of scales of a resized image")
     factors = [_whole(factor) for factor in scales.items]
     for factor in factors:
-        world.need(factor - 1, "a scale of an image")
+        world.need(factor - 1, "scale of a resized image")
     shape = facts.normals(a * b for a, b in zip(x.shape, factors))
     return shape, tuple((factor, 1) for factor in factors)
 
@@ -143,7 +143,7 @@ def _whole(factor: object) -> Number:
     if isinstance(factor, float) and factor.is_integer():
         return int(factor)
     if isinstance(factor, (float, Real, Token)):
-        raise NotProved("a scale that is not an integer")
+        raise NotProved("scales that are not integers are not supported")
     return factor  # type: ignore[return-value]
 
 

@@ -40,11 +40,11 @@ def place_in(
     if known is not None:
         return _inside(world, known, size, from_end)
     if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
-        raise NotProved("a sum over looked-up positions is not supported")
+        raise NotProved("sums over lookup indices are not supported")
     for place in world.places:
         if place.said.key == value.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
             if place.from_end and not from_end:
-                world.notes.add("indices of lookups are not negative")
+                world.notes.add("lookup indices are non-negative")
             return place.position
     if world.comparing == "source":
         if not facts.at_least(size, 1):
@@ -52,7 +52,7 @@ def place_in(
         world.places.append(Place(value, size, facts.place(size), from_end))
         return world.places[-1].position
     if (origin := _before_conversion(world, places)) is None:
-        raise NotProved("the target looks up a position that the source does not look up")
+        raise NotProved("the target looks up an index that the source does not")
     return place_in(world, origin, index, size, more, from_end)
 
 
@@ -66,7 +66,7 @@ def _before_conversion(world: World, places: Tensor) -> Tensor | None:
     if name is None:
         return None
     if not holds(places.dtype, origin.dtype):
-        world.notes.add(f"indices of lookups are {name}")
+        world.notes.add(f"lookup indices are {name}")
     return origin
 
 
@@ -92,7 +92,7 @@ def _inside(world: World, place: Number, size: Number, from_end: bool) -> Number
     if not (facts.at_least(counted, 0) and facts.at_least(size - 1, counted)):
         if world.comparing == "source":
             raise Impossible(OPERATOR)  # it is not defined there
-        raise NotProved("a position may be out of range")
+        raise NotProved("an index may be out of range")
     return counted
 
 
@@ -127,14 +127,14 @@ def _numbered(world: World, leaf: Any, size: Number) -> None:
 
 def _rows(world: World, table: Tensor, places: Tensor | None, like: Tensor) -> Tensor:
     """[batch, sequence, columns]: a row for each place, those from the first on where no places are said."""
-    world.need_true(len(table.shape) == 2, "a table of rows")
+    world.need_true(len(table.shape) == 2, "the rank of a lookup table")
     if places is None:
-        world.need(table.shape[0] - like.shape[1], "a row for each place of a sequence")
+        world.need(table.shape[0] - like.shape[1], "rows of a table beyond the sequence")
     else:
-        world.need_true(len(places.shape) == 2, "a place for each element of a batch")
+        world.need_true(len(places.shape) == 2, "the rank of the positions")
         if not (type(size := world.facts.normal(places.shape[0])) is int and size == 1):
-            world.need_equal(size, like.shape[0], "places for each batch, or for all")
-        world.need_equal(places.shape[1], like.shape[1], "a place for each element of a sequence")
+            world.need_equal(size, like.shape[0], "batch size of the positions")
+        world.need_equal(places.shape[1], like.shape[1], "number of positions")
 
     def at(index: Index) -> Term:
         b, s, c = index
@@ -147,7 +147,7 @@ def _rows(world: World, table: Tensor, places: Tensor | None, like: Tensor) -> T
 
 
 def _unknown_mask(index: Index) -> Term:
-    raise NotProved("a mask given by lengths is not supported")
+    raise NotProved("length masks are not supported")
 
 
 def _embed(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -155,12 +155,12 @@ def _embed(world: World, operands: Operands, attrs: Attrs) -> Value:
     words, kinds, first, second, third, scale, shift, mask, places = (operand(operands, k) for k in range(9))
     if mask is not None or attrs["mask_index_type"]:
         raise NotProved("embeddings with a mask are not supported")
-    world.need_true(len(words.shape) == 2, "a number of a word for each place of a batch")
-    world.need_true((kinds is None) == (third is None), "kinds of words, and a table of them")
+    world.need_true(len(words.shape) == 2, "the rank of the word indices")
+    world.need_true((kinds is None) == (third is None), "segment indices or a segment table alone")
     tables = [(first, words), (second, places), *([] if third is None else [(third, kinds)])]
     total = added(world, [_rows(world, table, at, words) for table, at in tables])
     for a, b in zip(total.shape, (*words.shape, first.shape[1])):
-        world.need_equal(a, b, "rows of equal length")
+        world.need_equal(a, b, "row lengths")
     lengths = Tensor(words.shape[:1], "int32", _unknown_mask)
     return layer_normal(world, total, scale, shift, attrs["epsilon"]), lengths, total
 

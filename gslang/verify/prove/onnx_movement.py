@@ -30,7 +30,7 @@ from gslang.verify.prove.terms import Term
 
 def _reshape(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands[0], operand(operands, 1)
-    world.need_true(shape is not None and len(shape.shape) == 1, "a reshape without a vector of sizes")
+    world.need_true(shape is not None and len(shape.shape) == 1, "a reshape whose sizes are not a vector")
     if shape.items is not None or shape.leaf is not None and shape.leaf.is_read:
         if (numbers := vector_numbers(world, shape)) is not None:
             plain = (_plain_number(world, number) for number in numbers)  # those that do not fit end the case
@@ -46,7 +46,7 @@ def _plain_number(world: World, number: Number) -> Number:
     for plain in (-1, 0):
         if world.facts.equal(number, plain):
             return plain
-    world.need_true(False, "a number below -1 in a target shape")
+    world.need_true(False, "a size below -1 in a reshape")
     return number
 
 
@@ -68,7 +68,7 @@ def _key_for(world: World, shape: Tensor, x: Tensor, allowzero: object) -> str:
 def _flatten(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, axis = operands[0], attrs["axis"]
     rank = len(x.shape)
-    world.need_true(-rank <= axis <= rank, "the axis of Flatten")
+    world.need_true(-rank <= axis <= rank, "the axis of `Flatten`")
     axis = axis + rank if axis < 0 else axis
     return reshaped(
         world, x, (world.facts.normal(product(x.shape[:axis])), world.facts.normal(product(x.shape[axis:])))
@@ -81,29 +81,29 @@ def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     if axes is None:
         axes = tuple(k for k, d in enumerate(x.shape) if world.facts.equal(d, 1))
     for a in axes:
-        world.need_equal(x.shape[a], 1, "a squeezed axis")
+        world.need_equal(x.shape[a], 1, "size of a squeezed axis")
     return without_axes(x, axes)
 
 
 def _unsqueeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     x = operands[0]
     new = operand(operands, 1)
-    world.need_true(new is not None, "new axes")
+    world.need_true(new is not None, "missing axes")
     if new.items is None and new.leaf is None:
-        raise NotProved("the new axes are not known")
+        raise NotProved("the inserted axes are unknown")
 
     def any_axes() -> tuple[int, ...]:
         length = world.facts.normal(new.shape[0])
         count = length if type(length) is int else world.facts.choices.choose(3)
-        world.need_equal(new.shape[0], count, "the number of new axes")
-        world.notes.add("at most two axes are inserted at once, named from the front in order")
+        world.need_equal(new.shape[0], count, "number of inserted axes")
+        world.notes.add("at most two axes are inserted at once, non-negative and in increasing order")
         subsets = list(combinations(range(len(x.shape) + count), count))
         return subsets[world.facts.choices.choose(len(subsets))]
 
     found = whole_numbers(world, new, f"new of {len(x.shape)}", any_axes)
     rank = len(x.shape) + len(found)
     axes = sorted(plain_axis(world, a, rank) for a in found)
-    world.need_true(len(set(axes)) == len(axes), "an axis twice")
+    world.need_true(len(set(axes)) == len(axes), "a repeated axis")
     for a in axes:
         x = inserted(x, a, 1)
     return x
@@ -119,18 +119,18 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     known = None if sizes is None or not _is_counted(world, sizes) else vector_numbers(world, sizes)
     if known is None:
         if not world.reading:
-            raise NotProved("the parts of a split are not known")
+            raise NotProved("the part sizes of a split are unknown")
         return OpenParts(world, x, axis)
     return split_by(world, x, axis, known)
 
 
 def split_by(world: World, x: Tensor, axis: int, sizes: Sequence[Number]) -> tuple[Tensor, ...]:
     """The parts of a tensor along an axis, one behind the other, which are all of it."""
-    world.need_equal(sum(sizes), x.shape[axis], "the parts of a split")
+    world.need_equal(sum(sizes), x.shape[axis], "total size of a split")
     parts: list[Tensor] = []
     begin: Number = 0
     for size in sizes:
-        world.need(size, "a part of a split")
+        world.need(size, "size of a split part")
         parts.append(cut(x, axis, begin, size))
         begin = begin + size
     return tuple(parts)
@@ -158,8 +158,8 @@ class EqualParts(Opaque):
     def part(self, place: Number) -> Tensor:
         """One of them, counted from the front."""
         begin = self.world.facts.normal(place * self.size)
-        self.world.need(place, "the place of a part")
-        self.world.need(self.x.shape[self.axis] - 1 - begin, "a part that is not there")
+        self.world.need(place, "index of a part")
+        self.world.need(self.x.shape[self.axis] - 1 - begin, "index of a part")
         return cut(self.x, self.axis, begin, self.size_of(place))
 
 
@@ -169,11 +169,11 @@ def parts_by(world: World, x: Tensor, axis: int, sizes: Listed) -> EqualParts:
     """
     parts, facts = EqualParts(world, x, axis, sizes.step), world.facts
     if world.reading or not (facts.at_least(sizes.end, 1) and facts.equal(sizes.end, x.shape[axis])):
-        raise NotProved("a split by a list of symbolic length is not supported")
+        raise NotProved("splits by a list of symbolic length are not supported")
     place = facts.size("each", 0)
     facts.learn(sizes.end - 1 - place * sizes.step)
     if not facts.equal(sizes.number(place), parts.size_of(place)):
-        raise NotProved("a split into any number of parts of different sizes is not supported")
+        raise NotProved("splits into any number of parts of different sizes are not supported")
     return parts
 
 
@@ -196,7 +196,7 @@ class OpenParts(Opaque):
         """One of them."""
         while len(self.sizes) <= place:
             if not self.world.reading:
-                raise NotProved("the target uses a part of a split that the source does not use")
+                raise NotProved("the target uses a split part that the source does not")
             self.sizes.append(self.world.facts.size("part", 0))
             self.world.facts.learn(self.x.shape[self.axis] - sum(self.sizes))
         return cut(self.x, self.axis, sum(self.sizes[:place]), self.sizes[place])
@@ -208,7 +208,7 @@ def _equal_parts(world: World, x: Tensor, axis: int, count: int) -> Value:
     size = world.facts.normal(x.shape[axis])
     part = world.facts.normal((size + count - 1) // count)
     last = size - part * (count - 1)
-    world.need(last, "the last part of a split")
+    world.need(last, "size of the last part of a split")
     return tuple(cut(x, axis, part * k, part if k < count - 1 else last) for k in range(count))
 
 
@@ -218,11 +218,11 @@ def _tile(world: World, operands: Operands, attrs: Attrs) -> Value:
     found = whole_numbers(
         world, repeats, f"repeats of {rank}", lambda: tuple(world.facts.size("times") for _ in range(rank))
     )
-    world.need_true(len(found) == rank, "how often a tensor is repeated along each axis")
+    world.need_true(len(found) == rank, "the number of repeats of a tile")
     if repeats.leaf is not None:
-        world.need_equal(repeats.shape[0], rank, "how often a tensor is repeated along each axis")
+        world.need_equal(repeats.shape[0], rank, "number of repeats")
     for count in found:
-        world.need(count - 1, "how often a tensor is repeated")
+        world.need(count - 1, "number of repeats")
     sizes = tuple(map(world.facts.normal, x.shape))
 
     def at(index: Index) -> Term:
@@ -238,7 +238,7 @@ def _expand(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, shape = operands
     wanted = whole_numbers(world, shape, "expanded", lambda: fresh_shape(world, "wide", shape))
     if shape.leaf is not None and len(shape.shape) == 1:
-        world.need_equal(shape.shape[0], len(wanted), "the length of a shape")
+        world.need_equal(shape.shape[0], len(wanted), "length of a shape")
     return broadcast_to_shape(world, x, world.broadcast(x.shape, wanted))
 
 

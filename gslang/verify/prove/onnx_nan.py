@@ -29,7 +29,7 @@ def _is_nan(world: World, operands: Operands, attrs: Attrs) -> Value:
         value = x.at(index)
         if is_raw() or not _is_computed(value) or not _is_of_numbers(world, _as_written(world, x, index)):
             return unknown("IsNaN", value)
-        world.notes.add("what is computed from numbers is a number")
+        world.notes.add("values computed from numbers are not NaN")
         use("number that is computed", x=value)
         return ZERO
 

@@ -51,7 +51,7 @@ def whole_numbers(
     chosen = tensor.leaf.chosen
     if key not in chosen:
         if not world.reading:
-            raise NotProved("the target uses a shape or axes in a way that the source does not")
+            raise NotProved("the target uses a shape or axes as the source does not")
         chosen[key] = choose()
     return tuple(chosen[key])
 
@@ -67,11 +67,11 @@ def vector_numbers(world: World, tensor: Tensor) -> tuple[Number, ...] | None:
         return None
     if leaf.numbers is None:
         if not world.reading:
-            raise NotProved("the target uses numbers that the source does not use")
+            raise NotProved("the target uses operand values that the source does not")
         length = world.facts.normal(tensor.shape[0])
         if type(length) is not int:
             length = world.choose_rank()
-            world.need_equal(tensor.shape[0], length, "the length of a vector")
+            world.need_equal(tensor.shape[0], length, "length of a vector")
         leaf.numbers = tuple(world.facts.size("number", None) for _ in range(length))
     return tuple(map(world.facts.normal, leaf.numbers))
 
@@ -95,5 +95,5 @@ def axes_operand(
     key = f"axes of {rank}{' in order' if ordered and not read else ''}"
     found = whole_numbers(world, tensor, key, lambda: subsets[world.facts.choices.choose(len(subsets))])
     if tensor.leaf is not None and len(tensor.shape) == 1:
-        world.need_equal(tensor.shape[0], len(found), "the number of axes")
+        world.need_equal(tensor.shape[0], len(found), "number of axes")
     return tuple(plain_axis(world, a, rank) for a in found)

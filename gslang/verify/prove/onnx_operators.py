@@ -73,8 +73,8 @@ _TRUTHS = frozenset({
 _RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})
 # attributes that are only looked at with their default value, and what that assumes
 _NOT_WRITTEN = {
-    "block_size": "quantized numbers have no blocks",
-    "output_dtype": "dequantized numbers have the type of their scale",
+    "block_size": "no blocked quantization",
+    "output_dtype": "dequantized values have the type of their scale",
 }
 
 
@@ -91,11 +91,11 @@ def onnx_attribute(
     if name == "perm":
         return _order(choices, rank)
     if operator == "Shape":
-        world.notes.add("`start` and `end` of a shape lie within the rank")
+        world.notes.add("`start` and `end` of a shape slice lie within the rank")
         ends = (*range(-rank, rank + 1), *[None] * (name == "end"))
         return ends[choices.choose(len(ends))]
     if operator == "Pad" and name == "mode":
-        world.notes.add("padding is by a constant")
+        world.notes.add("the padding mode is `constant`")
         return "constant"
     if name == "num_outputs":  # beside sizes it is no valid call
         return None if len(operands) > 1 and operands[1] is not None else world.facts.size(name)
@@ -104,7 +104,7 @@ def onnx_attribute(
     if operator in _ATTENDING and (found := _of_attention(world, operator, name, operands)):
         return found[0]
     if operator == "ConvTranspose" and name in ("auto_pad", "output_shape"):
-        world.notes.add("the padding of transposed convolutions is given, not their output's shape")
+        world.notes.add("transposed convolutions specify padding, not `output_shape`")
         return "NOTSET" if name == "auto_pad" else None
     convolves = operator in _CONVOLUTIONS and name not in ("activation", "activation_params")
     if convolves and len(operands) > 1 and isinstance(operands[1], Tensor):
@@ -225,7 +225,7 @@ def _of_pooling(world: World, name: str, operands: Operands, choices: Choices) -
     rank = len(operands[0].shape) - 2
     match name:
         case "kernel_shape":
-            world.need_true(rank >= 1, "an image")
+            world.need_true(rank >= 1, "the rank of an image")
             return tuple(world.facts.size("window") for _ in range(rank))
         case "ceil_mode" | "count_include_pad":
             return choices.choose(2)

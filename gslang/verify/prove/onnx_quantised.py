@@ -131,14 +131,14 @@ def _along(world: World, x: Tensor, small: Tensor, axis: int) -> Callable[[Index
     if world.facts.equal(small.shape[0], 1):
         return lambda index: small.at((0,))
     place = plain_axis(world, axis, len(x.shape))
-    world.need_equal(small.shape[0], x.shape[place], "a scale for each place along an axis")
+    world.need_equal(small.shape[0], x.shape[place], "number of scales along an axis")
     return lambda index: small.at((index[place],))
 
 
 def _alike(world: World, scale: Tensor, zero: Tensor) -> None:
-    world.need_true(len(scale.shape) == len(zero.shape), "the ranks of scale and zero point")
+    world.need_true(len(scale.shape) == len(zero.shape), "a scale and a zero point of different ranks")
     for a, b in zip(scale.shape, zero.shape):
-        world.need_equal(a, b, "scale and zero point differ in length")
+        world.need_equal(a, b, "lengths of scale and zero point")
 
 
 def dequantised(
@@ -207,7 +207,7 @@ def _dequantize(world: World, operands: Operands, attrs: Attrs) -> Value:
         _alike(world, scale, zero)
     _plain(attrs)
     if attrs["output_dtype"]:
-        raise NotProved("dequantized numbers of a stated type are not supported")
+        raise NotProved("`output_dtype` of a dequantization is not supported")
     return dequantised(world, x, scale, zero, attrs["axis"], scale.dtype)
 
 
@@ -272,7 +272,7 @@ def _parts(world: World, operands: Sequence[Any], axis: int = 0) -> Tensor:
 def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: str | Dtype) -> Tensor:
     for small in (scale, zero):
         for size in () if small is None else small.shape:
-            world.need_equal(size, 1, "a single scale for the result")
+            world.need_equal(size, 1, "number of scales of the result")
     return quantised(world, y, single(scale), None if zero is None else single(zero), 0, dtype, " 1")
 
 
@@ -281,8 +281,8 @@ def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, w = _parts(world, operands[0:3]), _parts(world, operands[3:6], 0)
     y = ARITHMETIC["Conv"](world, [x, w], attrs)
     if bias is not None:
-        world.need_true(len(bias.shape) == 1, "a bias is a vector")
-        world.need_equal(bias.shape[0], w.shape[0], "a bias of another length")
+        world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
+        world.need_equal(bias.shape[0], w.shape[0], "bias length")
         y = _biased(world, y, bias, lambda index: (index[1],), operands[1], operands[4])
     return _result(world, y, operands[6], operands[7], operands[7].dtype)
 
@@ -295,7 +295,7 @@ def _biased(
     """
     world.need_same_dtype(bias.dtype, "int32")
     for size in scale.shape:
-        world.need_equal(size, 1, "a single scale")
+        world.need_equal(size, 1, "number of scales")
     one, factor = single(scale), _along(world, y, scales, 1)
 
     def at(index: Index) -> Term:
@@ -308,15 +308,15 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
     """A·B, and a bias that the product of the scales belongs to."""
     c, scale, zero = (operand(operands, k) for k in (6, 7, 8))
     if as_term(attrs["alpha"]).constant != 1:
-        raise NotProved("this factor of a quantized product is not supported")
+        raise NotProved("`alpha` of a quantized product is not supported")
     if scale is None or zero is None:
-        raise NotProved("a quantized product with a floating-point result is not supported")
+        raise NotProved("quantized products with a floating-point result are not supported")
     a, b = _whole(world, operands[0:3]), _parts(world, operands[3:6], 0 if attrs["transB"] else 1)
     y = ARITHMETIC["Gemm"](world, [a, b], {**attrs, "beta": 1.0})
     if c is not None:
         world.need_true(len(c.shape) <= 2, "the rank of a bias")
         for d, e in zip(y.shape, world.broadcast(y.shape, c.shape)):
-            world.need_equal(d, e, "the bias of a quantized product")
+            world.need_equal(d, e, "bias of a quantized product")
         places = Tensor(y.shape, c.dtype, lambda index: world.element(c, y.shape, index))
         y = _biased(world, y, places, lambda index: index, operands[1], operands[4])
     return _result(world, y, scale, zero, zero.dtype)
@@ -325,7 +325,7 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     for scale in (operands[1], operands[4]):
         for size in scale.shape:
-            world.need_equal(size, 1, "a single scale for each factor")
+            world.need_equal(size, 1, "number of scales of a factor")
     y = ARITHMETIC["MatMul"](world, [_parts(world, operands[0:3]), _parts(world, operands[3:6])], attrs)
     return _result(world, y, operands[6], operands[7], operands[7].dtype)
 
@@ -345,13 +345,13 @@ def _whole(world: World, operands: Sequence[Any]) -> Tensor:
     x, scale, zero = operands
     for small in (scale, zero):
         for size in () if small is None else small.shape:
-            world.need_equal(size, 1, "a single scale")
+            world.need_equal(size, 1, "number of scales")
     return dequantised(world, x, single(scale), None if zero is None else single(zero), 0, "float32")
 
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
     if attrs["channels_last"]:
-        raise NotProved("the layout with channels last is not supported")
+        raise NotProved("channels-last layout is not supported")
     y = ARITHMETIC["GlobalAveragePool"](world, [_whole(world, operands[0:3])], {})
     return _result(world, y, operands[3], operands[4], operands[0].dtype)
 

@@ -15,7 +15,7 @@ from gslang.verify.prove.terms import Term, of_size
 def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
     """The whole numbers from one to another one. Raises `NotProved` for other steps than 1."""
     facts = world.facts
-    note = "a range does not end before it begins"
+    note = "ranges do not end before they start"
     begin, end, step = (single_number(world, x, note) for x in operands)
     for other in operands[1:]:
         world.need_same_dtype(operands[0].dtype, other.dtype)
@@ -25,7 +25,7 @@ def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
     if world.reading:
         facts.learn(length)  # a range that ends before it begins is empty, as if it ended there
     else:
-        world.need(length, "the length of a range")
+        world.need(length, "length of a range")
 
     def at(index: Index) -> Term:
         return of_size(facts.normal(begin + index[0]))
@@ -36,9 +36,9 @@ def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
 def single_number(world: World, x: Tensor, note: str = "") -> Number:
     """A whole number as a size: known, computed from sizes, or any that an input says, which is noted then.
     """
-    world.need_true(len(x.shape) <= 1, "a single number")
+    world.need_true(len(x.shape) <= 1, "an operand that is not a single number")
     for size in x.shape:
-        world.need_equal(size, 1, "a single number")
+        world.need_equal(size, 1, "size of a single number")
     if x.leaf is not None and x.splat is None and x.items is None and world.reading:
         if x.leaf.number is None:
             x.leaf.number = world.facts.size("number", None)
@@ -54,11 +54,11 @@ def _gather_nd(world: World, operands: Operands, attrs: Attrs) -> Value:
     """Elements, or parts, of a tensor at places in its first axes."""
     x, places = operands
     if attrs["batch_dims"]:
-        raise NotProved("gathering in each of several batches is not supported")
-    world.need_true(len(places.shape) >= 1, "places in several axes")
+        raise NotProved("`batch_dims` of a gather is not supported")
+    world.need_true(len(places.shape) >= 1, "the rank of the gather indices")
     count = world.facts.normal(places.shape[-1])
     if type(count) is not int or not 1 <= count <= len(x.shape):
-        raise NotProved("the number of axes of a place is not known")
+        raise NotProved("the length of an index tuple is unknown")
     ahead = len(places.shape) - 1
 
     def at(index: Index) -> Term:

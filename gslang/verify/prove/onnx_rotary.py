@@ -28,7 +28,7 @@ def _turned(
     """
     facts = world.facts
     half = facts.normal(facts.normal(turned) // 2)
-    world.need_equal(half * 2, turned, "an even number of columns")
+    world.need_equal(half * 2, turned, "even number of columns")
 
     def pair(b: Number, h: Number, s: Number, k: Number) -> tuple[Term, Term]:
         places = (2 * k, 2 * k + 1) if neighbours else (k, half + k)
@@ -55,7 +55,7 @@ def _turned(
     rest = facts.normal(x.shape[3] - turned)
     if type(rest) is int and rest == 0:
         return y
-    world.need(rest, "more columns are turned than there are")
+    world.need(rest, "columns beyond the rotated ones")
     return concatenated(world, [y, cut(x, 3, turned, rest)], 3)
 
 
@@ -78,12 +78,12 @@ def _looked_up(
 
 
 def _alike(world: World, x: Tensor, cosines: Tensor, sines: Tensor, rank: int) -> None:
-    world.need_true(len(x.shape) in (3, 4), "the rank of what is turned")
-    world.need_true(len(cosines.shape) == len(sines.shape) == rank, "the rank of a table of angles")
+    world.need_true(len(x.shape) in (3, 4), "the rank of a rotary embedding's input")
+    world.need_true(len(cosines.shape) == len(sines.shape) == rank, "the rank of an angle table")
     for table in (cosines, sines):
         world.need_same_dtype(x.dtype, table.dtype)
     for a, b in zip(cosines.shape, sines.shape):
-        world.need_equal(a, b, "tables of cosines and sines")
+        world.need_equal(a, b, "shapes of the cosine and sine tables")
 
 
 def _rotary(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -91,14 +91,14 @@ def _rotary(world: World, operands: Operands, attrs: Attrs) -> Value:
     _alike(world, x, cosines, sines, 3 if places is None else 2)
     flat = len(x.shape) == 3
     if flat:
-        world.need_true(attrs["num_heads"] is not None, "the number of heads")
+        world.need_true(attrs["num_heads"] is not None, "a missing number of heads")
     heads = in_heads(world, x, attrs["num_heads"]) if flat else x
     turned = attrs["rotary_embedding_dim"]
     turned = heads.shape[3] if type(turned) is int and turned == 0 else turned
-    world.need_equal(cosines.shape[-1] * 2, turned, "angles of half of the columns")
+    world.need_equal(cosines.shape[-1] * 2, turned, "number of angles")
     if places is None:
-        world.need_equal(cosines.shape[0], heads.shape[0], "angles of each batch")
-        world.need_equal(cosines.shape[1], heads.shape[2], "angles of each place")
+        world.need_equal(cosines.shape[0], heads.shape[0], "batch size of an angle table")
+        world.need_equal(cosines.shape[1], heads.shape[2], "sequence length of an angle table")
         angles: list[Angle] = [lambda b, s, k: cosines.at((b, s, k)), lambda b, s, k: sines.at((b, s, k))]
     else:
         _need_places(world, places, heads)
@@ -109,9 +109,9 @@ def _rotary(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _need_places(world: World, places: Tensor, heads: Tensor) -> None:
     """A place for each element of each batch."""
-    world.need_true(len(places.shape) == 2, "a place for each element of a batch")
-    world.need_equal(places.shape[0], heads.shape[0], "places of each batch")
-    world.need_equal(places.shape[1], heads.shape[2], "a place for each element of a sequence")
+    world.need_true(len(places.shape) == 2, "the rank of the positions")
+    world.need_equal(places.shape[0], heads.shape[0], "batch size of the positions")
+    world.need_equal(places.shape[1], heads.shape[2], "number of positions")
 
 
 def _rotary_of_onnxruntime(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -122,24 +122,24 @@ def _rotary_of_onnxruntime(world: World, operands: Operands, attrs: Attrs) -> Va
     counted, whole = not _is_zero(count), _is_zero(partly)
     turned = world.facts.normal(cosines.shape[1] * 2)
     if not whole:
-        world.need_equal(turned, partly, "angles of half of the columns")
-        world.need_true(counted, "the number of heads")
+        world.need_equal(turned, partly, "number of angles")
+        world.need_true(counted, "a missing number of heads")
     heads = x
     if len(x.shape) == 3:
         if not counted:
             count = world.facts.normal(x.shape[2] // turned)
-            world.need_equal(count * turned, x.shape[2], "heads of equal size")
+            world.need_equal(count * turned, x.shape[2], "division into heads")
             count = world.facts.normal(count)
-        world.need(count - 1, "the number of heads")
+        world.need(count - 1, "number of heads")
         heads = in_heads(world, x, count)
     elif counted:
-        world.need_equal(x.shape[1], count, "the number of heads")
+        world.need_equal(x.shape[1], count, "number of heads")
     if whole:
-        world.need_equal(heads.shape[3], turned, "angles of half of the columns")
+        world.need_equal(heads.shape[3], turned, "number of angles")
     if not attrs["is_packed_batching"]:  # else the sequences of a batch may be longer together
-        world.need(cosines.shape[0] - heads.shape[2], "a row of angles for each element of a sequence")
+        world.need(cosines.shape[0] - heads.shape[2], "rows of an angle table beyond the sequence")
     if len(places.shape) == 1:
-        world.need_equal(places.shape[0], 1, "the place of the first element")
+        world.need_equal(places.shape[0], 1, "number of start positions")
     else:
         _need_places(world, places, heads)
     scale = as_term(attrs["scale"])

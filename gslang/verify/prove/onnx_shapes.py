@@ -26,17 +26,17 @@ def gathered_size(world: World, sizes: Tensor, places: Tensor, axis: int) -> Ten
     """One of a vector of sizes, or several: which ones is a case."""
     items = sizes.items or ()
     world.need_true(plain_axis(world, axis, 1) == 0, "the axis of a gather")
-    world.need_true(len(items) > 0, "a gather from nothing")
+    world.need_true(len(items) > 0, "a gather from an empty vector")
     rank, count = len(items), 1 if not places.shape else world.facts.normal(places.shape[0])
     if type(count) is not int:
         count = world.choose_rank()
-        world.need_equal(places.shape[0], count, "the number of places")
+        world.need_equal(places.shape[0], count, "number of indices")
 
     def choose() -> tuple[int, ...]:
         return tuple(world.facts.choices.choose(2 * rank) - rank for _ in range(count))
 
     chosen = whole_numbers(world, places, f"places in {rank}", choose)
-    world.need_true(all(-rank <= k < rank for k in chosen), "a position outside a vector")
+    world.need_true(all(-rank <= k < rank for k in chosen), "a gather index out of range")
     found = tuple(items[k] for k in chosen)
     return vector(found, "int64") if places.shape else constant(of_size(found[0]), (), "int64")
 

@@ -37,7 +37,7 @@ def numbers_in(
         return None
     if leaf.numbers is None and world.reading:
         if count is not None:
-            world.need_equal(tensor.shape[0], count, "the length of a vector")
+            world.need_equal(tensor.shape[0], count, "length of a vector")
         length = world.facts.normal(tensor.shape[0])
         if type(length) is not int or length > _MOST_NUMBERS:
             return None
@@ -79,8 +79,8 @@ def sliced(
     begins, ends = numbers[0] or (), numbers[1] or ()
     axes = range(len(begins)) if numbers[2] is None else [plain_axis(world, a, rank) for a in numbers[2]]
     steps = (1,) * len(begins) if numbers[3] is None else numbers[3]
-    world.need_true(len(begins) == len(ends) == len(axes) == len(steps), "the numbers of a slice")
-    world.need_true(len(set(axes)) == len(axes) and all(a < rank for a in axes), "an axis of a slice")
+    world.need_true(len(begins) == len(ends) == len(axes) == len(steps), "the bounds and axes of a slice")
+    world.need_true(len(set(axes)) == len(axes) and all(a < rank for a in axes), "the axes of a slice")
     for begin, end, axis, step in zip(begins, ends, axes, steps):
         bounds = by_length(world, begin, end, x.shape[axis]) if with_lengths else (begin, end, step)
         x = taken(world, x, axis, range_of(world, *bounds, x.shape[axis]))
@@ -91,7 +91,7 @@ def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> 
     """A part of a vector of sizes: where it begins and ends is a case."""
     items = x.items or ()
     count = len(items)
-    world.notes.add("`start` and `end` of a shape lie within the rank")
+    world.notes.add("`start` and `end` of a shape slice lie within the rank")
 
     def bound() -> int:
         return world.facts.choices.choose(2 * count + 1) - count
@@ -108,7 +108,7 @@ def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> 
     if any(part is not None and numbers is None for part, numbers in zip(parts, found)) or not all(
         len(numbers) == 1 and type(numbers[0]) is int for numbers in found if numbers is not None
     ):
-        raise NotProved("the bounds of a slice of a shape are not known")
+        raise NotProved("the bounds of a shape slice are unknown")
     assert begins is not None and ends is not None
     if axes is not None:
         plain_axis(world, axes[0], 1)
@@ -130,7 +130,7 @@ def _settle_lengths(world: World, parts: Sequence[Tensor | None], rank: int) -> 
     if world.reading and any(type(world.facts.normal(part.shape[0])) is not int for part in open_):
         count = world.facts.choices.choose(rank + 1)
         for part in open_:
-            world.need_equal(part.shape[0], count, "the numbers of a slice")
+            world.need_equal(part.shape[0], count, "number of slice bounds")
     return True
 
 
@@ -138,7 +138,7 @@ def _open_slice(world: World, x: Tensor, parts: Sequence[Tensor | None], with_le
     key = (with_lengths, *(id(getattr(part, "leaf", None) or part) for part in parts))
     if key not in world.slices:
         if not world.reading:
-            raise NotProved("the target takes a slice that the source does not take")
+            raise NotProved("the target takes a slice that the source does not")
         world.slices[key] = OpenSlice(world, x.shape)
         world.kept += parts
         if parts[3] is None or with_lengths:
@@ -155,7 +155,7 @@ def _named_steps(world: World, found: OpenSlice) -> tuple[Number, ...]:
     """The steps of the axes that are named; the others stay as they are."""
     subsets = [s for k in range(found.rank + 1) for s in combinations(range(found.rank), k)]
     named = subsets[world.facts.choices.choose(len(subsets))]
-    world.notes.add("axes of a slice are named in order")
+    world.notes.add("slice axes are listed in order")
     for axis, size, part in found.ranges:
         if axis not in named:
             world.facts.learn_equal(part.step, 1)
@@ -177,22 +177,22 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
         if found_axes is None:
             found_axes = axes_operand(world, operands, 3, rank, ordered=True)
         if found_axes is None:
-            raise NotProved("the axes are not known")
+            raise NotProved("the axes are unknown")
         named = tuple(plain_axis(world, a, rank) for a in found_axes)
-        world.need_true(len(set(named)) == len(named), "an axis twice")
+        world.need_true(len(set(named)) == len(named), "a repeated axis")
     found = numbers_in(world, widths, lambda: world.facts.size("width", None), 2 * len(named))
     if found is None:
-        raise NotProved("the widths of the padding are not known")
-    world.need_true(len(found) == 2 * len(named), "the widths of a padding")
+        raise NotProved("the padding widths are unknown")
+    world.need_true(len(found) == 2 * len(named), "the number of padding widths")
     both: list[tuple[Number, Number]] = [(0, 0)] * rank
     for k, axis in enumerate(named):
         both[axis] = (found[k], found[len(named) + k])
     if fill is not None:
         world.need_same_dtype(fill.dtype, x.dtype)
-        world.need_true(len(fill.shape) == 0, "what padding is filled with is a scalar")
+        world.need_true(len(fill.shape) == 0, "a padding value that is not a scalar")
     y = padded(world, x, both, ZERO if fill is None else fill)
     for size in y.shape:
-        world.need(size, "a size of a padded tensor")
+        world.need(size, "size of a padded tensor")
     return y
 
 

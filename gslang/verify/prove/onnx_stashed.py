@@ -28,7 +28,7 @@ def _stashed(plain: Meaning) -> Meaning:
         y, *rest = found if isinstance(found, tuple) else (found,)
         wide = elementwise(world, "multiply", [converted(world, y, x.dtype), scale], x.dtype)
         world.need_same_dtype(x.dtype, scale.dtype)
-        need_shape(world, wide, x, "the scale of a norm")
+        need_shape(world, wide, x, "the shape of a normalization's scale")
         return (wide, *rest) if isinstance(found, tuple) else wide
 
     return meaning

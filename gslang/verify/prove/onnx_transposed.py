@@ -21,10 +21,10 @@ def _conv_transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(rank >= 1 and len(x.shape) == rank + 2, "the ranks of a convolution's operands")
     world.need_same_dtype(x.dtype, w.dtype)
     if attrs["auto_pad"] != "NOTSET" or attrs["output_shape"] is not None:
-        raise NotProved("padding that depends on the size is not supported")
+        raise NotProved("`auto_pad` and `output_shape` are not supported")
     if attrs["group"] != 1:
         raise NotProved("grouped transposed convolutions are not supported")
-    world.need_equal(x.shape[1], w.shape[0], "the channels of a convolution")
+    world.need_equal(x.shape[1], w.shape[0], "channels of a convolution")
     if attrs["kernel_shape"] is not None:
         for a, b in zip(attrs["kernel_shape"], w.shape[2:]):
             world.need_equal(a, b, "`kernel_shape`")
@@ -32,13 +32,13 @@ def _conv_transpose(world: World, operands: Operands, attrs: Attrs) -> Value:
     pads, more = attrs["pads"] or (0,) * (2 * rank), attrs["output_padding"] or (0,) * rank
     shape: list[Number] = [x.shape[0], w.shape[1]]
     for k in range(rank):
-        world.need(steps[k] - 1, "a stride")
-        world.need(spreads[k] - 1, "a dilation")
+        world.need(steps[k] - 1, "stride")
+        world.need(spreads[k] - 1, "dilation")
         for width in (pads[k], pads[rank + k], more[k]):
-            world.need(width, "a padding")
+            world.need(width, "padding")
         reach = steps[k] * (x.shape[2 + k] - 1) + spreads[k] * (w.shape[2 + k] - 1) + 1
         shape.append(facts.normal(reach + more[k] - pads[k] - pads[rank + k]))
-        world.need(shape[-1], "an output of a transposed convolution")
+        world.need(shape[-1], "output size of a transposed convolution")
 
     def at(index: Index) -> Term:
         sizes = [facts.normal(size) for size in (w.shape[0], *x.shape[2:], *w.shape[2:])]

@@ -47,27 +47,27 @@ class _Windows:
 
 def _windows(world: World, x: Tensor, attrs: Attrs) -> _Windows:
     rank, facts = len(x.shape) - 2, world.facts
-    world.need_true(rank >= 1, "an image")
+    world.need_true(rank >= 1, "the rank of an image")
     if attrs["auto_pad"] not in ("NOTSET", "VALID") or attrs["ceil_mode"] and not world.reading:
-        raise NotProved("pooling whose padding depends on the size, or with `ceil_mode`, is not supported")
+        raise NotProved("this `auto_pad` or `ceil_mode` of a pooling is not supported")
     kernel = attrs["kernel_shape"]
-    world.need_true(kernel is not None and len(kernel) == rank, "the sizes of a window")
+    world.need_true(kernel is not None and len(kernel) == rank, "the kernel shape of a pooling operator")
     steps, spreads = attrs["strides"] or (1,) * rank, list(attrs["dilations"] or (1,) * rank)
     stated = attrs["pads"] if attrs["auto_pad"] == "NOTSET" else None
     pads = stated or (0,) * (2 * rank)
-    world.need_true(len(steps) == len(spreads) == rank and len(pads) == 2 * rank, "the numbers of a pooling")
+    world.need_true(len(steps) == len(spreads) == rank and len(pads) == 2 * rank, "the attributes of pooling")
     shape: list[Number] = [*x.shape[:2]]
     rooms: list[Number] = []
     for k, size in enumerate(x.shape[2:]):
         for number in (kernel[k], steps[k], spreads[k]):
-            world.need(number - 1, "a number of a pooling")
+            world.need(number - 1, "kernel, stride or dilation of a pooling operator")
         for width in (pads[k], pads[rank + k]):
-            world.need(width, "a padding")
+            world.need(width, "padding")
             _need_narrow(world, kernel[k], width)
         if facts.equal(kernel[k], 1) or facts.equal(spreads[k], 1):
             spreads[k] = 1  # a window of one element has no gaps
         room = facts.normal(size + pads[k] + pads[rank + k] - spreads[k] * (kernel[k] - 1) - 1)
-        world.need(room, "a window does not fit")
+        world.need(room, "input beyond the window")
         count = facts.normal(room // facts.normal(steps[k]) + 1)
         if attrs["ceil_mode"]:
             rooms.append(room)
@@ -88,7 +88,7 @@ def _need_narrow(world: World, window: Number, width: Number) -> None:
     if world.reading:
         world.paddings.append(window - width)
     elif not any(text_of(world.facts.normal(known)) == wide for known in world.paddings):
-        world.need(window - 1 - width, "a padding as wide as the window")
+        world.need(window - 1 - width, "window beyond the padding")
 
 
 def _over(
@@ -148,7 +148,7 @@ def _largest_of_what_rises(world: World, x: Tensor, rises: Rising, attrs: Attrs)
     elements of its operand, which are read from a tensor of their own.
     """
     facts, base = world.facts, rises.base
-    world.need_true(len(x.shape) >= 3, "an image")
+    world.need_true(len(x.shape) >= 3, "the rank of an image")
     shape = (*x.shape[:2], *(facts.size("pooled") for _ in x.shape[2:]))
     name = f"pooled{len(world.pooled)}"
     pooled = Tensor(shape, base.dtype, lambda index: read(name, tuple(map(facts.normal, index))))
@@ -156,7 +156,7 @@ def _largest_of_what_rises(world: World, x: Tensor, rises: Rising, attrs: Attrs)
 
     def at(index: Index) -> Term:
         if not rises.surely():
-            raise NotProved("the largest element of a sequence that may decrease is not known")
+            raise NotProved("the maximum of a sequence that may decrease is unknown")
         result = rises.of(pooled.at(index))
         rewrite("largest of what rises", lambda: result, result)  # terms are lowered to this
         return result
@@ -180,7 +180,7 @@ def _written(value: Any) -> object:
 
 
 def _places(index: Index) -> Term:
-    raise NotProved("the position of the largest element of a window is not supported")
+    raise NotProved("the index output of max pooling is not supported")
 
 
 WINDOWS: dict[str, Meaning] = {"AveragePool": _average, "MaxPool": _largest}

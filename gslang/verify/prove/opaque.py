@@ -17,7 +17,7 @@ class Opaque:
 
 def unanswered(self: object, *_: object) -> object:
     """No answer."""
-    raise NotProved(f"what the rule reads of {type(self).__name__.lower()} is not known")
+    raise NotProved(f"an unknown property of a value ({type(self).__name__.lower()}) is read")
 
 
 _QUESTIONS = "hash bool len iter getitem contains index int float abs neg lt le gt ge".split()

@@ -85,7 +85,7 @@ def meaning_of(
             return unknown_function(world, operator, operands, attrs)
         raise NotProved(f"`{operator}` is not supported")
     if dialect.name != "relay":
-        raise NotProved(f"the operators of the dialect {dialect.name} are not supported")
+        raise NotProved(f"operators of the dialect {dialect.name} are not supported")
     if operator == "full":
         return filled(world, attrs["shape"], operands[0], attrs["dtype"] or operands[0].dtype)
     if operator == "full_like":
@@ -94,7 +94,7 @@ def meaning_of(
         return _RELAY[operator](world, operands, attrs)
     if operator == "collapse_sum_to":
         if operands[1].items is None:
-            raise NotProved("a shape that is not a constant")
+            raise NotProved("shapes that are not constant are not supported")
         return collapse(world, operands[0], operands[1].items)
     if operator == "cast":
         return cast(world, operands[0], attrs["dtype"])
@@ -119,8 +119,8 @@ def _clip(world: World, x: Tensor, low: object, high: object) -> Tensor:
 def filled(world: World, shape: Sequence[Size | int], fill: Tensor, dtype: str | Dtype) -> Tensor:
     """A tensor of one number, which is converted to its type: 0 and 1 are the same in each."""
     for size in shape:
-        world.need(size, "a size of a new tensor")
-    world.need_true(len(fill.shape) == 0, "a tensor is filled with a scalar")
+        world.need(size, "size of a new tensor")
+    world.need_true(len(fill.shape) == 0, "a fill value that is not a scalar")
     if fill.splat is not None and fill.splat.constant in (0, 1):
         return constant(fill.splat, shape, dtype)
     scalar = converted(world, fill, dtype)
@@ -135,7 +135,7 @@ def over_instances(world: World, operator: str, operands: Sequence[Value], attrs
         return joined_family(world, family, attrs["axis"])
     if operator == "split" and isinstance(sums := attrs["indices_or_sections"], Sums):
         if not sums.inner:
-            raise NotProved("a split at the end of its axis is not supported")
+            raise NotProved("splits at the end of the axis are not supported")
         return split_family(world, operands[0], sums.sizes, attrs["axis"])
     if (
         operator == "Split" and len(operands) == 2 and operands[1] is not None
@@ -194,7 +194,7 @@ def unknown_function(
     }
     plain = sorted((k, v) for k, v in attrs.items() if k not in numbers)
     if any(isinstance(v, Dtype) for _, v in plain):
-        raise NotProved(f"the element type that `{operator}` converts to is not known")
+        raise NotProved(f"the result type of `{operator}` is unknown")
     absent = [k for k, o in enumerate(operands) if o is None]
     while absent and all(o is None for o in operands[absent[-1] :]):
         absent.pop()  # what is left out at the end says nothing

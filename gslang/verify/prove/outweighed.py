@@ -23,7 +23,7 @@ Row = tuple[Number, Number]
 """The place of a score in its row, and the length of the row."""
 
 _LAW = "number that is outweighed"
-_NOTE = "scores that a number of −10⁴ or below may replace lie between −4000 and 4000"
+_NOTE = "scores that a mask may replace by a number ≤ −10⁴ lie in [−4000, 4000]"
 _LOWS = frozenset({"very_low", "outweighed"})
 
 

@@ -36,7 +36,7 @@ def attributes_of(
             attrs[name] = copied
             continue
         if isinstance(test, ir.Computes):
-            raise NotProved("a pattern of what a body computes is not supported")
+            raise NotProved("body patterns are not supported")
         chosen = UNSAID if test is None else Proposed(case, operator, name)(test)
         attrs[name] = (
             open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)
@@ -48,7 +48,7 @@ def attributes_of(
         if operand.attribute is not None and operand.name in tests:
             chosen = Proposed(case, operator, operand.name)(tests[operand.name].test)
             if chosen is UNSAID:
-                raise NotProved("an operand that earlier versions had as an attribute is unconstrained")
+                raise NotProved("an operand that was an attribute in earlier opsets is unconstrained")
             attrs[operand.name] = chosen
     return attrs
 
@@ -66,7 +66,7 @@ def _copied(
         ):
             continue  # the first instance and itself
         if other < 0:
-            raise NotProved("attributes of a node that is matched later are copied")
+            raise NotProved("copying attributes of a node that is matched later is not supported")
         own = case.copied(other, operator, operands, list(signature.attributes))
         given.update({name: v for name, v in own.items() if name not in constraint.without})
     return given

@@ -171,7 +171,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
     (check_counts if way.counted else check_blocks)(rule)
     watching = watched(rule)
     best: Proof | None = None
-    reason = NotProved("no case fits the source")
+    reason = NotProved("no case matches the source")
     enough = sufficient(rule)
     last = _last_rank(watching)
     found, reached = _Found(), 0
@@ -193,7 +193,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
         if left_out:
-            reason = NotProved(f"no case that was examined has {left_out[0]}")
+            reason = NotProved(f"no examined case has {left_out[0]}")
         elif found.cases:
             reached = most
             best = Proof(
@@ -272,7 +272,7 @@ def _look_at_cases(
     try:
         return all_cases(run, budget, known.journal, this.starts)
     except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
-        raise NotProved(f"a case is beyond the prover: {error}") from error
+        raise NotProved(f"internal limit of the prover: {error}") from error
 
 
 class _Found:
@@ -345,7 +345,7 @@ def _one_case(case: Case) -> None:
     before = Source(case).outputs()
     after = Target(case).outputs()
     if len(before) != len(after):
-        raise NotProved("the two sides have different numbers of outputs")
+        raise NotProved("the sides have different numbers of outputs")
     _compare_all(case.world, before, after, ())
 
 
@@ -359,12 +359,12 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
     record = world.record
     if isinstance(left, Family) or isinstance(right, Family):
         if not isinstance(left, Family) or not isinstance(right, Family) or left.block != right.block:
-            raise NotProved("the outputs are not one for each instance")
+            raise NotProved("the outputs of the sides do not correspond instance by instance")
         _compare_all(world, (left.first, left.later), (right.first, right.later), path)
         return
     if isinstance(left, tuple) or isinstance(right, tuple):
         if not isinstance(left, tuple) or not isinstance(right, tuple) or len(left) != len(right):
-            raise NotProved("one side is a tuple, the other a tensor")
+            raise NotProved("the outputs are tuples of different lengths, or a tuple and a tensor")
         _compare_all(world, left, right, path)
         if not left and record is not None:
             record.outputs.append(Alike(path, None))
@@ -377,11 +377,11 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
         raise NotProved("an output is absent")
     facts = world.facts
     if not world.same_dtype(left.dtype, right.dtype):
-        raise NotProved("the results' element types may differ")
+        raise NotProved("the result types may differ")
     if len(left.shape) != len(right.shape):
-        raise NotProved(f"the two sides have ranks {len(left.shape)} and {len(right.shape)}")
+        raise NotProved(f"the sides have ranks {len(left.shape)} and {len(right.shape)}")
     for a, b in zip(left.shape, right.shape):
-        world.need_equal(a, b, "shapes differ")
+        world.need_equal(a, b, "result shapes")
     if left.items is not None and right.items is not None:
         pairs = [(as_term(a), as_term(b)) for a, b in zip(left.items, right.items)]
         for k, (one, other) in enumerate(pairs):

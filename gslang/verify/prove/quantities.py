@@ -148,7 +148,7 @@ class Quantities(Inequalities):
             return a
         if not self.proves(b - 1):
             if not self.at_least(b, 1):
-                raise NotProved("a divisor may not be positive")
+                raise NotProved("a divisor may be zero or negative")
         quotient, rest = self._divided(a, b)
         if type(rest) is int and rest == 0 or self.proves(rest) and self.proves(b - 1 - rest):
             return quotient

@@ -42,7 +42,7 @@ class Real(Opaque):
             return Real(combine(self.term, as_term(other)), self.choices, combine(self.exact, _exact(other)))
         if hasattr(other, "term"):
             return NotImplemented
-        raise NotProved("a number is combined with a value that is not a number")
+        raise NotProved("a number is combined with a non-number")
 
     def __add__(self, other: object) -> Any:
         return self._with(other, lambda a, b: a + b)

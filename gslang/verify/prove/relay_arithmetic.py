@@ -80,8 +80,8 @@ def binary(name: str) -> Meaning:
 def _bias_add(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, bias = operands
     axis = plain_axis(world, attrs["axis"], len(x.shape))
-    world.need_true(len(bias.shape) == 1, "a bias is a vector")
-    world.need_equal(x.shape[axis], bias.shape[0], "a bias of another length")
+    world.need_true(len(bias.shape) == 1, "a bias that is not a vector")
+    world.need_equal(x.shape[axis], bias.shape[0], "bias length")
     world.need_same_dtype(x.dtype, bias.dtype)
     return Tensor(x.shape, x.dtype, lambda index: x.at(index) + bias.at((index[axis],)))
 
@@ -181,12 +181,12 @@ def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def collapse(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     """Summed down to a shape that broadcasts to that of x."""
-    world.need_true(len(shape) <= len(x.shape), "a sum to more dimensions")
+    world.need_true(len(shape) <= len(x.shape), "a reduction to a higher rank")
     extra = len(x.shape) - len(shape)
     kept = []
     for k, size in enumerate(shape):
         if not world.facts.equal(size, x.shape[extra + k]):
-            world.need_equal(size, 1, "a sum to a shape that does not fit")
+            world.need_equal(size, 1, "shape of a reduction")
             kept.append(extra + k)
     y = reduced(world, x, kept, True) if kept else x
     return reduced(world, y, tuple(range(extra)), False) if extra else y
@@ -198,8 +198,8 @@ def collapse(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
 def _scaled(world: World, y: Tensor, operands: Operands, attrs: Attrs) -> Tensor:
     axis = plain_axis(world, attrs["axis"], len(y.shape))
     for vector in operands[1:3]:
-        world.need_true(len(vector.shape) == 1, "scale and shift are vectors")
-        world.need_equal(vector.shape[0], y.shape[axis], "scale and shift have another length")
+        world.need_true(len(vector.shape) == 1, "a scale or shift that is not a vector")
+        world.need_equal(vector.shape[0], y.shape[axis], "length of scale and shift")
     gamma, beta = operands[1:3]
 
     def at(index: Index) -> Term:
@@ -219,8 +219,8 @@ def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_real(x.dtype)
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     for vector in (mean_, variance):
-        world.need_true(len(vector.shape) == 1, "statistics are vectors")
-        world.need_equal(vector.shape[0], x.shape[axis], "statistics of another length")
+        world.need_true(len(vector.shape) == 1, "statistics that are not vectors")
+        world.need_equal(vector.shape[0], x.shape[axis], "length of the statistics")
 
     def at(index: Index) -> Term:
         c = (index[axis],)
@@ -272,7 +272,7 @@ def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     axis = plain_axis(world, attrs["axis"], len(x.shape))
     world.need(groups - 1, "groups")
     part = x.shape[axis] // groups
-    world.need_equal(part * groups, x.shape[axis], "groups do not divide the channels")
+    world.need_equal(part * groups, x.shape[axis], "division of the channels into groups")
     facts = world.facts
     y = reshaped(world, x, tuple(map(facts.normal, (*x.shape[:axis], groups, part, *x.shape[axis + 1 :]))))
     axes = tuple(k for k in range(1, len(y.shape)) if k != axis)

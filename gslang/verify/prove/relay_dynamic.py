@@ -24,7 +24,7 @@ def _by_numbers(static: Static) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         found = static.call(operands, attrs, lambda tensor: vector_numbers(world, tensor))
         if found is None:
-            raise NotProved("computed numbers are not supported here")
+            raise NotProved("computed operands are not supported here")
         return MOVEMENT[static.operator](world, *found)
 
     return meaning
@@ -34,7 +34,7 @@ def _arange(world: World, operands: Operands, attrs: Attrs) -> Value:
     for other in operands[1:]:
         world.need_same_dtype(operands[0].dtype, other.dtype)
     if settled(operands[0].dtype) != WHOLE:
-        raise NotProved("a range may contain fractions")
+        raise NotProved("ranges of fractional numbers are not supported")
     return whole_range(world, operands, attrs["dtype"])
 
 

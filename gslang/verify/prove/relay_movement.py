@@ -19,8 +19,8 @@ from gslang.verify.prove.terms import ONE, ZERO, Term
 def plain_axis(world: World, axis: Any, rank: int) -> int:
     """An axis counted from the front."""
     if isinstance(axis, Size):
-        raise NotProved("an axis is not known")
-    world.need_true(type(axis) is int and -rank <= axis < rank, f"axis {axis} of {rank} dimensions")
+        raise NotProved("an axis is unknown")
+    world.need_true(type(axis) is int and -rank <= axis < rank, f"axis {axis} of a tensor of rank {rank}")
     return int(axis) % rank
 
 
@@ -45,7 +45,7 @@ def permuted(world: World, x: Tensor, axes: Sequence[int] | None) -> Tensor:
 
 def reshaped(world: World, x: Tensor, shape: Sequence[Number]) -> Tensor:
     """The same elements in row-major order."""
-    world.need_equal(product(x.shape), product(shape), "a reshape changes the number of elements")
+    world.need_equal(product(x.shape), product(shape), "number of elements of a reshape")
     return Tensor(
         tuple(shape), x.dtype, lambda index: world.flat_at(x, world.ravelled(index, shape)),
         lambda place: world.flat_at(x, place), x.splat,
@@ -60,13 +60,13 @@ def new_shape(
     open_at: int | None = None
     for k, size in enumerate(wanted):
         if isinstance(size, Size):
-            world.need(size - 1, "a size in a reshape")
+            world.need(size - 1, "size in a reshape")
             result.append(size)
         elif size == 0 and not allowzero:
-            world.need_true(k < len(shape), "a reshape copies a dimension that is not there")
+            world.need_true(k < len(shape), "a reshape that copies a missing dimension")
             result.append(shape[k])
         elif size == -1:
-            world.need_true(open_at is None, "two -1 in a reshape")
+            world.need_true(open_at is None, "more than one -1 in a reshape")
             open_at = len(result)
             result.append(1)
         elif size > 0:
@@ -78,7 +78,7 @@ def new_shape(
     if open_at is not None:
         total, rest = world.facts.normal(product(shape)), world.facts.normal(product(result))
         quotient = total // rest
-        world.need_equal(quotient * rest, total, "a reshape does not divide")
+        world.need_equal(quotient * rest, total, "inferred size of a reshape")
         result[open_at] = world.facts.normal(quotient)
     return tuple(result)
 
@@ -109,9 +109,9 @@ class AnyShape(Opaque):
         if self.input is None and world.reading:
             self.input, self.way = shape, way
         if self.way is not None and (way[0] != self.way[0] or way[1] and not self.way[1]):
-            raise NotProved("`newshape` is copied to a reshape that reads it in another way")
+            raise NotProved("`newshape` is copied to a reshape that interprets it differently")
         if self.input is None or not world.same_shape(self.input, shape):
-            raise NotProved("`newshape` is copied to a reshape of another shape")
+            raise NotProved("`newshape` is copied to a reshape of a different input shape")
         return self.shape
 
     __hash__ = __eq__ = unanswered  # type: ignore[assignment]
@@ -132,7 +132,7 @@ def _reshape_like(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _expand_dims(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, axis, count = operands[0], attrs["axis"], attrs["num_newaxis"]
     rank = len(x.shape)
-    world.need_true(-rank - 1 <= axis <= rank and count >= 0, "the axis of expand_dims")
+    world.need_true(-rank - 1 <= axis <= rank and count >= 0, "the axis of `expand_dims`")
     start = axis if axis >= 0 else rank + 1 + axis
     return inserted(x, start, count)
 
@@ -164,7 +164,7 @@ def _squeeze(world: World, operands: Operands, attrs: Attrs) -> Value:
     else:
         axes = [plain_axis(world, a, len(x.shape)) for a in ((axis,) if type(axis) is int else axis)]
         for a in axes:
-            world.need_equal(x.shape[a], 1, "a squeezed axis")
+            world.need_equal(x.shape[a], 1, "size of a squeezed axis")
     return without_axes(x, axes)
 
 
@@ -174,11 +174,11 @@ def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
     rank = len(first.shape)
     place = plain_axis(world, axis, rank)
     for part in parts[1:]:
-        world.need_true(len(part.shape) == rank, "joined tensors of different rank")
+        world.need_true(len(part.shape) == rank, "concatenated tensors of different ranks")
         world.need_same_dtype(first.dtype, part.dtype)
         for k in range(rank):
             if k != place:
-                world.need_equal(first.shape[k], part.shape[k], "joined tensors differ")
+                world.need_equal(first.shape[k], part.shape[k], "shapes of concatenated tensors")
     ends: list[Number] = []
     total: Number = 0
     for part in parts:
@@ -200,7 +200,7 @@ def concatenated(world: World, parts: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def _concatenate(world: World, operands: Operands, attrs: Attrs) -> Value:
-    world.need_true(isinstance(operands[0], tuple) and len(operands[0]) > 0, "nothing to join")
+    world.need_true(isinstance(operands[0], tuple) and len(operands[0]) > 0, "a concatenation of no tensors")
     return concatenated(world, operands[0], attrs["axis"])
 
 
@@ -209,9 +209,9 @@ def _stack(world: World, operands: Operands, attrs: Attrs) -> Value:
     rank = len(parts[0].shape)
     axis = plain_axis(world, attrs["axis"], rank + 1)
     for part in parts[1:]:
-        world.need_true(len(part.shape) == rank, "stacked tensors of different rank")
+        world.need_true(len(part.shape) == rank, "stacked tensors of different ranks")
         for a, b in zip(parts[0].shape, part.shape):
-            world.need_equal(a, b, "stacked tensors differ")
+            world.need_equal(a, b, "shapes of stacked tensors")
     return concatenated(world, [inserted(part, axis, 1) for part in parts], axis)
 
 
@@ -230,14 +230,14 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
     if type(sections) is int:
         world.need_true(sections >= 1, "the number of parts")
         part = size // sections
-        world.need_equal(part * sections, size, "a split does not divide")
+        world.need_equal(part * sections, size, "split into equal parts")
         part = world.facts.normal(part)
         return tuple(cut(x, axis, part * k, part) for k in range(sections))
     if not isinstance(sections, tuple):
-        raise NotProved("the number of parts of a split is not known")
+        raise NotProved("the number of parts of a split is unknown")
     bounds = [0, *sections, size]
     for a, b in zip(bounds, bounds[1:]):
-        world.need(b - a, "the indices of a split")
+        world.need(b - a, "distance of split indices")
     return tuple(cut(x, axis, a, b - a) for a, b in zip(bounds, bounds[1:]))
 
 
@@ -256,7 +256,7 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     )
     strides = attrs["strides"] or (1,)
     for k, axis in enumerate(axes):
-        world.need_true(axis < len(x.shape), "an axis of a slice")
+        world.need_true(axis < len(x.shape), "the axes of a slice")
         step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
         low, high = (bounds[k] if k < len(bounds) else None for bounds in (begin, end))
         if attrs["slice_mode"] == "size":
@@ -281,19 +281,19 @@ def _reverse(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, widths = operands[0], attrs["pad_width"]
-    world.need_true(len(widths) == len(x.shape), "the widths of a padding")
+    world.need_true(len(widths) == len(x.shape), "the number of padding widths")
     if attrs["pad_mode"] != "constant":
         raise NotProved(f"padding in the mode `{attrs['pad_mode']}` is not supported")
     fill = operands[1] if len(operands) > 1 else None
     if fill is not None and world.reading:
         if fill.leaf is not None and fill.splat is None:
-            world.notes.add("what padding is filled with is a scalar")
+            world.notes.add("the padding value is a scalar")
         world.mostly_alike.append(
-            (fill.dtype, x.dtype, "what padding is filled with has the data's element type")
+            (fill.dtype, x.dtype, "the padding value has the element type of the data")
         )
     for before, after in widths:
         for width in (before, after):
-            world.need(width, "the width of a padding")
+            world.need(width, "padding")
     return padded(world, x, widths, ZERO if fill is None else fill)
 
 
@@ -330,7 +330,7 @@ def broadcast_to_shape(world: World, x: Tensor, shape: Sequence[Number]) -> Tens
             world.facts.learn_fit(a, b)
     else:
         for a, b in zip(world.broadcast(x.shape, shape), shape):
-            world.need_equal(a, b, "a broadcast to a smaller shape")
+            world.need_equal(a, b, "broadcast to a smaller shape")
     return Tensor(tuple(shape), x.dtype, lambda index: world.element(x, shape, index), None, x.splat)
 
 
@@ -342,7 +342,7 @@ def _layout_transform(world: World, operands: Operands, attrs: Attrs) -> Value:
         or any(b for _, b in (*source, *target))
     ):
         raise NotProved("blocked layouts are not supported")
-    world.need_true(len(letters) == len(operands[0].shape), "a layout of another rank")
+    world.need_true(len(letters) == len(operands[0].shape), "a layout of the wrong rank")
     return transposed(operands[0], [letters.index(a) for a in wanted])
 
 
@@ -360,7 +360,7 @@ def _matrix_set_diag(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _filled(world: World, shape: Sequence[Number], value: Term, dtype: str | Dtype) -> Tensor:
     for size in shape:
-        world.need(size, "a size of a new tensor")
+        world.need(size, "size of a new tensor")
     return constant(value, shape, dtype)
 
 

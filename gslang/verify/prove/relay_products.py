@@ -39,7 +39,7 @@ def taken_as(world: World, x: Tensor, dtype: str | Dtype) -> Tensor:
 def _product_type(world: World, a: Tensor, b: Tensor, attrs: Attrs) -> Any:
     """The element type of a product of matrices, or of a convolution."""
     if world.reading and not attrs["out_dtype"]:
-        world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have one element type"))
+        world.mostly_alike.append((a.dtype, b.dtype, "the factors of a product have the same element type"))
     return attrs["out_dtype"] or a.dtype
 
 
@@ -51,8 +51,8 @@ def contracted(world: World, size: Number, body: Callable[[Number], Term]) -> Te
 
 def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, w = operands
-    world.need_true(len(x.shape) >= 1 and len(w.shape) == 2, "the operands of nn.dense")
-    world.need_equal(x.shape[-1], w.shape[1], "the inner sizes of nn.dense")
+    world.need_true(len(x.shape) >= 1 and len(w.shape) == 2, "the ranks of the operands of `nn.dense`")
+    world.need_equal(x.shape[-1], w.shape[1], "inner sizes of `nn.dense`")
     if attrs["units"] is not None:
         world.need_equal(attrs["units"], w.shape[0], "`units`")
 
@@ -67,11 +67,11 @@ def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b = operands
-    world.need_true(len(a.shape) >= 2 and len(b.shape) == 2, "the operands of nn.matmul")
+    world.need_true(len(a.shape) >= 2 and len(b.shape) == 2, "the ranks of the operands of `nn.matmul`")
     rank = len(a.shape)
     a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
     b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
-    world.need_equal(a.shape[-1], b.shape[0], "the inner sizes of nn.matmul")
+    world.need_equal(a.shape[-1], b.shape[0], "inner sizes of `nn.matmul`")
     if attrs["units"] is not None:
         world.need_equal(attrs["units"], b.shape[1], "`units`")
     dtype = _product_type(world, a, b, attrs)
@@ -85,7 +85,7 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     a, b = operands
-    world.need_true(len(a.shape) == len(b.shape) == 3, "the operands of nn.batch_matmul")
+    world.need_true(len(a.shape) == len(b.shape) == 3, "the ranks of the operands of `nn.batch_matmul`")
     a = transposed(a, [0, 2, 1]) if attrs["transpose_a"] else a
     b = transposed(b, [0, 2, 1]) if attrs["transpose_b"] else b
     dtype = _product_type(world, a, b, attrs)
@@ -94,7 +94,7 @@ def _batch_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def multiplied(world: World, a: Tensor, b: Tensor, dtype: str | Dtype) -> Tensor:
     """A product of matrices with broadcast batches (both of rank 2 or more)."""
-    world.need_equal(a.shape[-1], b.shape[-2], "the inner sizes of a matrix product")
+    world.need_equal(a.shape[-1], b.shape[-2], "inner sizes of a matrix product")
     batch = world.broadcast(a.shape[:-2], b.shape[:-2])
     left, right = (*batch, *a.shape[-2:]), (*batch, *b.shape[-2:])
 
@@ -165,18 +165,18 @@ def convolved(
     """
     facts = world.facts
     world.need(groups - 1, "groups")
-    world.need_equal(x.shape[1], w.shape[1] * groups, "the channels of a convolution")
+    world.need_equal(x.shape[1], w.shape[1] * groups, "channels of a convolution")
     per_group: Number = w.shape[0]
     if not (type(groups) is int and groups == 1):
         per_group = facts.normal(w.shape[0]) // facts.normal(groups)
-        world.need_equal(per_group * groups, w.shape[0], "groups do not divide the output channels")
+        world.need_equal(per_group * groups, w.shape[0], "division of the output channels into groups")
     shape: list[Number] = [x.shape[0], w.shape[0]]
     for size, window, stride, spread, (before, after) in zip(
         x.shape[2:], w.shape[2:], strides, dilation, pads
     ):
         room = size + before + after - spread * (window - 1) - 1
-        world.need(stride - 1, "a stride")
-        world.need(room, "a window does not fit")
+        world.need(stride - 1, "stride")
+        world.need(room, "input beyond the window")
         shape.append(facts.normal(facts.normal(room) // facts.normal(stride) + 1))
 
     def at(index: Index) -> Term:

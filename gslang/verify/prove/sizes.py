@@ -65,7 +65,7 @@ class Size:
         return self.text
 
     def __hash__(self) -> int:
-        raise NotProved("a number is needed where the size is symbolic")
+        raise NotProved("a symbolic size is used where a number is required")
 
     __index__ = __int__ = __float__ = __bool__ = __hash__  # type: ignore[assignment]
 
@@ -111,7 +111,7 @@ class Size:
 
     def __pow__(self, other: Number) -> Number:
         if type(other) is not int or other < 0:
-            raise NotProved("a power of a size is not supported")
+            raise NotProved("powers of sizes are not supported")
         result: Number = 1
         for _ in range(other):
             result = result * self
@@ -153,7 +153,7 @@ class Copies:
 def _other(value: object) -> Any:
     if hasattr(value, "term"):  # a real number knows what to do with sizes
         return NotImplemented
-    raise NotProved("a size is combined with a value that is not a size")
+    raise NotProved("a size is combined with a non-size")
 
 
 def is_number(value: object) -> bool:

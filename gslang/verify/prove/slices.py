@@ -45,7 +45,7 @@ def is_forward(world: World, step: Number) -> bool:
         return False
     if world.reading:
         raise Impossible(OPERATOR)
-    raise NotProved("a step may be 0")
+    raise NotProved("a slice step may be 0")
 
 
 def range_of(world: World, begin: Number | None, end: Number | None, step: Number, size: Number) -> Range:
@@ -125,12 +125,12 @@ class OpenSlice(Opaque):
             a is b or not isinstance(a, Opaque) and not isinstance(b, Opaque) and a == b
             for a, b in zip(self.way, way)
         ):
-            raise NotProved("the numbers of a slice are copied without its axes or its mode")
+            raise NotProved("slice bounds are copied without the axes or the mode")
 
     def of(self, shape: Sequence[Number]) -> list[Range]:
         """The part that is taken of each axis of a tensor of this shape."""
         if self.rank != len(shape):
-            raise NotProved("a slice is copied to a tensor of another rank")
+            raise NotProved("a slice is copied to a tensor of a different rank")
         return [self._range(axis, size) for axis, size in enumerate(shape)]
 
     def _range(self, axis: int, size: Number) -> Range:
@@ -139,7 +139,7 @@ class OpenSlice(Opaque):
             if place == axis and text_of(facts.normal(other)) == text_of(facts.normal(size)):
                 return found
         if not self.world.reading:
-            raise NotProved("a slice is copied to an axis of another size")
+            raise NotProved("a slice is copied to an axis of a different size")
         start, count, step = facts.size("start", 0), facts.size("count", 0), facts.size("step", None)
         facts.learn(size - 1 - start)
         facts.learn(size - count)

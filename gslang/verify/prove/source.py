@@ -276,7 +276,7 @@ class Source:
             if not self.is_own(number_, test.value):
                 self.fix_elements(leaf, self.case.value(test.value), isinstance(test, ir.ConstantEquals))
         elif field == "value" and test != ir.Anything():
-            raise NotProved("a constant with several elements is not supported")
+            raise NotProved("constants with several elements are not supported")
         elif field == "shape" and isinstance(test, ir.TupleTest) and test.back is None:
             leaf.rank = len(test.items)
             leaf.known = tuple(
@@ -387,7 +387,7 @@ class Source:
                 index = Proposed(self.case, "", "index")(constraint.test)
         if index is UNSAID and self.rule.dialect.name == "onnx":
             # the later ones have no meaning here
-            raise NotProved("an unconstrained result of an operator is not supported")
+            raise NotProved("an unconstrained output index is not supported")
         if index is UNSAID:
             index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
         if isinstance(value, OpenParts) and type(index) is int and index >= 0:
@@ -395,7 +395,7 @@ class Source:
         if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
             if self.graph.op[base] in ("Split", "split") and type(index) is int:
                 raise Impossible(OPERATOR)  # it has all of its parts
-            raise NotProved(f"result {index} of a call is not supported")
+            raise NotProved(f"output {index} of a call is not supported")
         return self.graph.add(PROJ, (base,), Attributes(index=index), value[index])
 
     # ── constraints ──
@@ -421,7 +421,7 @@ class Source:
             except DEFINITE:
                 ok = False
             except OPEN as error:
-                raise NotProved(f"a constraint that cannot be read: {error}") from error
+                raise NotProved(f"a constraint cannot be evaluated: {error}") from error
             if not ok:
                 raise Impossible(CONDITION)
 

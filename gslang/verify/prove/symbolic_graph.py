@@ -156,7 +156,7 @@ class ConstantValue(Opaque):
         """The number. Raises `NotProved` where there may be several."""
         tensor = self.leaf.resolved()
         if self.taken != len(tensor.shape):
-            raise NotProved("a constant's value is read")
+            raise NotProved("reading the value of a constant is not supported here")
         return tensor.at((0,) * self.taken)
 
     def place(self) -> int | None:
@@ -182,11 +182,11 @@ class ConstantValue(Opaque):
             return True
         shapes = [value.leaf.resolved().shape[value.taken :] for value in (self, other)]
         if any(shapes) and (self.taken or other.taken):
-            raise NotProved("parts of constants are compared")
+            raise NotProved("comparing parts of constants is not supported")
         if not any(shapes):
             return bool(self.real() == other.real())
         if len(shapes[0]) != len(shapes[1]) or not all(map(self.leaf.world.facts.equal, *shapes)):
-            raise NotProved("constants of different shapes are compared")
+            raise NotProved("comparing constants of different shapes is not supported")
         if self.leaf.world.facts.choices.choose(2):
             return False
         other.leaf.like = self.leaf
@@ -200,7 +200,7 @@ class ConstantValue(Opaque):
         if isinstance(other, Real) and self.taken == len(self.leaf.resolved().shape):
             return bool(self.real() == other)
         if not isinstance(other, (int, float, Near)) or isinstance(other, bool):
-            raise NotProved("a constant's value is compared with a value that is not a number")
+            raise NotProved("a constant is compared with a non-number")
         if self.place() is not None or self.leaf.number is not None:
             return bool(self.real() == other)
         if self.taken < len(self.leaf.resolved().shape):
@@ -218,7 +218,7 @@ class ConstantValue(Opaque):
 
     def __index__(self) -> int:
         if self.leaf.resolved().shape or len(self.leaf.chosen) != 1:
-            raise NotProved("a constant's value is read")
+            raise NotProved("reading the value of a constant is not supported here")
         ((place,),) = self.leaf.chosen.values()
         return int(place)
 
@@ -243,20 +243,20 @@ class ConstantValue(Opaque):
         if self.leaf.chosen and len(shape) == 1 and type(place) is int:
             return self.chosen(place)
         if type(place) is not int or place != 0 or self.taken >= len(self.leaf.resolved().shape):
-            raise NotProved("a constant's value is read")
+            raise NotProved("reading the value of a constant is not supported here")
         return ConstantValue(self.leaf, self.taken + 1)
 
     def chosen(self, place: int) -> int:
         """An axis that a call chose for this case, written from the front or from the end."""
         if len(self.leaf.chosen) != 1:
-            raise NotProved("the axes of tensors of several ranks are read")
+            raise NotProved("reading axes used for tensors of several ranks is not supported")
         ((key, axes),) = self.leaf.chosen.items()
         rank = int(key.removeprefix("axes of ")) if key.startswith("axes of ") else None
         if (
             rank is None or not 0 <= place < len(axes)
             or not self.leaf.world.facts.equal(self.leaf.resolved().shape[0], len(axes))
         ):
-            raise NotProved("a constant's value is read")
+            raise NotProved("reading the value of a constant is not supported here")
         if place not in self.leaf.written:
             self.leaf.written[place] = axes[place] - rank * self.leaf.world.facts.choices.choose(2)
         return int(self.leaf.written[place])
@@ -267,10 +267,10 @@ class ConstantValue(Opaque):
             return len(found)
         shape, facts = self.leaf.resolved().shape, self.leaf.world.facts
         if self.taken >= len(shape):
-            raise NotProved("the length of a number is read")
+            raise NotProved("the length of a scalar is read")
         size = facts.normal(shape[self.taken])
         if type(size) is not int and not facts.equal(size, 1):
-            raise NotProved("the length of a constant is read")
+            raise NotProved("reading the length of a constant is not supported here")
         return size if type(size) is int else 1
 
     def __iter__(self) -> Iterator[Any]:
@@ -278,7 +278,7 @@ class ConstantValue(Opaque):
             return iter(found)
         shape = self.leaf.resolved().shape
         if self.taken >= len(shape) or not self.leaf.world.facts.equal(shape[self.taken], 1):
-            raise NotProved("a constant's value is read")
+            raise NotProved("reading the value of a constant is not supported here")
         return iter((self[0],))
 
     def __add__(self, other: object) -> Any:

@@ -80,7 +80,7 @@ class Target(TargetNodes[Value]):
         """The known part of the type of a new node."""
         value = self.one(number)
         if not isinstance(value, Tensor):
-            raise NotProved("the type of a value that is not a tensor is read")
+            raise NotProved("the type of a non-tensor is read")
         shape = self.world.facts.normals(value.shape)
         return value.dtype if name == "dtype" else shape if name == "shape" else len(shape)
 
@@ -116,7 +116,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, OpenParts) and type(k) is int or isinstance(whole, EqualParts) and is_number(k):
             return [whole.part(k)]
         if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
-            raise NotProved("a projected result may not exist")
+            raise NotProved("a projection index may be out of range")
         return [whole[k]]
 
     def of_projections(self, number: int, target: ir.Projections) -> list[Value]:
@@ -124,7 +124,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, Family):
             return [whole]
         if not isinstance(whole, tuple):
-            raise NotProved("projections of a value that is not a tuple")
+            raise NotProved("the base of a projection is not a tuple")
         return list(whole)
 
     def of_instances(self, number: int, target: ir.SpliceInstances) -> list[Value]:
@@ -157,12 +157,12 @@ class Target(TargetNodes[Value]):
             return Tensor((), dtype or "int64", unreadable, None, None, (value,))
         if isinstance(value, Listed):
             if made.splat_shape is not None:
-                raise NotProved("a constant with several dimensions is read")
+                raise NotProved("reading a multi-dimensional constant is not supported")
             return listed_vector(self.world, value, dtype or "int64")
         if isinstance(value, Copies):
-            self.world.need(value.count, "the length of a constant")
+            self.world.need(value.count, "length of a constant")
             if made.splat_shape is not None:
-                raise NotProved("a constant with several dimensions is read")
+                raise NotProved("reading a multi-dimensional constant is not supported")
             kind = dtype or default_dtype(value.value)
             if not _is_whole(value.value):
                 self.world.need_real(kind)
@@ -170,7 +170,7 @@ class Target(TargetNodes[Value]):
         if isinstance(value, tuple):
             value = tuple(_as_number(item) for item in value)
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
-                raise NotProved("a constant with several dimensions is read")
+                raise NotProved("reading a multi-dimensional constant is not supported")
             return vector(value, dtype or default_dtype(value[0] if value else 0))
         shape = () if made.splat_shape is None else self.case.value(made.splat_shape)
         if not _is_whole(value):
@@ -231,7 +231,7 @@ class _Unfolded(Case):
         try:
             return self.evaluate(value)
         except (*DEFINITE, *OPEN) as error:
-            raise NotProved(f"a declared value that cannot be read: {error}") from error
+            raise NotProved(f"a declared value cannot be evaluated: {error}") from error
 
 
 def result_of(
@@ -264,11 +264,11 @@ def result_of(
 def _hold_to(case: Case, meaning: ir.Meaning, result: Value) -> None:
     """Hold a declared value to the type that is declared beside it."""
     if not isinstance(result, Tensor):
-        raise NotProved("a declared type of a value that is not a tensor")
+        raise NotProved("a type is declared for a non-tensor")
     if meaning.shape is not None:
         shape = case.value(meaning.shape)
         case.world.need_true(len(shape) == len(result.shape), "the declared rank of a value")
         for declared, size in zip(shape, result.shape):
-            case.world.need_equal(declared, size, "a declared shape")
+            case.world.need_equal(declared, size, "declared shape")
     if meaning.dtype is not None:
         case.world.need_same_dtype(case.value(meaning.dtype), result.dtype)

@@ -126,21 +126,22 @@ class World:
         if self.reading:
             self.facts.learn_equal(a, b)
         elif not self.facts.equal(a, b):
-            raise NotProved(f"{what}: {text_of(self.facts.normal(a))} and {text_of(self.facts.normal(b))}")
+            one, other = (text_of(self.facts.normal(size)) for size in (a, b))
+            raise NotProved(f"{what}: {one} and {other} may differ")
 
     def need(self, value: Number, what: str) -> None:
         """A size that an operator demands to be at least 0."""
         if self.reading:
             self.facts.learn(value)
         elif not self.facts.at_least(value, 0):
-            raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be below 0")
+            raise NotProved(f"{what}: {text_of(self.facts.normal(value))} may be negative")
 
     def need_same_dtype(self, a: str | Dtype, b: str | Dtype) -> None:
         """Element types that an operator demands to be equal."""
         if self.reading:
             unify(a, b)
         elif not self.same_dtype(a, b):
-            raise NotProved("the element types of the target's operands may differ")
+            raise NotProved("the operand types of the target may differ")
 
     def same_dtype(self, a: str | Dtype, b: str | Dtype) -> bool:
         """True if two element types are equal: known, or taken for granted, which is noted then."""
@@ -182,7 +183,7 @@ class World:
                 taken is None and not self.reading and open_type is not None
                 and open_type.kinds - allowed == {TRUTH}
             ):
-                self.notes.add("truth values apart")
+                self.notes.add("excluding `bool`")
             elif not self.reading and taken is not True:
                 raise NotProved(f"`{signature.name}` may not take the element type of `{spec.name}`")
             restrict(operand.dtype, allowed)
@@ -203,7 +204,7 @@ class World:
     def need_real(self, dtype: str | Dtype) -> None:
         """An operator that means something else for integers."""
         if not self.is_real(dtype):
-            raise NotProved("rounding integer arithmetic is not supported")
+            raise NotProved("integer arithmetic with rounding is not supported")
 
     # ── where functions are defined ──
 
@@ -221,8 +222,7 @@ class World:
                 self.defined.setdefault(asked, set()).add((frozenset(self.under), key))  # type: ignore[union-attr]
             elif self.comparing == "target" and not self.follows(asked, part, key):
                 raise NotProved(
-                    f"the target computes a function where the source may be defined and it is not: {key} "
-                    f"{asked}"
+                    f"the target may be undefined where the source is defined: {key} {asked} is not implied"
                 )
 
     def follows(self, condition: str, term: Term, key: str) -> bool:
@@ -263,7 +263,7 @@ class World:
         if not condition:
             if self.reading:
                 raise Impossible(OPERATOR)
-            raise NotProved(what)
+            raise NotProved(f"the target may be ill-formed: {what}")
 
     # ── broadcasting ──
 
@@ -288,7 +288,7 @@ class World:
             elif facts.equal(a, b):
                 return facts.normal(a)
             elif not (facts.equal(a, 1) or facts.equal(b, 1)):
-                raise NotProved(f"dimensions do not broadcast: {text_of(a)} and {text_of(b)}")
+                raise NotProved(f"dimensions may not broadcast: {text_of(a)} and {text_of(b)}")
         return facts.join(facts.normal(a), facts.normal(b))
 
     def _fit(self, a: Number, b: Number) -> bool:

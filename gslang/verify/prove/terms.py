@@ -79,7 +79,7 @@ class Term:
     def __mul__(self, other: Term) -> Term:
         """Raises `TooMuch` for a product of more summands than can be looked at."""
         if len(self.parts) * len(other.parts) > _MOST_SUMMANDS:
-            raise TooMuch("a product has too many summands")
+            raise TooMuch("a product has too many terms")
         for one, many in ((self, other), (other, self)):
             if (c := one.parts.get(())) is not None and len(one.parts) == 1:
                 return many.scaled(c)

@@ -43,7 +43,7 @@ def keyed(kind: str, variables: Variables, body: Term, facts: Facts) -> Term:
     """A sum whose key does not depend on the names of its positions."""
     for name, _ in variables:
         if any(name in names_in(other) for _, other in variables if isinstance(other, Size)):
-            raise NotProved("a sum whose bounds depend on each other is not supported")
+            raise NotProved("sums with interdependent bounds are not supported")
     level = body.level + 1
     key = _written_total(kind, variables, body, {}, level, facts)
     return of_atom(Atom("total", kind, (body,), key, level, variables))
@@ -63,7 +63,7 @@ def _written_total(
         )
     classes = [signatures[key] for key in sorted(signatures)]
     if prod(factorial(len(group)) for group in classes) > _MOST_ORDERS:
-        raise NotProved("a sum has too many interchangeable positions")
+        raise NotProved("a sum has too many interchangeable indices")
     best = ""
     for order in product(*[permutations(group) for group in classes]):
         facts.choices.spend(2 * len(body.parts))

@@ -128,7 +128,7 @@ def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> T
     numbers, _ = numbers_of(operands[0].dtype)
     if numbers == TRUTH:
         if name not in ("equal", "notequal"):
-            raise NotProved("an order of truth values is not supported")
+            raise NotProved("ordering Booleans is not supported")
         return _each(world, _differ if name == "notequal" else lambda p, q: _not(_differ(p, q)), operands)
     of = _COMPARISONS[name]
     if world.is_real(operands[0].dtype):

@@ -38,9 +38,9 @@ class FamilyValues:
                         result.append(self(element))
                 return tuple(result)
             case ir.Local(number) if number in self.over_instances:
-                raise NotProved("the number of an instance is read")
+                raise NotProved("reading the index of an instance is not supported")
             case ir.AllInstances():
-                raise NotProved("the number of instances is read")
+                raise NotProved("reading the number of instances is not supported")
             case ir.Let(place, number):
                 return self.let(place, number)
             case ir.Builtin(name, arguments):
@@ -80,7 +80,7 @@ class FamilyValues:
         """A value that is no family, ready to stand in an expression."""
         found = self(value)
         if isinstance(found, (Family, Sums)):
-            raise NotProved("a sequence with one item per instance is not supported")
+            raise NotProved("sequences with one item per instance are not supported here")
         return ir.Const(found)
 
     def plain(self, value: ir.Value, read: object) -> object:
@@ -107,7 +107,7 @@ class FamilyValues:
             return int(self.scope.locals[index.local])
         if isinstance(index, ir.Const) and index.value == 0:
             return 0
-        raise NotProved("reading an instance by its number is not supported")
+        raise NotProved("reading an instance by its index is not supported")
 
     def let(self, place: ir.Place, number: int) -> object:
         """A named value, in the instance that it belongs to."""

@@ -52,9 +52,9 @@ def check(document: object, content: str | None = None, outputs: int | None = No
     """
     try:
         if not isinstance(document, dict) or document["sha256"] != terms.digest_of(document):
-            raise Refused("it was changed since it was written: its checksum is another one")
+            raise Refused("modified after it was written: checksum mismatch")
         if content not in (None, document["content"]) or document["format"] != 2:
-            raise Refused("it is about another rule of that name, or of another version")
+            raise Refused("it is for a different rule of that name, or a different version")
         claim, cases = document["claim"], document["cases"]
         result = Checked(str(document["rule"]), statement(claim))
         _check_tree([case["choices"] for case in cases])
@@ -66,7 +66,7 @@ def check(document: object, content: str | None = None, outputs: int | None = No
         _check_claim(claim, result.counts)
         return result
     except (KeyError, TypeError, ValueError, AttributeError, IndexError, RecursionError) as error:
-        raise Refused(f"it is not of the form of a certificate: {type(error).__name__} {error}") from error
+        raise Refused(f"invalid certificate: {type(error).__name__} {error}") from error
 
 
 def statement(claim: JsonObject) -> str:
@@ -84,9 +84,9 @@ def _check_claim(claim: JsonObject, counts: Counter[str]) -> None:
         if counts[end] != claimed:
             raise Refused(f"{counts[end]} cases are {end}; {claimed} are claimed")
     if not counts[_EQUAL] or bool(counts[_FLOATS]) is not claim["floats"]:
-        raise Refused("there is no case, or the claim on whole numbers is not that of the cases")
+        raise Refused("no cases, or the claim on integers does not match the cases")
     if unknown := set(claim["laws"]) - BY_NAME.keys():
-        raise Refused(f"there is no law `{min(unknown)}`")
+        raise Refused(f"unknown law `{min(unknown)}`")
 
 
 def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> None:
@@ -98,7 +98,7 @@ def _check_tree(leaves: Sequence[Sequence[Sequence[int]]], depth: int = 0) -> No
     order = [choice for choice, _ in groupby(way[0] for way in ways)]
     if order != [*range(count)] or any(way[1] != count for way in ways):
         begun = [way[0] for way in leaves[0][:depth]]
-        raise Refused(f"a case or an output is missing, or there twice, after the choices {begun}")
+        raise Refused(f"a case or an output is missing or duplicated after the choices {begun}")
     for k in range(count):
         _check_tree([leaf for leaf, way in zip(leaves, ways) if way[0] == k], depth + 1)
 
@@ -112,13 +112,13 @@ def _check_case(
     end, outputs = case["end"], case["outputs"]
     obligations = [] if end == _FLOATS else case["obligations"]  # nothing is claimed there
     if end not in (_EQUAL, _FLOATS, *IMPOSSIBLE):
-        raise Refused(f"no case ends as `{end}`")
+        raise Refused(f"unknown end of a case: `{end}`")
     counts.update(("cases", end))
     attempts = _ATTEMPTS if end == _EQUAL else _ATTEMPTS // 5 if obligations or end == _BY_SIZES else 0
     points = [*_points(case, random, attempts)]
     if end == _BY_SIZES:
         if points:
-            raise Refused(f"it is left out because of its sizes, but fits {points[0].sizes}")
+            raise Refused(f"excluded by sizes, but possible with {points[0].sizes}")
         return
     counts["cases without numerical test"] += bool(attempts) and not points
     for obligation in obligations:
@@ -126,13 +126,13 @@ def _check_case(
         counts["obligations"] += 1
         counts["obligations without numerical test"] += bool(points) and not met
         if below := [point.sizes for point in met if point.sizes.of(claimed) < 0]:
-            raise Refused(f"{claimed} is below 0 at {below[0]}")
+            raise Refused(f"{claimed} is negative at {below[0]}")
     if end != _EQUAL:
         return
     counts["equal for wrapping integers, too"] += case["whole"] is True
     _check_tree([output["of"] for output in outputs])
     if count is not None and count != (found := outputs[0]["of"][0][1]):
-        raise Refused(f"the rule has {count} outputs, here are {found}")
+        raise Refused(f"the rule has {count} outputs, the certificate has {found}")
     for output in outputs:
         _check_output(output, _Tried(points, case["whole"] is True, counts, laws))
 
@@ -161,7 +161,7 @@ def _check_output(output: JsonObject, tried: _Tried) -> None:
     if "empty" in output:
         shape = [*map(size_from, output["empty"])]
         if any(all(point.sizes.of(size) > 0 for size in shape) for point in tried.points):
-            raise Refused("an output that is said to have no elements has some")
+            raise Refused("an output claimed to be empty has elements")
     elif output.get("same") is True:
         tried.counts["outputs said to be identical"] += 1
     else:
@@ -188,19 +188,19 @@ def _after(step: JsonObject, current: Term, tried: _Tried, where: str) -> Term:
     """The term that a step leads to, which must be an instance of its law, and stand where it says."""
     law = BY_NAME.get(step["law"])
     if law is None or law.name not in tried.laws:
-        raise Refused(f"{where}: the claim names no such law")
+        raise Refused(f"{where}: the claim does not list this law")
     if law.exactly:
         letters = {letter: term_from(value) for letter, value in step["letters"].items()}
         before, after = instance(law.left, letters), instance(law.right, letters)
     else:
         before, after = term_from(step["before"]), term_from(step["after"])
         if terms.names_in(before).isdisjoint(subjects_of(law)):
-            raise Refused(f"{where}: what the law is about does not occur")
+            raise Refused(f"{where}: the function of the law does not occur")
         kinds = (REAL,) if REAL in law.numbers else law.numbers[:1]
         tried.agree(before, after, where, kinds, step["assumed"])
     product, c = as_product(before)
     if not product or not terms.stands_at(current, product, step["at"]):
-        raise Refused(f"{where}: what it rewrites does not stand where it says")
+        raise Refused(f"{where}: the rewritten term is not at the stated position")
     return terms.replaced(current, product, terms.scaled(after, 1 / c))
 
 

@@ -203,7 +203,7 @@ def size_from(value: Any) -> Size:
     """A size out of JSON. Raises `Refused`."""
     if all(type(c) is int and all(isinstance(name, str) for name in names) for c, names in value):
         return tuple(sorted((c, tuple(sorted(names))) for c, names in value))
-    raise Refused(f"{value!r} is no size")
+    raise Refused(f"{value!r} is not a size")
 
 
 def term_from(value: Any) -> Term:
@@ -214,12 +214,12 @@ def term_from(value: Any) -> Term:
             for c, factors in value
         )
     except (TypeError, ValueError, ZeroDivisionError) as error:
-        raise Refused(f"no term: {error}") from error
+        raise Refused(f"invalid term: {error}") from error
 
 
 def _exponent(value: object) -> int:
     if type(value) is not int or not 0 < abs(value) <= 64:
-        raise Refused(f"{value!r} is no exponent")
+        raise Refused(f"{value!r} is not an exponent")
     return value
 
 
@@ -238,4 +238,4 @@ def _atom_from(value: Any) -> Atom:
                 "total", kind, tuple((str(name), size_from(size)) for name, size in variables),
                 term_from(body),
             )
-    raise Refused(f"{value!r} is no factor")
+    raise Refused(f"{value!r} is not a factor")
