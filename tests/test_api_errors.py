@@ -32,17 +32,17 @@ def graph() -> gslang.Graph:
 CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a rule": (
         lambda: rules().apply(graph(), rules=["twise"]), gslang.UnknownNameError,
-        "there is no rule `twise`; did you mean `twice`?",
+        "unknown rule `twise`; did you mean `twice`?",
     ),
     "a skipped rule": (
-        lambda: rules().apply(graph(), skip=["zz"]), KeyError, "there is no rule `zz`; known: twice",
+        lambda: rules().apply(graph(), skip=["zz"]), KeyError, "unknown rule `zz`; known: twice",
     ),
-    "a pass": (lambda: rules().apply(graph(), pass_name="zz"), KeyError, "there is no pass `zz`; known: all"),
-    "a handle": (lambda: rules()["zz"], KeyError, "there is no rule `zz`"),
+    "a pass": (lambda: rules().apply(graph(), pass_name="zz"), KeyError, "unknown pass `zz`; known: all"),
+    "a handle": (lambda: rules()["zz"], KeyError, "unknown rule `zz`"),
     "a limit": (lambda: rules().apply(graph(), limit=0), ValueError, "`limit` is a number from 1, not 0"),
     "sweeps": (lambda: rules().apply(graph(), sweeps=0), ValueError, "`sweeps` is a number from 1, not 0"),
     "no rule file": (lambda: gslang.load("/no/such.gsl"), FileNotFoundError, "such.gsl"),
-    "no name": (lambda: gslang.load(""), FileNotFoundError, "there is no .gsl file"),
+    "no name": (lambda: gslang.load(""), FileNotFoundError, "no .gsl files"),
     "a folder without rules": (lambda: gslang.load(ROOT / "docs" / "no"), FileNotFoundError, ""),
     "no graph": (lambda: gslang.read("/no/such.json"), gslang.InputError, "no such file"),
     "no format": (lambda: gslang.write(graph(), "x.foo"), gslang.InputError, "use .json, .relay or .onnx"),

@@ -148,7 +148,7 @@ def test_a_condition_on_a_parameter_is_not_constant(file: Path) -> None:
 
 
 def test_an_unknown_parameter() -> None:
-    with pytest.raises(KeyError, match="there is no parameter `sise`"):
+    with pytest.raises(KeyError, match="unknown parameter `sise`"):
         gslang.parse_rules("param size: int = 1;", defines={"sise": 2})
 
 

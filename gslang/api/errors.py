@@ -29,7 +29,7 @@ class UnknownNameError(KeyError):
             f"did you mean `{guess}`?" if guess
             else f"known: {', '.join(names[:20]) or 'none'}{', …' if len(names) > 20 else ''}"
         )
-        self.message = f"there is no {what} `{name}`; {help}"
+        self.message = f"unknown {what} `{name}`; {help}"
 
     def __str__(self) -> str:
         return self.message

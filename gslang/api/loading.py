@@ -30,7 +30,7 @@ def load(
     """
     programs = load_module(str(name), None, defines) if str(name) else []
     if not programs:
-        raise FileNotFoundError(f"there is no .gsl file in `{name}`")
+        raise FileNotFoundError(f"no .gsl files in `{name}`")
     return _ready(programs, allow_extern, defines)
 
 

@@ -257,7 +257,7 @@ class RuleSet:
             )
             redo("", after, observe, places)
         if rest.next is not None:
-            raise ReplayError(rest.next.line, f"there is no body `{rest.next.body}` here")
+            raise ReplayError(rest.next.line, f"unknown body `{rest.next.body}`")
         operands_to_attributes(after, self.dialect)
         return Result(after, progress, graph, {"rewrite": perf_counter() - began})
 

@@ -90,7 +90,7 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
         ]
         if not calls:
             lowering.stop(
-                "E0505", f"there is no call of `{known.name}` before this", expr.span, "test it in `where`"
+                "E0505", f"no call of `{known.name}` before this", expr.span, "test it in `where`"
             )
         # one that is part of each match, else one of an instance: all of them have the same operator
         call = min(calls, key=lambda k: lowering.patterns[k].block not in (None, lowering.block))

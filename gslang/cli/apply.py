@@ -113,7 +113,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--fold-limit", type=size_in_bytes, default=FOLD_LIMIT, metavar="SIZE",
-        help="by how much a precomputed constant may exceed its operands in size: bytes, 64K, 4M, 2G, "
+        help="how much larger than its operands a precomputed constant may be: bytes, 64K, 4M, 2G, "
         "none (1M)",
     )
     parser.add_argument(

@@ -2,7 +2,7 @@
 gslc bench model.onnx std.onnxruntime --pass onnxruntime
 
 Three sessions take turns on the same inputs: the model, the model again, and the rewritten model. The
-difference between the first two is noise; the third counts as faster or slower only if it differs by more.
+difference between the first two is noise; the third is called faster or slower only if it differs by more.
 Without rules, only the model is measured.
 
 Exit codes: 0 success; 1 rules have errors, or do not terminate; 2 usage error; 3 a file cannot be used, or

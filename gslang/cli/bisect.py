@@ -224,7 +224,7 @@ def _command(options: argparse.Namespace) -> Check:
             if ran.returncode in _NOT_RUN:
                 raise InputError(
                     f"the check cannot be run: {options.check}",
-                    help="is it on the path, and may it be executed?",
+                    help="is it on the path and executable?",
                 )
             said = ran.stderr.decode(errors="replace").strip().splitlines()
             return (

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", help="a .json, .relay or .onnx graph")
     add_cost_options(parser)
-    parser.add_argument("--calls", action="store_true", help="print a line for each call, not operator")
+    parser.add_argument("--calls", action="store_true", help="print a line per call, not per operator")
     parser.add_argument("--format", choices=("text", "json"), default="text")
     add_graph_options(parser)
 

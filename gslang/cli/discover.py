@@ -1,8 +1,8 @@
 """Find rules over operators, with their conditions, verdicts and tests: gslc discover --ops
 add,multiply,nn.relu -o found.gsl
 
-FILES are rule files. Their declared operators can be combined (all of them without --ops), and rules that
-FILES contain or imply are omitted. Terms of up to --size operators are enumerated, and equal terms become
+FILES are rule files. Their declared operators can be combined (all of them without --ops); rules that FILES
+contain or imply are omitted. Terms of up to --size operators are enumerated, and equal terms become
 candidates. For each candidate, the weakest conditions under which it holds are searched for. Candidates that
 smaller rules imply are dropped. The most useful rules come first (--on).
 

@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
         if not called(rules.known, name):
             guess = did_you_mean(name, rules.known)
             raise Refusal(
-                f"gslc export: there is no rule `{name}`\n"
+                f"gslc export: unknown rule `{name}`\n"
                 + (f"  help: did you mean `{guess}`?\n" if guess else "")
             )
     names = [own for name in options.rule for own in called(rules.known, name)] or names

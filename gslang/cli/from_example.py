@@ -52,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     after = before if options.after is None else load_graph(options.after, options)
     if before.dialect != after.dialect:
         raise InputError(
-            f"the graphs are of two dialects, {before.dialect} and {after.dialect}", path=options.after
+            f"the graphs are of different dialects, {before.dialect} and {after.dialect}", path=options.after
         )
     dialect = load_dialect(before.dialect)
     chosen = (

@@ -86,7 +86,7 @@ def run(options: argparse.Namespace) -> int:
     from gslang.generalize.report import FORMATS
 
     if not rules.own and not options.rule:
-        raise InputError("there is no rule in this file", path=options.rules)
+        raise InputError("no rules found", path=options.rules)
     names, checking = options.rule or list(rules.own), Checking(defines, options.allow_extern)
     allowance = allowance_of(options, len(names))
     found: list[Generalized] = []

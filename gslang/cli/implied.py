@@ -101,7 +101,7 @@ def _asked(options: argparse.Namespace) -> list[CheckedRule]:
 
         guess = did_you_mean(missing, known)
         raise Refusal(
-            f"gslc: there is no rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else "")
+            f"gslc: unknown rule `{missing}`\n" + (f"  help: did you mean `{guess}`?\n" if guess else "")
         )
     return found
 

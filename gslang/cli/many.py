@@ -33,7 +33,7 @@ def add_many_options(parser: argparse.ArgumentParser) -> None:
 def add_cluster_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cluster", metavar="ADDRESS",
-        help="a Dask cluster that does the work instead; it needs gslang and the same files (gslang[dask])",
+        help="run on this Dask cluster, whose workers need gslang and the same files (gslang[dask])",
     )
 
 
@@ -55,7 +55,7 @@ def graph_files(names: Sequence[str]) -> list[str]:
             str(path) for path in Path(name).iterdir() if path.suffix in _SUFFIXES and path.is_file()
         )
         if not inside:
-            raise InputError(f"has no graph: no file that ends in {', '.join(_SUFFIXES)}", path=name)
+            raise InputError(f"no graphs in this folder: no file ends in {', '.join(_SUFFIXES)}", path=name)
         found += inside
     return found
 

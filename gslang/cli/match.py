@@ -161,7 +161,7 @@ def _why_not(rules: RuleSet, places: list[Place], names: list[str], options: arg
         if not asked:
             guess = did_you_mean(options.why_not, [id for _, found in ids for id in found][:10_000])
             raise Refusal(
-                f"gslc: there is no node `{options.why_not}`\n"
+                f"gslc: unknown node `{options.why_not}`\n"
                 + (f"  help: did you mean `{guess}`?\n" if guess else "")
             )
     steps = _most_steps([place for place, _ in asked])

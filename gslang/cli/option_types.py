@@ -63,8 +63,7 @@ def add_seconds_option(parser: ArgumentParser, each: str) -> None:
     end without an answer share the usual time (`Allowance`)."""
     parser.add_argument(
         "--seconds", type=seconds, metavar="S",
-        help=f"limit on processor time for each {each} ({SECONDS:g}; those without an answer share "
-        "this)",
+        help=f"limit on processor time for each {each} ({SECONDS:g}; rules without an answer share this)",
     )
 
 

@@ -50,7 +50,7 @@ def refuse_weights_output(path: str) -> None:
     refuse_output(path)
     if not is_weights_name(path):
         raise InputError(
-            "the file name is not that of a weights file", path=path, help="use .npz or .safetensors"
+            "not the name of a weights file", path=path, help="use .npz or .safetensors"
         )
 
 
@@ -66,7 +66,7 @@ def refuse_output(path: str) -> None:
     if not target.exists():
         folder = target.parent
         if not folder.is_dir():
-            raise InputError(f"cannot be written: there is no folder `{folder}`", path=path)
+            raise InputError(f"cannot be written: no folder `{folder}`", path=path)
         if not os.access(folder, os.W_OK | os.X_OK):
             raise InputError(f"cannot be written: permission denied in `{folder}`", path=path)
 

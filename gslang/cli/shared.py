@@ -156,8 +156,8 @@ def load_rules(
                 raise InputError(f"cannot be read: {error}", path=name) from None
             if Path(name).is_symlink():
                 raise InputError(
-                    f"this link leads nowhere: it names `{os.readlink(name)}`", path=name,
-                    help="remove the link, or create the file",
+                    f"broken link to `{os.readlink(name)}`", path=name,
+                    help="remove the link, or create its target",
                 ) from None
             raise InputError(
                 "no such rule file", path=name, help=_meant(name, module_names())
@@ -166,7 +166,7 @@ def load_rules(
             why = (getattr(error, "strerror", None) or str(error)).lower()
             raise InputError(f"cannot be read: {why}", path=name) from None
     if not programs:
-        raise InputError("there is no .gsl file in this folder", path=names[0])
+        raise InputError("no .gsl files in this folder", path=names[0])
     rules = RuleSet(tuple(map(with_meanings, programs)))
     for name in defines:
         if name not in rules.parameters:
@@ -231,7 +231,7 @@ def _meant(name: str, modules: Sequence[str]) -> str:
     except OSError:
         beside = []
     if not beside and path.parent != Path() and not path.parent.is_dir():
-        return f"there is no folder {path.parent}"
+        return f"no such folder: {path.parent}"
     guess = did_you_mean(name, [*modules, *beside])
     if guess:
         return f"did you mean `{guess}`?"
@@ -263,7 +263,7 @@ def check_names(names: Sequence[str], what: str, known: Sequence[str]) -> str | 
             guess = did_you_mean(name, known)
             listed = ", ".join(known) or "none"
             return (
-                f"gslc: there is no {what} `{name}`\n  help: "
+                f"gslc: unknown {what} `{name}`\n  help: "
                 + (f"did you mean `{guess}`?" if guess else f"known: {listed}") + "\n"
             )
     return None

@@ -158,19 +158,19 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     except UnicodeDecodeError:
         fail("not UTF-8")
     except (ValueError, RecursionError):
-        fail("no JSON", _NOT_EDITED if text.endswith(b"\n") else "is the file cut off?")
+        fail("not JSON", _NOT_EDITED if text.endswith(b"\n") else "is the file cut off?")
     if not isinstance(data, dict):
-        fail("an object is expected")
+        fail("expected an object")
     lines = data.get("lines")
     if type(lines) is not int:
-        fail("`lines` is the number of lines of the trace")
+        fail("`lines` must be the number of lines of the trace")
     body = data.get("body", "")
     if not isinstance(body, str):
-        fail("`body` is a path")
+        fail("`body` must be a path")
     if "step" in data and data["step"] in ("fold", "cse"):
         limit = data.get("limit", FOLD_LIMIT)
         if limit is not None and type(limit) is not int:
-            fail("`limit` is a number of bytes, or null")
+            fail("`limit` must be a number of bytes or null")
         return TraceEntry(number, data["step"], {}, body, limit), lines
     if "step" in data and data["step"] in ("search", "choose"):
         return TraceEntry(number, data["step"], _of_a_search(data, number, fail)), lines
@@ -178,12 +178,12 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     if missing := [key for key in keys if key not in data]:
         fail(f"`{missing[0]}` is missing")
     if not isinstance(data["rule"], str) or not _are_ids(data["outputs"]) or not data["outputs"]:
-        fail("`rule` is a name, and `outputs` are ids, at least one")
+        fail("`rule` must be a name, and `outputs` a non-empty list of ids")
     if not _are_ids(data.get("removed", [])):
-        fail("`removed` are ids")
+        fail("`removed` must be ids")
     for key in ("match", "round"):
         if key in data and (type(data[key]) is not int or not 0 <= data[key] < 1 << 62):
-            fail(f"`{key}` is a number, at least 0")
+            fail(f"`{key}` must be a number of at least 0")
     return TraceEntry(number, None, {key: data[key] for key in (*keys, "match") if key in data}, body), lines
 
 
@@ -191,18 +191,18 @@ def _of_a_search(data: JsonDict, number: int, fail: Callable[[str], NoReturn]) -
     """The contents of the first and the last line of a search's trace."""
     if data["step"] == "choose":
         if not _are_ids(data.get("nodes")):
-            fail("`nodes` are ids")
+            fail("`nodes` must be ids")
         return {"nodes": data["nodes"]}
     if number != 1:
-        fail("a search begins a trace")
+        fail("a search must be the first line of a trace")
     sizes = data.get("sizes")
     if not (
         sizes is None
         or isinstance(sizes, dict) and all(type(size) is int and size >= 0 for size in sizes.values())
     ):
-        fail("`sizes` are numbers by the names of dimensions")
+        fail("`sizes` must map names of dimensions to numbers")
     if data.get("method") not in ("eqsat", "backtrack", "greedy"):
-        fail("`method` is eqsat, backtrack or greedy")
+        fail("`method` must be eqsat, backtrack or greedy")
     return {"method": data["method"], "sizes": sizes}
 
 

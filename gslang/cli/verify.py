@@ -63,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--recheck", metavar="DIR",
-        help="check the certificates in DIR with an independent checker; with rules: they must be "
-        "about these",
+        help="check the certificates in DIR with an independent checker; given rules, accept only "
+        "certificates for these",
     )
     add_extern_option(parser)
 
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     if not options.rules and options.recheck is None:
         raise Refusal(
-            "gslc verify: rules are expected\n  help: give .gsl files, folders or shipped modules, or "
+            "gslc verify: no rules are given\n  help: give .gsl files, folders or shipped modules, or "
             "certificates with --recheck DIR\n"
         )
     if not options.rules:
@@ -126,14 +126,14 @@ def _recheck(name: str, rules: Mapping[str, CheckedRule]) -> int:
     folder = Path(name)
     if not folder.is_dir():
         raise InputError(
-            "no such folder" if not folder.exists() else "this is not a folder", path=name,
+            "no such folder" if not folder.exists() else "not a folder", path=name,
             help="`gslc verify RULES --certificate DIR` writes certificates",
         )
     with file_errors(name, "cannot be read"):
         good, refused = recheck(folder, rules)
     if not good and not refused:
         raise InputError(
-            "there are no certificates", path=name, help="`gslc verify RULES --certificate DIR` writes them"
+            "no certificates found", path=name, help="`gslc verify RULES --certificate DIR` writes them"
         )
     for c in good:
         counts = ", ".join(f"{count} {what}" for what, count in c.counts.items() if count)

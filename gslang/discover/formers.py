@@ -99,11 +99,11 @@ def read_operators(text: str, dialect: Dialect) -> list[Asked]:
                 else f"`gslc ops --dialect {dialect.name}` lists the operators"
             )
             raise InputError(
-                f"there is no operator `{name}` in dialect {dialect.name}", path="--ops", help=help
+                f"unknown operator `{name}` in dialect {dialect.name}", path="--ops", help=help
             )
         found.append(Asked(name, tuple(_settled(item, signature) for item in _cut(match[2] or "", ","))))
     if not found:
-        raise InputError("there is no operator in it", path="--ops", help="write nn.relu,add")
+        raise InputError("no operators found", path="--ops", help="write nn.relu,add")
     return found
 
 

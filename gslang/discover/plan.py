@@ -87,7 +87,7 @@ def plan_of(question: Question) -> Plan:
     )
     if not asked:
         raise InputError(
-            "there is no operator to combine", path="--ops", help="list some: --ops add,nn.relu"
+            "no operators to combine", path="--ops", help="list some: --ops add,nn.relu"
         )
     shapes = (
         read_shapes(question.inputs) if question.inputs else _shapes(asked, dialect, question.variables)
@@ -153,7 +153,7 @@ def read_shapes(text: str) -> list[tuple[str | int, ...]]:
                 )
         found.append(tuple(int(d) if d.isdigit() else d for d in dims))
     if not found:
-        raise InputError("there is no shape in it", path="--inputs", help="write [n, m], [n, m]")
+        raise InputError("no shapes found", path="--inputs", help="write [n, m], [n, m]")
     return found
 
 

@@ -140,7 +140,7 @@ def _module(name: str, extern: Extern) -> ModuleType:
         if isinstance(error, ModuleNotFoundError) and error.name is not None and name.startswith(error.name):
             help = f"a module next to the rule file ({inner.name}.py), or an installed one"
             raise InputError(
-                f"there is no Python module `{name}`", path=str(extern.span), help=help
+                f"no Python module `{name}`", path=str(extern.span), help=help
             ) from None
         raise InputError(
             f"the Python module `{name}` cannot be imported: {_told(error)}", path=str(extern.span)

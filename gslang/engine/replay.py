@@ -164,11 +164,11 @@ def _apply(
     if rule is None:
         guess = did_you_mean(name, rules)
         raise ReplayError(
-            entry.line, f"there is no rule `{name}`" + (f" (did you mean `{guess}`?)" if guess else "")
+            entry.line, f"unknown rule `{name}`" + (f" (did you mean `{guess}`?)" if guess else "")
         )
     start = numbers.get(place)
     if start is None:
-        raise ReplayError(entry.line, f"there is no node `{place}`")
+        raise ReplayError(entry.line, f"unknown node `{place}`")
     if graph.op[start] is DEAD:
         raise ReplayError(entry.line, f"the node `{place}` was already removed")
     if "match" in entry.said:

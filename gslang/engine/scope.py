@@ -85,17 +85,17 @@ class Scope:
                 if instances:
                     return instances[0]
                 if self.current is None:
-                    raise UnknownValue("there is no first instance")
+                    raise UnknownValue("no first instance")
                 return self.current
             case Prev():
                 if self.current is None or self.current.previous is None:
-                    raise UnknownValue("there is no previous instance")
+                    raise UnknownValue("no previous instance")
                 return self.current.previous
             case At(block, index):
                 number = evaluate(index, self)
                 instances = self.instances[block]
                 if type(number) is not int or not -len(instances) <= number < len(instances):
-                    raise UnknownValue(f"there is no instance {number}")
+                    raise UnknownValue(f"no instance {number}")
                 return instances[number]
 
     def slot(self, place: Place, node: int) -> int:

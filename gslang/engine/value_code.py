@@ -162,13 +162,13 @@ def one_of(tests: Sequence[Callable[[], object]]) -> bool:
 
 def first_instance(instances: list[dict[int, int]]) -> dict[int, int]:
     if not instances:
-        raise UnknownValue("there is no first instance")
+        raise UnknownValue("no first instance")
     return instances[0]
 
 
 def instance_at(instances: list[dict[int, int]], number: object) -> dict[int, int]:
     if type(number) is not int or not -len(instances) <= number < len(instances):
-        raise UnknownValue(f"there is no instance {number}")
+        raise UnknownValue(f"no instance {number}")
     return instances[number]
 
 

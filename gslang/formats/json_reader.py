@@ -253,7 +253,7 @@ class _Reader:
                 help = "list every node before its users; a graph has no cycles"
                 self.fail(at, f"`{name}` comes later, or is the node itself (/nodes/{k})", help)
         guess = did_you_mean(name, list(self.ids)[:_GUESSED_FROM])
-        self.fail(at, f"there is no node `{name}`", f"did you mean `{guess}`?" if guess else "")
+        self.fail(at, f"unknown node `{name}`", f"did you mean `{guess}`?" if guess else "")
 
     def _call(self, at: str, entry: JsonObject, operands: list[int], name: str) -> int:
         op, attrs = entry.get("op"), entry.get("attrs", NO_ATTRS)

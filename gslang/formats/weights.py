@@ -64,7 +64,7 @@ class WeightsFile(Mapping[str, object]):
     def missing(self, name: str) -> InputError:
         guess = did_you_mean(name, self)
         help = f"did you mean `{guess}`?" if guess else ""
-        return InputError(f"there is no array `{name}`", path=self.path, help=help)
+        return InputError(f"unknown array `{name}`", path=self.path, help=help)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +201,7 @@ def is_weights_name(path: str | Path) -> bool:
 
 def _unknown_suffix(path: str | Path) -> InputError:
     return InputError(
-        "the file name is not that of a weights file", path=str(path), help="use .npz or .safetensors"
+        "not the name of a weights file", path=str(path), help="use .npz or .safetensors"
     )
 
 

@@ -39,7 +39,7 @@ def rule_item(source: Source, name: str) -> tuple[n.Rule, str]:
     items = _parsed(source).program.items
     rule = next((item for item in items if isinstance(item, n.Rule) and item.name.id == name), None)
     if rule is None and "[" not in name:
-        raise NoDraft(f"there is no rule `{name}` in {source.name}")
+        raise NoDraft(f"unknown rule `{name}` in {source.name}")
     if rule is None or rule.table is not None:
         raise NoDraft("rules of a family share their text: write it as a rule of its own first")
     around = [item.span.text for item in _needed(items, rule.span.text)]

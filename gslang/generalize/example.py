@@ -81,7 +81,7 @@ def readings(before: Graph, after: Graph) -> Iterator[Reading]:
     left, right = keys_of(before), keys_of(after)
     pairs = [(a, b) for a, b in zip(before.outputs, after.outputs) if left[a] != right[b]]
     if not pairs:
-        raise InputError("the graphs are equal: there is no rule between them")
+        raise InputError("the graphs are equal: nothing to derive")
     levels = [pairs]
     while (lower := _lower(before, after, left, right, levels[-1])) is not None:
         levels.append(lower)
@@ -311,7 +311,7 @@ class _Writer:
         if op not in (TUPLE, PROJ):
             signature = self.dialect.get(op)
             if signature is None:
-                raise NoRule(f"there is no operator `{op}` in {self.dialect.name}")
+                raise NoRule(f"unknown operator `{op}` in {self.dialect.name}")
             for k, v in attrs.items():
                 if not sayable(v):
                     raise NoRule(f"the attribute `{k}` of `{op}` cannot be written in a rule")

@@ -117,7 +117,7 @@ class _Side:
         if signature is None:
             guess = did_you_mean(operator, self.dialect.operators)
             raise NotSayable(
-                f"{where}: there is no operator `{operator}`"
+                f"{where}: unknown operator `{operator}`"
                 + (f" (did you mean `{guess}`?)" if guess else "")
             )
         operands = [self.operand(name, where) for name in node.input]

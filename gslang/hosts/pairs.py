@@ -56,7 +56,7 @@ def read_pairs(path: str | Path) -> list[Pair]:
     functions = _in_text(text, shown) if text is not None else _in_protobuf(data, shown)
     if not functions:
         raise InputError(
-            "there is no function in it", path=shown,
+            "no functions found", path=shown,
             help="write a pattern and its replacement as two ONNX functions",
         )
     return _paired(functions, shown)

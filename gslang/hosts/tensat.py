@@ -86,7 +86,7 @@ class _Side:
             known = "" if guess is None else f"; did you mean `{guess}`?"
             raise _NoRule(
                 f"`{name}` has no meaning here" if name in _UNKNOWN
-                else f"there is no operator `{name}`{known}"
+                else f"unknown operator `{name}`{known}"
             )
         numbers = [int(part) for part in item[1:] if isinstance(part, str) and _NUMBER.fullmatch(part)]
         parts = [part for part in item[1:] if not (isinstance(part, str) and _NUMBER.fullmatch(part))]
@@ -171,7 +171,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
         if line.strip() and not line.lstrip().startswith(("#", "//"))
     ]
     if not lines:
-        raise InputError("there is no rule in it", path=shown, help="write (relu (relu ?x))=>(relu ?x)")
+        raise InputError("no rules found", path=shown, help="write (relu (relu ?x))=>(relu ?x)")
     for number, line in lines:
         if line.count("=>") != 1:
             raise InputError(

@@ -124,7 +124,7 @@ def _same(resolve: Resolver, document: Document, piece: Piece, mark: Mark, targe
 def _to_rename(store: Store, document: Document, position: lsp.Position) -> tuple[Piece, Mark, Definition]:
     found = name_at(document, position)
     if found is None:
-        raise _refused("there is no name here")
+        raise _refused("no name here")
     piece, mark = found
     target = definition_of(store, document, piece, mark)
     if target is None or target.mark.role == "test":

@@ -107,7 +107,7 @@ def _ids(file: JsonFile, pointer: str, ids: object, known: Mapping[str, int], wh
         if not isinstance(id, str) or id not in known:
             guess = did_you_mean(str(id), list(known)[:5000])
             file.fail(
-                f"{pointer}/{k}", f"there is no {what} `{id}`", f"did you mean `{guess}`?" if guess else ""
+                f"{pointer}/{k}", f"unknown {what} `{id}`", f"did you mean `{guess}`?" if guess else ""
             )
         result.append(known[id])
     return result

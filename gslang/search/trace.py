@@ -224,7 +224,7 @@ def replay_choice(
         line, said = entry.line, entry.said
         if entry.step == "choose":
             if missing := [id for id in said["nodes"] if id not in nodes]:
-                raise ReplayError(line, f"there is no node `{missing[0]}`")
+                raise ReplayError(line, f"unknown node `{missing[0]}`")
             try:
                 return again.choose([nodes[id] for id in said["nodes"]])[0], applied
             except KeyError:
@@ -235,11 +235,11 @@ def replay_choice(
         if rule is None:
             guess = did_you_mean(said["rule"], rules)
             raise ReplayError(
-                line, f"there is no rule `{said['rule']}`" + (f" (did you mean `{guess}`?)" if guess else "")
+                line, f"unknown rule `{said['rule']}`" + (f" (did you mean `{guess}`?)" if guess else "")
             )
         place = said["outputs"][0]
         if place not in nodes:
-            raise ReplayError(line, f"there is no node `{place}`")
+            raise ReplayError(line, f"unknown node `{place}`")
         done = again.apply(
             rule, nodes[place], said["round"], lambda number, _: number == said["match"]
         )

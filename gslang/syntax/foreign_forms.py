@@ -94,8 +94,8 @@ _FORMS: Final = (
     _form("", r"=!(?!=)", "`=!` is not a comparison", "write `!=`"),
     _form("", r"=<", "`=<` is not a comparison", "write `<=`"),
     _form(r"(not)\s+", r"==", "`not ==` is not a comparison", "write `!=`", 1),
-    _form("", r"is\s+not\b", "there is no `is not`", "write `!=`"),
-    _form("", r"is\b", "there is no `is`", "write `==`; an optional operand is tested by `b == none`"),
+    _form("", r"is\s+not\b", "`is not` is not supported", "write `!=`"),
+    _form("", r"is\b", "`is` is not supported", "write `==`; an optional operand is tested by `b == none`"),
     _form(r"(<)", r">", "`<>` is not a comparison", "write `!=`", 1),
     _form(r"(==)", r"=", "`===` is not a comparison", "write `==`", 1),
     _form(
@@ -126,16 +126,16 @@ _FORMS: Final = (
         r"\?\s*", r"[\w(-]", "`? :` is not an operator",
         "write `a if condition else b`; for tensors, call `Where`", None, "LPAR",
     ),
-    _form("", r"lambda\b", "there is no `lambda`", "declare a function: `fn name(x) = …;`"),
+    _form("", r"lambda\b", "`lambda` is not supported", "declare a function: `fn name(x) = …;`"),
     _form(
-        "", r"def\b", "there is no `def`",
+        "", r"def\b", "`def` is not supported",
         "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
     ),
     _form(
-        r"[;{]\s*(return)\s+", r"", "there is no `return`",
+        r"[;{]\s*(return)\s+", r"", "`return` is not supported",
         "write the outputs last: `… c => …`", 1,
     ),
-    _form(r"[;{]\s*(let|auto|const|var)\s+", r"\w", "there is no `{}`", "write `name = pattern;`", 1),
+    _form(r"[;{]\s*(let|auto|const|var)\s+", r"\w", "`{}` is not supported", "write `name = pattern;`", 1),
     _form("", r"'", "strings are written in double quotes", 'write `"…"`'),
     _form("", r"/[/*]", "comments begin with `#`", "write `# …`"),
     _form("", r"--", "comments begin with `#`", "write `# …`", None, "RULE"),
@@ -270,7 +270,7 @@ _FORMS: Final = (
         r"=>[^{}]*;\s*", r"\w", "outputs come last, together", "write `y = …; y, z`: a `,` between outputs",
         None, "RBRACE",
     ),
-    _form(r"[;{:]\s*", r"for\b", "there is no `for`", "any number of branches: `each b in 2.. { … }`"),
+    _form(r"[;{:]\s*", r"for\b", "`for` is not supported", "any number of branches: `each b in 2.. { … }`"),
     _form(r"[;{:]\s*", r"(?:if|when)\b", "conditions belong after the source", _CONDITION),
     _form(
         r"\b(?:each|chain)\b[^{};]*\.\.\s*[0-9]*\s*", r"\w",
@@ -299,7 +299,7 @@ _FORMS: Final = (
     _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone has no meaning", _FREE, 1),
     _form(r"[(,]\s*(\.{1,2})", r"[.)]", "`...` has no meaning", _FREE, 1),
     _form(
-        r"[(,]\s*(\*)", r"\*", "there is no `**attributes`",
+        r"[(,]\s*(\*)", r"\*", "`**attributes` is not supported",
         "name the call, and copy its attributes with `c.*`", 1,
     ),
     _form(

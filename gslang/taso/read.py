@@ -90,7 +90,7 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
     except _Wrong as wrong:
         raise InputError(wrong.message, path=shown, place=wrong.place, help=wrong.help) from None
     if not rules:
-        raise InputError("there is no substitution in it", path=shown)
+        raise InputError("no substitutions found", path=shown)
     return rules
 
 
@@ -198,10 +198,10 @@ def _params(item: object, place: str, kind: str, required: tuple[str, ...]) -> d
 
 def _check_tensor(tensor: Tensor, ops: Any, before: int, place: str) -> None:
     if tensor.op >= before:
-        raise _Wrong(place, f"there is no operator {tensor.op} before this position")
+        raise _Wrong(place, f"no operator {tensor.op} before this position")
     parts = 2 if tensor.op >= 0 and ops[tensor.op].kind == "OP_SPLIT" else 1
     if not 0 <= tensor.part < parts:
-        raise _Wrong(place, f"there is no output {tensor.part}")
+        raise _Wrong(place, f"no output {tensor.part}")
 
 
 def _list(item: object, place: str) -> list[object]:

@@ -107,7 +107,7 @@ def test_test_verb(folder: Path) -> None:
     ("arguments", "code", "words"),
     [
         (["chek", "r.gsl"], 2, ["did you mean `check`"]), (["r.gsl", "g.json", "--rul", "x"], 2, []),
-        (["r.gsl", "g.json", "--rule", "t"], 2, ["there is no rule `t`"]),
+        (["r.gsl", "g.json", "--rule", "t"], 2, ["unknown rule `t`"]),
         (["r.gsl", "none.json"], 3, ["none.json"]), (["none.gsl", "g.json"], 3, ["none.gsl"]),
         (["std.relai", "g.json"], 3, ["std.relay"]), (["r.gsl", "cut.json"], 3, ["cut.json"]),
         (["r.gsl", "latin.gsl"], 3, ["latin.gsl"]), (["latin.gsl", "g.json"], 1, ["E0101", "UTF-8"]),

@@ -42,4 +42,4 @@ def test_the_other_files_of_a_folder_are_formatted(
 def test_a_link_alone(name: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(folder / name)]) == 3
     said = capsys.readouterr().err
-    assert "this link leads nowhere: it names `" in said and "did you mean" not in said
+    assert "broken link to `" in said and "did you mean" not in said

@@ -154,20 +154,20 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
     [
         (
             lambda lines: [*lines[:2], lines[2][:40]],
-            "t.jsonl:3:1: not a line of a trace: no JSON\n  help: is the file cut off?",
+            "t.jsonl:3:1: not a line of a trace: not JSON\n  help: is the file cut off?",
         ),
-        (lambda lines: [lines[0], "[1]"], "t.jsonl:2:1: not a line of a trace: an object is expected"),
+        (lambda lines: [lines[0], "[1]"], "t.jsonl:2:1: not a line of a trace: expected an object"),
         (
             lambda lines: [lines[0], '{"rule": "twice"}'],
-            "t.jsonl:2:1: not a line of a trace: `lines` is the number",
+            "t.jsonl:2:1: not a line of a trace: `lines` must be the number",
         ),
         (
             lambda lines: [line.replace('"twice"', '"thrice"') for line in lines],
-            "t.jsonl:1:1: there is no rule `thrice`",
+            "t.jsonl:1:1: unknown rule `thrice`",
         ),
         (lambda lines: lines[1:], "t.jsonl:1:1: `odd` has other `application` here: 1, and not 2"),
         (lambda lines: [lines[0], lines[0]], "t.jsonl:2:1: the node `n1` was already removed"),
-        (lambda lines: [lines[0].replace('"n1"', '"n99"')], "t.jsonl:1:1: there is no node `n99`"),
+        (lambda lines: [lines[0].replace('"n1"', '"n99"')], "t.jsonl:1:1: unknown node `n99`"),
         (
             lambda lines: [lines[0].replace('"%25"', '"%26"')],
             't.jsonl:1:1: `twice` has other `added` here: [{"id": "%25"',
@@ -187,7 +187,7 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
         ),
         (
             lambda lines: [lines[0].replace('["n1"]', "[]")],
-            "t.jsonl:1:1: not a line of a trace: `rule` is a name",
+            "t.jsonl:1:1: not a line of a trace: `rule` must be a name",
         ),
     ],
 )

@@ -115,7 +115,7 @@ def test_about_a_node(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_node_that_is_not_there(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", "rules.gsl", "graph.json", "--why-not", "covn"]) == 2
-    assert capsys.readouterr().err == "gslc: there is no node `covn`\n  help: did you mean `conv`?\n"
+    assert capsys.readouterr().err == "gslc: unknown node `covn`\n  help: did you mean `conv`?\n"
 
 
 @pytest.mark.parametrize("number", IN_FILES, ids=lambda k: f"{k:02}-{REASONS[k][2]}")

@@ -115,7 +115,7 @@ def test_objects_are_never_unpickled(tmp_path: Path) -> None:
 
 def test_files_that_are_no_weights(tmp_path: Path) -> None:
     assert message_of(tmp_path / "none.npz") == "no such file"
-    assert message_of(tmp_path / "w.pt") == "the file name is not that of a weights file"
+    assert message_of(tmp_path / "w.pt") == "not the name of a weights file"
     (tmp_path / "text.npz").write_text("hello")
     assert message_of(tmp_path / "text.npz").startswith("this is not an .npz file")
     with zipfile.ZipFile(tmp_path / "junk.npz", "w") as archive:
@@ -132,7 +132,7 @@ def test_files_that_are_no_weights(tmp_path: Path) -> None:
 def test_writing_goes_wrong_with_a_message(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         write_weights(tmp_path / "no" / "w.npz", {"w": W})
-    with pytest.raises(InputError, match="the file name is not that of a weights file"):
+    with pytest.raises(InputError, match="not the name of a weights file"):
         write_weights(tmp_path / "w.bin", {"w": W})
     assert list(tmp_path.iterdir()) == []
 

@@ -127,7 +127,7 @@ def test_equal_rules_are_judged_once(
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "there is no function in it"), (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no replacement"),
+        ("", "no functions found"), (HEAD + "f (x) => (z) { z = Relu(x) }", "`f` has no replacement"),
         (HEAD + "f (x) => (z) { z = Relu(x)", "a function is not closed"),
         (HEAD + "f (x) => (z) { z = = Relu(x) }\n" + HEAD + "g (x) => (z) { z = Relu(x) }", "pairs.txt:2:"),
         (
@@ -232,7 +232,7 @@ def test_tensat_rules_of_several_outputs(tmp_path: Path, capsys: pytest.CaptureF
     ("text", "said"),
     [
         ("(relu ?a)", "1:1: a rule is two terms"), ("(relu ?a=>(relu ?a)", "1:1: `(` is not closed"),
-        ("(relu ?a))=>(relu ?a)", "1:10: `)` follows the term"), ("", "there is no rule in it"),
+        ("(relu ?a))=>(relu ?a)", "1:10: `)` follows the term"), ("", "no rules found"),
     ],
 )
 def test_lines_that_are_no_terms(

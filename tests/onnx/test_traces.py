@@ -131,7 +131,7 @@ def test_a_trace_of_other_bodies(folder: Path, capsys: pytest.CaptureFixture[str
     gslc(folder, "-o", str(folder / "o.onnx"), "--trace", str(folder / "t"))
     (folder / "t").write_text((folder / "t").read_text().replace("i/else_branch", "j/else_branch"))
     assert gslc(folder, "-o", str(folder / "p.onnx"), "--replay", str(folder / "t")) == 3
-    assert "t:2:1: there is no body `j/else_branch` here" in capsys.readouterr().err
+    assert "t:2:1: unknown body `j/else_branch`" in capsys.readouterr().err
     assert not (folder / "p.onnx").exists()
 
 

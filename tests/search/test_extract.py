@@ -216,14 +216,14 @@ def edited(pointer: str, value: object) -> str:
     [
         ("nodes", None, "an object of e-nodes"),
         ("nodes", [], "an object of e-nodes"),
-        ("nodes/a/children", ["z"], "/nodes/a/children/0: there is no e-node `z`"),
+        ("nodes/a/children", ["z"], "/nodes/a/children/0: unknown e-node `z`"),
         ("nodes/a/children", "b", "/nodes/a/children: expected a list"),
         ("nodes/a/eclass", None, "/nodes/a: `eclass` is missing"),
         ("nodes/a/cost", -1, "/nodes/a/cost: a cost must be at least 0"),
         ("nodes/a/cost", 1e308, "/nodes/a/cost: a cost must be at most 1e+200"),
         ("nodes/a/cost", True, "/nodes/a/cost: a cost must be a number"),
         ("nodes/a", 3, "/nodes/a: expected an object"),
-        ("root_eclasses", ["b"], "/root_eclasses/0: there is no e-class `b`"),
+        ("root_eclasses", ["b"], "/root_eclasses/0: unknown e-class `b`"),
         ("root_eclasses", None, "`root_eclasses` is missing"),
     ],
 )

@@ -380,8 +380,8 @@ def test_folders_that_are_none(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["verify"]) == 2
     said = capsys.readouterr().err
     assert (
-        "no such folder" in said and "there are no certificates" in said
-        and "cannot be written" in said and "rules are expected" in said
+        "no such folder" in said and "no certificates found" in said
+        and "cannot be written" in said and "no rules are given" in said
     )
 
 

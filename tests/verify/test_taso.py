@@ -140,7 +140,7 @@ def broken(change: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "this is not JSON"), ("[]", "there is no substitution in it"),
+        ("{", "this is not JSON"), ("[]", "no substitutions found"),
         ("{}", "a list is expected here"), ([3], "rules.json:/0: an object is expected here"),
         ([CHAIN, CHAIN], "rules.json:/1/index: the index 0 is that of /0, too"),
         (broken(lambda r: r.pop("srcOp")), "rules.json:/0/srcOp: a list is expected here"),
@@ -163,7 +163,7 @@ def broken(change: Any) -> list[Any]:
         ),
         (
             broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId=0)),
-            "/0/srcOp/0/inputs/0: there is no operator 0 before this position",
+            "/0/srcOp/0/inputs/0: no operator 0 before this position",
         ),
         (
             broken(lambda r: r["srcOp"][0]["inputs"][0].update(opId="x")),
@@ -171,7 +171,7 @@ def broken(change: Any) -> list[Any]:
         ),
         (
             broken(lambda r: r["srcOp"][0]["inputs"][0].update(tsId=1)),
-            "/0/srcOp/0/inputs/0: there is no output 1",
+            "/0/srcOp/0/inputs/0: no output 1",
         ),
         (
             broken(lambda r: r["dstOp"][0]["inputs"][0].update(opId=-9)),
@@ -179,7 +179,7 @@ def broken(change: Any) -> list[Any]:
         ),
         (
             broken(lambda r: r["mappedOutputs"][0].update(dstOpId=2)),
-            "/0/mappedOutputs/0/dstOpId: there is no operator 2",
+            "/0/mappedOutputs/0/dstOpId: no operator 2",
         ),
         (
             broken(lambda r: r["mappedOutputs"][0].update(srcOpId=-1)),

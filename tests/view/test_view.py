@@ -246,7 +246,7 @@ def test_apply_writes_the_same_page(folder: Path) -> None:
         (["view", "g.json", "r.gsl", "-o", "r.gsl"], ExitCode.USAGE, "would overwrite"),
         (["view", "-", "-"], ExitCode.BAD_INPUT, "cannot both come from standard input"),
         (["view", "none.json", "-o", "p.html"], ExitCode.BAD_INPUT, "none.json"),
-        (["view", "g.json", "-o", "no/p.html"], ExitCode.BAD_INPUT, "there is no folder"),
+        (["view", "g.json", "-o", "no/p.html"], ExitCode.BAD_INPUT, "no folder"),
         (["r.gsl", "g.json", "-o", "o.json", "--html", "-"], ExitCode.USAGE, "a page must be written"),
         (["r.gsl", "g.json", "-o", "o.json", "--html", "o.json"], ExitCode.USAGE, "would overwrite"),
     ],

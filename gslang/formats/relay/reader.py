@@ -284,11 +284,11 @@ def _choose(definitions: list[_Definition], wanted: str, problems: Problems) -> 
         return functions[0][0]
     known = [d.name.removeprefix("@") for _, d in functions]
     if not known:
-        problems.error(0, "there is no function in this file")
+        problems.error(0, "no functions found")
     near = did_you_mean(name[1:], known)
     listed = ", ".join(f"`{k}`" for k in known[:8]) + (" …" if len(known) > 8 else "")
     problems.error(
-        0, f"there is no function `{name[1:]}`", f"did you mean `{near}`?" if near else f"functions: {listed}"
+        0, f"unknown function `{name[1:]}`", f"did you mean `{near}`?" if near else f"functions: {listed}"
     )
 
 

@@ -79,11 +79,11 @@ class Scope(ABC):
                 self.problems.error(at, f"`.{field}` takes a field of a tuple, found a tensor")
             if isinstance(known, TupleType) and index >= len(known.fields):
                 self.problems.error(
-                    at, f"there is no field {index} in a tuple with {len(known.fields)} fields"
+                    at, f"no field {index} in a tuple with {len(known.fields)} fields"
                 )
             if self.graph.op[node] is TUPLE and index >= len(self.graph.operands[node]):
                 self.problems.error(
-                    at, f"there is no field {index} in a tuple with {len(self.graph.operands[node])} fields"
+                    at, f"no field {index} in a tuple with {len(self.graph.operands[node])} fields"
                 )
             self.where.append(at)
             node = self.graph.add_proj(node, index)

@@ -44,7 +44,7 @@ def error_of(value: Any) -> InputError:
             "expected a list of nodes",
         ),
         (document([X], []), "/outputs", "expected a list of node ids, at least one"),
-        (document([X], ["y"]), "/outputs/0", "there is no node `y`"),
+        (document([X], ["y"]), "/outputs/0", "unknown node `y`"),
         (document([X], [0]), "/outputs/0", "expected the id of a node, got 0"),
         (document([X, 5], ["x"]), "/nodes/1", "a node is an object, not 5"),
         (
@@ -84,7 +84,7 @@ def error_of(value: Any) -> InputError:
             document([X, {"id": "y", "kind": "call", "op": "exp"}]), "/nodes/1",
             "`inputs` is a list of node ids",
         ),
-        (document([X, call("y", "nn.relu", "z")]), "/nodes/1/inputs/0", "there is no node `z`"),
+        (document([X, call("y", "nn.relu", "z")]), "/nodes/1/inputs/0", "unknown node `z`"),
         (
             document([X, call("y", "nn.relu", "y")]), "/nodes/1/inputs/0",
             "`y` comes later, or is the node itself (/nodes/1)",

@@ -154,7 +154,7 @@ def test_values_from_a_file(tmp_path: Path) -> None:
         ("../w.npz", "w", "/file", "`../w.npz` lies outside the graph's folder"),
         (str(tmp_path / "w.npz"), "w", "/file", "lies outside the graph's folder"),
         ("none.npz", "w", "/file", "`none.npz`: no such file"),
-        ("w.bin", "w", "/file", "`w.bin`: the file name is not that of a weights file"),
+        ("w.bin", "w", "/file", "`w.bin`: not the name of a weights file"),
         ("w\0.npz", "w", "/file", "is not a file name"),
     ]:
         with pytest.raises(InputError) as caught:
@@ -163,7 +163,7 @@ def test_values_from_a_file(tmp_path: Path) -> None:
             caught.value
         )
     for key, place, message in [
-        ("v", "/key", "`w.npz`: there is no array `v`"),
+        ("v", "/key", "`w.npz`: unknown array `v`"),
         ("i", "", "`i` in `w.npz` is int32[2, 2], declared is float32[2, 2]"),
     ]:
         with pytest.raises(InputError) as caught:
