@@ -33,11 +33,11 @@ HALF_TOLERANCE: Final = 1e-2
 OTHERS: Final = ("onnxslim", "onnxsim", "ort1", "ort2", "ort.transformers", "onnxscript", "onnxscript.ort")
 """Columns of `table.tsv`: nodes that other tools leave; beside each stand `… fused` and `… numbers`."""
 EXPLANATION: Final = """\
-Written by `make onnx-table`. The models are small networks as PyTorch's exporters write them
-(`examples/exports` creates such files). A name contains the exporter (`ts`: TorchScript, `dy`: the newer one)
+Written by `make onnx-table`. The models are small networks written by PyTorch's exporters
+(`examples/exports` creates such files). Each name contains the exporter (`ts`: TorchScript, `dy`: the newer one)
 and the operator set.
 
-* The columns of tools have the number of nodes left, not counting `Constant` nodes, and the seconds taken in
+* The columns of tools give the number of nodes left, not counting `Constant` nodes, and the seconds taken in
   parentheses. **Bold**: no tool leaves fewer. `–`: the tool, or onnxruntime on its output, fails.
 * `gslang` is the pass `onnxruntime` of `std.onnxruntime`. Its seconds include loading the rules, and reading,
   rewriting and writing the model; the other tools were timed in another run.
@@ -46,9 +46,8 @@ and the operator set.
   onnxruntime's optimizations off and on. For a quantized model, the number in parentheses, if it is larger
   than 0.01, is the difference between the results of the original model with optimizations off and on:
   onnxruntime's products of 8-bit integers saturate on processors without instructions for them.
-* `latency` is the change of the time that the model takes in onnxruntime at its default level, which makes
-  many of these fusions itself: longer (`+`), shorter (`-`), or no more than noise (`=`), as `gslc bench`
-  measures it. The machine was also doing other work, which may account for a few per cent.
+* `latency` is the change in running time in onnxruntime at its default level, which performs many of these
+  fusions itself, as measured by `gslc bench`: longer (`+`), shorter (`-`), or within noise (`=`). The machine was also doing other work, which may account for a few per cent.
 """
 """The text before the table of the page."""
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {

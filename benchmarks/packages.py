@@ -233,14 +233,14 @@ def page(found: Mapping[str, Outcome]) -> str:
         "",
         f"Written by `make onnx-packages` from the ONNX files in {named}.",
         (
-            "Nodes without `Constant`s, those in bodies of `If` and `Loop` counted too. Passes: `basic`, "
+            "Nodes, without `Constant`s, include those in bodies of `If` and `Loop`. Passes: `basic`, "
             "`inference` and `transformers` of"
         ),
         (
-            "`std.onnx`, `onnxruntime` of `std.onnxruntime`. Difference: the largest of all passes, relative "
-            "to the largest number of the"
+            "`std.onnx`, `onnxruntime` of `std.onnxruntime`. Difference: the largest among all passes, "
+            "relative to the largest number of the"
         ),
-        "result, or to 0.001 if that is more.",
+        "result, or to 0.001 if that is larger.",
         "",
         (
             f"No more nodes than onnxsim and onnxslim leave on {fewest} of {len(found)}; numbers are equal "

@@ -27,8 +27,8 @@ TASO (SOSP 2019) generates graph substitutions by enumeration. Its file contains
 gslang translates them from JSON (`{index, srcOp, dstOp, mappedOutputs}` for each, the fields of TASO's protobuf):
 
 ```sh
-gslc import taso graph_subst.json -o taso/                      # as the file has them
-gslc import taso graph_subst.json -o held/ --with-conditions    # with what they need to hold
+gslc import taso graph_subst.json -o taso/                      # as they are in the file
+gslc import taso graph_subst.json -o held/ --with-conditions    # with the conditions that they need
 gslc verify held/taso.gsl --require exact
 ```
 
@@ -60,11 +60,11 @@ def main(file: str) -> None:
     rules = read_substitutions(file)
     plain, held = _verdicts(rules, file, False), _verdicts(rules, file, True)
     lines = [
-        "| rule | outputs | as the file has it | with conditions | conditions |", "|---|---|---|---|---|",
+        "| rule | outputs | as in the file | with conditions | conditions |", "|---|---|---|---|---|",
     ]
     for rule, made in zip(rules, translate_all(rules, file, True)):
         lines.append(_row(rule, made, plain[made.name], held[made.name]))
-    counts = f"As the file has them: {_counted(plain)}. With conditions: {_counted(held)}."
+    counts = f"As in the file: {_counted(plain)}. With conditions: {_counted(held)}."
     write_text(
         PAGE,
         "\n".join([
