@@ -34,8 +34,8 @@ OTHERS: Final = ("onnxslim", "onnxsim", "ort1", "ort2", "ort.transformers", "onn
 """Columns of `table.tsv`: nodes that other tools leave; beside each stand `… fused` and `… numbers`."""
 EXPLANATION: Final = """\
 Written by `make onnx-table`. The models are small networks written by PyTorch's exporters
-(`examples/exports` creates such files). Each name contains the exporter (`ts`: TorchScript, `dy`: the newer one)
-and the operator set.
+(`examples/exports` creates such files). Each name contains the exporter (`ts`: TorchScript, `dy`: the newer
+one) and the operator set.
 
 * The columns of tools give the number of nodes left, not counting `Constant` nodes, and the seconds taken in
   parentheses. **Bold**: no tool leaves fewer. `–`: the tool, or onnxruntime on its output, fails.
@@ -47,7 +47,8 @@ and the operator set.
   than 0.01, is the difference between the results of the original model with optimizations off and on:
   onnxruntime's products of 8-bit integers saturate on processors without instructions for them.
 * `latency` is the change in running time in onnxruntime at its default level, which performs many of these
-  fusions itself, as measured by `gslc bench`: longer (`+`), shorter (`-`), or within noise (`=`). The machine was also doing other work, which may account for a few per cent.
+  fusions itself, as measured by `gslc bench`: longer (`+`), shorter (`-`), or within noise (`=`). The machine
+  was also doing other work, which may account for a few per cent.
 """
 """The text before the table of the page."""
 KINDS: Final[Mapping[str, tuple[str, ...]]] = {
