@@ -54,7 +54,7 @@ def check_covered(
         first = chosen.get("_") or chosen.setdefault(name, arm)
         if first is not arm:
             lowering.error(
-                "E0403", f"this arm for `{name}` is never chosen", arm.span, "remove one of them",
+                "E0403", f"unreachable arm for `{name}`", arm.span, "remove one of them",
                 related=(Label(first.span, "chosen instead"),),
             )
     if all(arm.name is None or arm.name.id in branches for arm in expr.arms) and None in arms:

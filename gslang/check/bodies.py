@@ -224,7 +224,7 @@ def _constant(lowering: Lowering, expr: n.Call, name: str) -> ir.BodyConstant:
         case "splat", (n.Positional(value),):
             return ir.BodyConstant(ir.SplatEquals(values.value(lowering, value).value))
     lowering.stop(
-        "E0503", f"`{name}` in a body takes other arguments", expr.span,
+        "E0503", f"wrong arguments for `{name}` in a body", expr.span,
         "write `const()`, `const(value = v)` or `splat(v)`",
     )
 
@@ -253,7 +253,7 @@ def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
     ]
     if len(places) > _MOST_READ:
         lowering.stop(
-            "E0302", f"described bodies may read at most {_MOST_READ} values, these read {len(places)}",
+            "E0302", f"body patterns may read at most {_MOST_READ} values, these read {len(places)}",
             call.span, "write `_` for the bodies, and count their calls: `calls(y.then_branch, Relu) == 1`",
         )
     found = dict.fromkeys(permutations([call.operands[k] for k in places]))

@@ -212,7 +212,7 @@ def find_redeclared(program: n.Program, found: list[Diagnostic]) -> None:
             if first is not item.name.span:
                 related = (Label(first, "first one here"),)
                 found.append(Diagnostic(
-                    "E0208", f"there is an operator `{item.name.id}` already", Label(item.name.span),
+                    "E0208", f"duplicate operator `{item.name.id}`", Label(item.name.span),
                     related=related, help="remove one of the declarations",
                 ))
 
@@ -250,7 +250,7 @@ def functions_of(
             name = item.name.id
             if name in result:
                 found.append(Diagnostic(
-                    "E0208", f"there is a function or parameter `{name}` already", Label(item.name.span),
+                    "E0208", f"duplicate function or parameter `{name}`", Label(item.name.span),
                     related=(Label(result[name].name.span, "first one here"),), help="choose another name",
                 ))
                 continue
@@ -308,7 +308,7 @@ def use_module(
             found.append(Diagnostic(
                 "E0204", f"`{item.module}` has errors", Label(item.span),
                 related=(Label(first.primary.span, first.message),),
-                help=f"correct them: `gslc check {first.primary.span.source.name}`",
+                help=f"fix them: `gslc check {first.primary.span.source.name}`",
             ))
         wanted = None if item.names is None else {name.id for name in item.names}
         offered |= {*program.rules, *ir.families(program.rules), *program.passes, *module.functions}

@@ -319,7 +319,7 @@ class Lowering:
         if self.inside is not None and name == self.inside.name:
             other = "prev" if self.inside.block in self.runs else "first"
             self.stop(
-                "E0201", f"`{name}` is not known inside its own block", span,
+                "E0201", f"`{name}` cannot be used inside its own block", span,
                 f"read another instance with `{other}.NAME`; ask for all of them outside the block: "
                 f"`where len({name}) > 2`",
             )

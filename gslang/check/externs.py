@@ -144,7 +144,7 @@ def refuse(lowering: Lowering, where: str, items: object, span: Span) -> None:
     for part in walk(items):
         if isinstance(part, ir.Extern):
             lowering.error(
-                "E0706", f"{where} cannot rest on the Python function of `{part.name}`", span,
+                "E0706", f"{where} cannot depend on the Python function of `{part.name}`", span,
                 "only rules call functions in Python",
             )
             return

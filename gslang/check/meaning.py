@@ -124,8 +124,8 @@ def _is_possible(lowering: Lowering, part: n.Name, signature: Signature, seen: s
     elif part.id in seen:
         message, hint = f"`{part.id}` is given twice", "remove one"
     elif part.id != "value" and signature.results != "tensor":
-        message = f"`{part.id}` describes one tensor, `{signature.name}` has other results"
-        hint = "give `value`, a tuple; types follow from it"
+        message = f"`{part.id}` describes one tensor, but `{signature.name}` has other results"
+        hint = "give `value` as a tuple; types follow from it"
     else:
         return True
     lowering.error("E0308", message, part.span, hint)

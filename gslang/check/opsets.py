@@ -137,7 +137,7 @@ def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
                 else f"`{node.operators[0]}` was removed"
             )
             return Diagnostic(
-                "E0705", f"no operator set in the range of `@opset` has this: {why}", Label(node.span),
+                "E0705", f"no operator set in the range of `@opset` supports this: {why}", Label(node.span),
                 help="the rule never matches; change the range",
             )
     return None

@@ -147,7 +147,7 @@ def _too_early(lowering: Lowering, order: list[int], node: int, read: Read, span
             span,
             f"list an output that always contains {there} before, or compare in `where`",
             text=f"{here} needs it here",
-            related=(Label(place, "matched before this only if another alternative was chosen"),),
+            related=(Label(place, "matched earlier only in another alternative"),),
         )
     else:
         sequence = ", ".join(shown(lowering, k) for k in order)

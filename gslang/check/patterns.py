@@ -86,7 +86,7 @@ def leaf(
         if argument.name == "value":
             if kind not in ("const", "any", "fixed"):
                 lowering.error(
-                    "E0502", f"the value of a `{kind}` is not known here", argument.span, "use kind `const`"
+                    "E0502", f"the value of a `{kind}` is unknown here", argument.span, "use kind `const`"
                 )
             if test != ir.Anything():
                 test = _elements_test(lowering, test, argument)
@@ -211,7 +211,7 @@ def splice(
         )
     if any(isinstance(part, ir.Splice) for part in before):
         lowering.stop(
-            "E0607", "one sequence in a list of operands at most", item.span,
+            "E0607", "at most one sequence in a list of operands", item.span,
             "match both with one `each`, or write one list out",
         )
     return ir.Splice(what.block, what.node)

@@ -130,7 +130,7 @@ def check_projection(lowering: Lowering, results: Results, index: ir.Value, span
     match results, index:
         case "tensor", _:
             lowering.stop(
-                "E0312", "this has a single result, which is not a tuple", span, "remove the projection"
+                "E0312", "this is a single result, not a tuple", span, "remove the projection"
             )
         case int(count), ir.Const(int(k)) if not isinstance(k, bool) and not -count <= k < count:
             last = f"the last is `.{count - 1}`" if count else "the tuple is empty"

@@ -306,7 +306,7 @@ def _check_counts(
     if block is not None and not several:
         span = rule.target.outputs[0].span
         lowering.error(
-            "E0601", "the source has a variable number of outputs, the target does not", span,
+            "E0601", "the source has a variable number of outputs, but the target does not", span,
             "write `*parts`",
         )
 
@@ -320,12 +320,12 @@ def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new:
         return
     if is_tuple(old) and new == "tensor":
         lowering.error(
-            "E0309", "this output of the source has several results, and the target one", item.span,
+            "E0309", "this output of the source has several results, the target has one", item.span,
             "write `.0` after the output to replace its first result", related=(Label(span, "the target"),),
         )  # fmt: skip
     elif old == "tensor":
         lowering.error(
-            "E0309", "the target has several results, and this output of the source one", span,
+            "E0309", "the target has several results, this output of the source has one", span,
             "project one: `(…).0`", related=(Label(item.span, "the source"),),
         )
     else:
@@ -362,8 +362,8 @@ def _finish_blocks(lowering: Lowering) -> tuple[ir.Block, ...]:
             inner = reached(lowering, [block.root], None)
             if all(lowering.patterns[k].block == number for k in inner):
                 lowering.error(
-                    "E0602", f"the instances of `{block.name}` share nothing", block.span,
-                    "an output template needs a node from outside",
+                    "E0602", f"the instances of `{block.name}` share no node", block.span,
+                    "an output template needs a node from outside the block",
                 )
             if block.fewest is not None and block.fewest < 1:
                 block = replace(block, minimum=ir.Const(1))

@@ -74,7 +74,7 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
                 if lowering.dialect.name != "onnx" and isinstance(item, n.Rule):
                     lowering.error(
                         "E0702", f"a rule of dialect {lowering.dialect.name} has no operator sets",
-                        annotation.span, "remove it: `@opset` is about rules of `dialect onnx;`",
+                        annotation.span, "remove it: `@opset` is for rules of `dialect onnx;`",
                     )
                 marks.opset = _versions(lowering, annotation) or marks.opset
             case "extern":
@@ -96,8 +96,8 @@ def read(lowering: Lowering, item: n.Item) -> Marks:
                 )  # fmt: skip
     if marks.changes is not None and marks.approximate is not None:
         lowering.error(
-            "E0702", "`@changes` and `@approximate` exclude each other", item.annotations[0].span,
-            "`@approximate` promises equality up to rounding, `@changes` none: keep one of them",
+            "E0702", "`@changes` and `@approximate` are mutually exclusive", item.annotations[0].span,
+            "`@approximate` promises equality up to rounding, `@changes` none: keep only one",
         )  # fmt: skip
     return marks
 
@@ -120,7 +120,7 @@ def _tolerance(lowering: Lowering, annotation: n.Annotation) -> float | None:
         ):
             return float(value)
     lowering.error(
-        "E0702", "`@approximate` takes a tolerance, which is not negative", annotation.span,
+        "E0702", "`@approximate` takes a non-negative tolerance", annotation.span,
         "write `@approximate(rtol = 1e-3)`",
     )
     return None

@@ -54,7 +54,7 @@ def check_place(lowering: Lowering, statement: n.Each, word: str) -> None:
         )
     if lowering.inside is not None:
         lowering.stop(
-            "E0404", "blocks cannot be nested", statement.span, "write the inner one for a fixed number"
+            "E0404", "blocks cannot be nested", statement.span, "write out the inner one for a fixed number"
         )
 
 
@@ -63,7 +63,7 @@ def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Va
     if isinstance(found, n.Range):
         if found.lower is not None and found.upper is not None and found.lower > found.upper:
             lowering.error(
-                "E0501", "the lower bound is above the upper one", found.span,
+                "E0501", "the lower bound exceeds the upper one", found.span,
                 f"write `{found.upper}..{found.lower}`",
             )
         return ir.Const(found.lower or 0), None if found.upper is None else ir.Const(found.upper)
@@ -82,11 +82,11 @@ def short_template(lowering: Lowering, expr: n.Comprehension) -> Denotation:
     if len(expr.targets) != 1 or expr.condition is not None:
         lowering.stop(
             "E0506", "`[e for i in ..]` takes one variable and no condition", expr.span,
-            "conditions are written in a block: `each f in .. { …; where …; }`",
+            "write conditions in a block: `each f in .. { …; where …; }`",
         )
     if lowering.inside is not None:
         lowering.stop(
-            "E0404", "templates cannot be nested", expr.span, "write the fields of the inner tuple out"
+            "E0404", "templates cannot be nested", expr.span, "write out the fields of the inner tuple"
         )
     assert isinstance(expr.source, n.Range)
     minimum, maximum = bounds(lowering, expr.source)

@@ -16,7 +16,7 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
     if name in lowering.not_yet:
         lowering.stop(
             "E0301", f"operator `{name}` is not declared yet", expr.callee.span,
-            "a declaration can use the operators that are declared before it, not itself",
+            "a declaration can use only operators declared before it",
         )
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]

@@ -37,7 +37,7 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         and len(places) < 2
     ):
         form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
-        lowering.stop("E0503", f"`{name}` takes other arguments", expr.span, f"write {form}")
+        lowering.stop("E0503", f"wrong arguments for `{name}`", expr.span, f"write {form}")
     what, body = lowering.resolve(places[0]), None
     if name == "calls":
         what, body = _with_bodies(lowering, places[0], what)

@@ -78,7 +78,7 @@ _NO_CONDITIONS = {
     "str": 'compare it: `== "…"`',
     "dtype": 'compare it: `== "float32"`',
     "graph": "compare it, or count its calls: `calls(y.then_branch, Relu) == 0`",
-    "none": "it is never true; remove it",
+    "none": "never true: remove it",
 }
 
 

@@ -61,7 +61,7 @@ _WHERE: Final = (
     _form("", r";(?=\s*=>)", "unexpected `;` before `=>`", "remove the `;`", None, "ARROW"),
     _form(
         r"\bwhere\b[^;{}=]*(=>)[^;{}=]*", r"=>",
-        "`=>` joins source and target; conditions compare with `>=`", "write `>=`", 1, "SEMICOLON",
+        "`=>` separates source and target; conditions compare with `>=`", "write `>=`", 1, "SEMICOLON",
     ),
     _form(
         "", r"=>", "a rule has only one `=>`", "write a rule for each step",
@@ -214,7 +214,7 @@ _FORMS: Final = (
         "name the call, `s = Split(x);`, and write `s.0` and `s.1` for its results", 1,
     ),
     _form(
-        r"(==|>=|<-|<=)[^=;{}]*", r"[;}]", "source and target are joined by `=>`", "write `=>`",
+        r"(==|>=|<-|<=)[^=;{}]*", r"[;}]", "source and target are separated by `=>`", "write `=>`",
         1, "ARROW",
     ),
     _form(
@@ -251,7 +251,7 @@ _FORMS: Final = (
         "write `attribute = [1, 2]`", 1, "RSQB",
     ),
     _form(
-        "", r"=(?![=>])", "`=` binds a name; source and target are joined by `=>`",
+        "", r"=(?![=>])", "`=` binds a name; source and target are separated by `=>`",
         "write `=>`", None, "ARROW",
     ),
     _form(
@@ -320,7 +320,7 @@ _FORMS: Final = (
     ),
     _form(
         r":\s*(?:input|param|const|var)\s+\w+\s*\[[\w\s,]*", r"-", "sizes are not negative",
-        "write a number from 0, or a name for a size that is not known: `float32[n, 3]`",
+        "write a number from 0, or a name for an unknown size: `float32[n, 3]`",
     ),
     _form(r"[=(,\[]\s*", r"\{", "lists are written in brackets", "write `[1, 2]`", None, "LSQB"),
     _form(

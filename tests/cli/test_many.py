@@ -62,7 +62,7 @@ def test_options_for_one_file_are_refused(folder: Path, capsys: pytest.CaptureFi
     assert "standard input" in capsys.readouterr().err
     (folder / "empty").mkdir()
     assert main(["apply", rules, str(folder / "empty"), *out]) == 3
-    assert "has no graph" in capsys.readouterr().err
+    assert "no graphs in this folder" in capsys.readouterr().err
 
 
 def test_a_cluster(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -89,7 +89,7 @@ def test_a_loop_with_a_product_stays() -> None:
         ("calls(y.then_branc) == 1", "did you mean `then_branch`"),
         ("calls(y, Rellu) == 1", "did you mean `Relu`"),
         ("calls(y, Softmax, axes = 1) == 1", "did you mean `axis`"),
-        ("calls() == 1", "`calls` takes other arguments"),
+        ("calls() == 1", "wrong arguments for `calls`"),
         ("y.then_branch", "expected a condition"),
         ("not y.then_branch", "calls"),
         ("calls(y.cond) == 1", "no attribute `cond`"),
