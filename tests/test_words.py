@@ -64,6 +64,16 @@ PHRASES = {
     "whatever takes it": "for every operator",
     "left as they are": "preserved",
     "exit codes: 0 fine": "exit codes: 0 success",
+    "truth values apart": "excluding `bool`",
+    "whatever is added to them": "absorb any addend",
+    "what padding is filled with": "the padding value",
+    "named from the front in order": "non-negative and in increasing order",
+    "indices of lookups": "lookup indices",
+    "has no meaning in a field": "cannot be evaluated over a prime field",
+    "link leads nowhere": "broken link",
+    "the model twice differs": "noise",
+    "as the file has them": "as in the file",
+    "is never chosen": "unreachable",
 }
 
 

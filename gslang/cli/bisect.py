@@ -91,7 +91,7 @@ def _found(rules: RuleSet, graph: Graph, check: Check, options: argparse.Namespa
         return ExitCode.FINE
     if not entries:
         sys.stderr.write(
-            f"error: the check passes, and fails for the same graph when it is repeated: {last}\n"
+            f"error: the check passes, then fails for the same graph: {last}\n"
             "  help: no rule was applied; a check must be deterministic\n"
         )
         return ExitCode.FINDINGS

@@ -47,7 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
     parser.add_argument("--dialect", metavar="NAME", help="dialect of operators (that of FILES, else relay)")
-    parser.add_argument("--size", type=positive, default=2, metavar="N", help="most operators in a term (2)")
+    parser.add_argument(
+        "--size", type=positive, default=2, metavar="N", help="maximum number of operators in a term (2)"
+    )
     parser.add_argument(
         "--outputs", type=positive, default=1, metavar="N",
         help="maximum number of outputs of a rule: terms that share an input may be computed together (1)",
@@ -91,7 +93,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--format",
         choices=("text", "json"),
         default="text",
-        help="text: a .gsl file; json: the rules with everything known about them",
+        help="text: a .gsl file; json: the rules with all details",
     )
 
 

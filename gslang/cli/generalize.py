@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("rules", metavar="RULES", help="a .gsl file, a folder, `-`, or a shipped module")
     parser.add_argument("rule", nargs="*", metavar="RULE", help="names of rules in the file (all)")
     parser.add_argument(
-        "-o", "--output", metavar="FILE", help="write a rule file with the rules found, and all that they use"
+        "-o", "--output", metavar="FILE", help="write a rule file with the rules found and their dependencies"
     )
     parser.add_argument(
         "--no-lift", action="store_true", help="only add conditions; do not generalize fixed attributes"

@@ -221,7 +221,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("verify",), ("rule", *_JUDGING), lambda o: o.recheck is None, "with --recheck",
-        "--recheck reads certificates and does not judge rules",
+        "--recheck checks certificates and does not verify rules",
     ),
     Need(
         ("verify",), ("explain",), lambda o: o.format == "text", "unless --format is text",
@@ -237,7 +237,7 @@ NEEDS: tuple[Need, ...] = (
     ),
     Need(
         ("import",), ("as_written", "seconds", "seed", "format"), lambda o: o.kind != "taso", "for taso",
-        "rules of TASO are translated without verdicts: gslc verify judges them",
+        "rules of TASO are translated without verdicts: gslc verify checks them",
     ),
     Need(
         ("import",), ("seconds", "seed"), lambda o: not o.as_written, "with --as-written",

@@ -53,8 +53,8 @@ def inputs_for(
                 raise
             reason = reason or error
     raise EvaluationError(
-        f"{reason} (where sizes are not known, {_SIZES[0]} to {_SIZES[-1]} were tried: give some with --dim "
-        "NAME=N, or values with --inputs FILE)"
+        f"{reason} (for unknown sizes, {_SIZES[0]} to {_SIZES[-1]} were tried; give sizes with --dim NAME=N, "
+        "or values with --inputs FILE)"
     )
 
 

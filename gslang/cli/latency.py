@@ -93,8 +93,8 @@ def compared(latency: Latency) -> str:
         f"{high:+.1f} %)"
     )
     if change.more_than_noise:
-        return f"after takes {times}; the model twice differs by up to {noise:.1f} %: this is more than noise"
-    return f"no difference beyond noise: after takes {times}; the model twice differs by up to {noise:.1f} %"
+        return f"after takes {times}, which exceeds the noise of up to {noise:.1f} %"
+    return f"after takes {times}, which is within the noise of up to {noise:.1f} %"
 
 
 def _percent(ratio: float) -> float:

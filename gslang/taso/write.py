@@ -61,7 +61,7 @@ def operators_text(rules: Sequence[Rule]) -> str:
 def rules_text(rules: Sequence[Rule], with_conditions: bool) -> str:
     what = (
         "with the conditions that the file leaves out" if with_conditions
-        else "as the file has them, without side conditions"
+        else "as in the file, without side conditions"
     )
     return "\n".join([
         f"#! Substitutions of TASO's generator, {what}.",
