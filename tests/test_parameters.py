@@ -92,10 +92,10 @@ def test_a_broken_json_file(file: Path, tmp_path: Path, capsys: pytest.CaptureFi
     table = tmp_path / "scales.json"
     table.write_text('{"a": 0.5,\n  }')
     assert main(["check", str(file), "--define", f"scales=@{table}"]) == 3
-    assert "scales.json:2:3: this is not JSON: illegal trailing comma" in _plain(capsys.readouterr().err)
+    assert "scales.json:2:3: invalid JSON: illegal trailing comma" in _plain(capsys.readouterr().err)
     for data, told in (
         (b'{"a": "\xe9"}', "scales.json:1:8: byte 0xe9 is not UTF-8"),
-        (b"[" * 100_000, "scales.json: this JSON is nested too deeply"),
+        (b"[" * 100_000, "scales.json: JSON nested too deeply"),
         (b'{"a": 1, "a": 2}', "scales.json: duplicate key `a`"),
     ):
         table.write_bytes(data)

@@ -107,11 +107,11 @@ def _json_file(path: str) -> object:
     except json.JSONDecodeError as error:
         said = error.msg[:1].lower() + error.msg[1:]
         at = f"{path}:{error.lineno}:{error.colno}"
-        raise InputError(f"this is not JSON: {said}", path=at, help=help) from None
+        raise InputError(f"invalid JSON: {said}", path=at, help=help) from None
     except RecursionError:
-        raise InputError("this JSON is nested too deeply", path=path, help=help) from None
+        raise InputError("JSON nested too deeply", path=path, help=help) from None
     except ValueError as error:  # an integer of thousands of digits
-        raise InputError(f"this JSON cannot be read: {error}", path=path, help=help) from None
+        raise InputError(f"cannot read JSON: {error}", path=path, help=help) from None
 
 
 def _json_or_text(text: str) -> object:

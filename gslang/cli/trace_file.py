@@ -135,7 +135,7 @@ def read_trace(path: str) -> Iterator[TraceEntry]:
             entry, lines = _entry(path, number, text)
             yield entry
     if lines is not None and lines != number:
-        help = "is the file cut off?" if number < lines else _NOT_EDITED
+        help = "is the file truncated?" if number < lines else _NOT_EDITED
         raise InputError(
             f"this is the last line, but the trace has {lines}", path=path, place=f"{number}:1", help=help
         )
@@ -158,7 +158,7 @@ def _entry(path: str, number: int, text: bytes) -> tuple[TraceEntry, int]:
     except UnicodeDecodeError:
         fail("not UTF-8")
     except (ValueError, RecursionError):
-        fail("not JSON", _NOT_EDITED if text.endswith(b"\n") else "is the file cut off?")
+        fail("not JSON", _NOT_EDITED if text.endswith(b"\n") else "is the file truncated?")
     if not isinstance(data, dict):
         fail("expected an object")
     lines = data.get("lines")

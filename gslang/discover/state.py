@@ -38,7 +38,7 @@ class State:
             fits = data["question"] == key and isinstance(data["judged"], dict)
         except (OSError, ValueError, KeyError, TypeError, RecursionError):
             raise InputError(
-                "this is not a state of `gslc discover`",
+                "not a state of `gslc discover`",
                 path=path,
                 help="give another file, or remove this one",
             ) from None
@@ -72,7 +72,7 @@ class State:
             turned = turned_round(candidate) if data["turned"] else candidate
             return Judged(**{**data, "candidate": turned, "conditions": tuple(data["conditions"])})
         except (KeyError, TypeError, ValueError):
-            message = "this is not a state of `gslc discover`"
+            message = "not a state of `gslc discover`"
             raise InputError(
                 message, path=str(self.path), help="give another file, or remove this one"
             ) from None

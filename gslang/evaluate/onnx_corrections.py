@@ -217,7 +217,7 @@ def _gather_elements(operands: Operands, attrs: Attrs) -> object:
     axis = attrs.get("axis", 0)
     size = x.shape[axis]
     if indices.size and not -size <= int(indices.min()) <= int(indices.max()) < size:
-        raise ValueError(f"an index is outside of an axis of {size} elements")
+        raise ValueError(f"an index is out of range for an axis of {size} elements")
     if any(k != axis % x.ndim and n > m for k, (n, m) in enumerate(zip(indices.shape, x.shape))):
         raise ValueError(f"elements of {list(x.shape)} do not broadcast to {list(indices.shape)}")
     parts = [slice(None if k == axis % x.ndim else end) for k, end in enumerate(indices.shape)]

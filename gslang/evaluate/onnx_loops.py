@@ -91,7 +91,7 @@ def _stacked(kept: Sequence[Sequence[Array]], k: int, axis: int, backwards: bool
     """Result k of all rounds along a new axis. Raises `ValueError` if there was no round."""
     found = [results[k] for results in kept]
     if not found:
-        raise ValueError("without a round, the type of what is collected is not known")
+        raise ValueError("without iterations, the type of scan outputs is unknown")
     return np.stack(found[::-1] if backwards else found, axis)
 
 
@@ -102,7 +102,7 @@ def _nothing(type_: Any) -> Array:
     tensor = type_.tensor_type
     sizes = [size.dim_value for size in tensor.shape.dim if size.HasField("dim_value")]
     if not tensor.elem_type or not tensor.HasField("shape") or len(sizes) < len(tensor.shape.dim):
-        raise ValueError("without a round, the type of what is collected is not known")
+        raise ValueError("without iterations, the type of scan outputs is unknown")
     return np.empty((0, *sizes), helper.tensor_dtype_to_np_dtype(tensor.elem_type))
 
 

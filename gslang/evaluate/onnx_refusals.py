@@ -50,7 +50,7 @@ def refuse_loops(nodes: Iterable[object], known: Attrs, most: int) -> None:
     _refuse_scans(nodes)
     _refuse_calls(nodes)
     if _rounds(nodes, known) > most:
-        raise EvaluationError(f"its loops take more than {most:,} rounds")
+        raise EvaluationError(f"its loops take more than {most:,} iterations")
 
 
 def _refuse_scans(nodes: Iterable[Any]) -> None:
@@ -125,7 +125,7 @@ def refuse_overflow(nodes: Iterable[Any], known: Attrs) -> None:
             if right is None or (right == -1).any():
                 raise EvaluationError(
                     f"`{node.op_type}` divides {left.min()}, the least {left.dtype}, by what may be -1, "
-                    "which onnxruntime does not survive"
+                    "which crashes onnxruntime"
                 )
 
 
@@ -180,7 +180,7 @@ def _refuse_circle(below: Mapping[Hashable, Sequence[Hashable]]) -> None:
             if not left[user]:
                 ready.append(user)
     if len(ready) < len(below):
-        raise EvaluationError("a branch of its trees leads back to itself")
+        raise EvaluationError("a branch of its trees is cyclic")
 
 
 def _refuse_calls(nodes: Iterable[Any]) -> None:

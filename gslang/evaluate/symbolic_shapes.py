@@ -304,7 +304,7 @@ def _unsqueeze(call: Call) -> Sequence[Shape | None]:
     rank = len(shape) + len(axes)
     places, rest = {axis % rank for axis in axes}, iter(shape)
     if len(places) < len(axes):
-        raise ValueError("an axis is named twice")
+        raise ValueError("an axis is repeated")
     return (tuple([1 if k in places else next(rest) for k in range(rank)]),)
 
 

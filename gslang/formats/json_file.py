@@ -95,7 +95,8 @@ def parse(file: JsonFile, data: str | bytes) -> object:
         message = error.msg[:1].lower() + error.msg[1:]
         cut_off = error.pos >= len(data.rstrip()) - 1 or error.msg.startswith("Unterminated")
         file.fail(
-            f"{error.lineno}:{error.colno}", f"not JSON: {message}", "is the file cut off?" if cut_off else ""
+            f"{error.lineno}:{error.colno}", f"not JSON: {message}",
+            "is the file truncated?" if cut_off else "",
         )
     except RecursionError:
         file.fail("", "nested too deeply for a graph")

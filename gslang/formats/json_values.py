@@ -139,7 +139,7 @@ def _from_base64(file: JsonFile, at: str, text: object, shape: tuple[int, ...], 
     try:
         raw = base64.b64decode(text, validate=True)
     except (binascii.Error, ValueError):
-        file.fail(at, "this is not base64")
+        file.fail(at, "invalid base64")
     held = numpy_dtype(dtype)
     stored = numpy.dtype("<u2") if dtype == "bfloat16" else held.newbyteorder("<")
     expected = stored.itemsize * math.prod(shape)

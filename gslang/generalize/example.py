@@ -76,7 +76,7 @@ def readings(before: Graph, after: Graph) -> Iterator[Reading]:
     if len(before.outputs) != len(after.outputs):
         raise InputError(
             f"the graphs have {len(before.outputs)} and {len(after.outputs)} outputs",
-            help="a rule keeps their number",
+            help="a rule cannot change their number",
         )
     left, right = keys_of(before), keys_of(after)
     pairs = [(a, b) for a, b in zip(before.outputs, after.outputs) if left[a] != right[b]]

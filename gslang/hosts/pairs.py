@@ -80,7 +80,7 @@ def _in_protobuf(data: bytes, path: str) -> list[tuple[FunctionProto, str]]:
         functions = list(onnx.load_model_from_string(data).functions)
     except DecodeError:
         raise InputError(
-            "this is neither text nor an ONNX model", path=path,
+            "neither text nor an ONNX model", path=path,
             help="give functions in ONNX's text syntax, or a model that has them",
         ) from None
     refuse_bytes_in_functions(functions, path)

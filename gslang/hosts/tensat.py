@@ -163,7 +163,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
             text = read_text(path)
     except UnicodeDecodeError:
         raise InputError(
-            "this is not text", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"
+            "not a text file", path=shown, help="give Tensat's rules: (relu (relu ?x))=>(relu ?x)"
         ) from None
     lines = [
         (k, line.strip())
@@ -175,7 +175,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
     for number, line in lines:
         if line.count("=>") != 1:
             raise InputError(
-                "a rule is two terms with `=>` between them", path=shown, place=f"{number}:1",
+                "a rule is two terms separated by `=>`", path=shown, place=f"{number}:1",
                 help="(relu (relu ?x))=>(relu ?x)",
             )
     count = (
@@ -188,7 +188,7 @@ def _lines(path: str | Path) -> tuple[list[tuple[int, str]], int]:
     )
     if len(lines) % count:
         raise InputError(
-            "a rule with several outputs takes two lines, and the second one is missing", path=shown,
+            "the second line of a rule with several outputs is missing", path=shown,
             place=f"{lines[-1][0]}:1",
         )
     return lines, count

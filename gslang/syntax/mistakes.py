@@ -326,7 +326,7 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if expected == {"COMMA", "IN"}:
         return "the names after `for` are followed by `in`: `for a in x.shape`"
     if "ARROW" in expected and not arrow:
-        return "source and target are joined by `=>`"
+        return "source and target are separated by `=>`"
     if "COMMA" in expected and expected & _AFTER_LISTS and re.match(r'[\w("\[;]', found):
         return "separate them with `,`"
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:

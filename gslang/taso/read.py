@@ -77,7 +77,7 @@ def read_substitutions(path: str | Path) -> list[Substitution]:
             data = json.loads(read_bytes(path))
     except (ValueError, RecursionError) as error:
         raise InputError(
-            f"this is not JSON: {error}", path=shown,
+            f"invalid JSON: {error}", path=shown,
             help="TASO's own file is protobuf; decode it to JSON first",
         ) from None
     try:

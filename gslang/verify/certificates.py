@@ -70,7 +70,7 @@ def recheck(folder: Path, rules: Mapping[str, CheckedRule]) -> tuple[list[Checke
                 check(document) if rule is None else check(document, digest_of_rule(rule), outputs_of(rule))
             )
         except (ValueError, RecursionError) as error:
-            refused.append((path, f"this is not JSON: {error}"))
+            refused.append((path, f"invalid JSON: {error}"))
         except Refused as error:
             refused.append((path, str(error)))
     return good, refused

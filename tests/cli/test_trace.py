@@ -154,7 +154,7 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
     [
         (
             lambda lines: [*lines[:2], lines[2][:40]],
-            "t.jsonl:3:1: not a line of a trace: not JSON\n  help: is the file cut off?",
+            "t.jsonl:3:1: not a line of a trace: not JSON\n  help: is the file truncated?",
         ),
         (lambda lines: [lines[0], "[1]"], "t.jsonl:2:1: not a line of a trace: expected an object"),
         (
@@ -179,7 +179,7 @@ def test_ids_are_unique_whatever_names_there_are() -> None:
         (lambda lines: [lines[0].replace('["n1"]', '["n4"]')], "t.jsonl:1:1: `twice` does not match at `n4`"),
         (
             lambda lines: lines[:5],
-            "t.jsonl:5:1: this is the last line, but the trace has 12\n  help: is the file cut off?",
+            "t.jsonl:5:1: this is the last line, but the trace has 12\n  help: is the file truncated?",
         ),
         (
             lambda lines: [lines[0].replace('"bindings"', '"bound"')],

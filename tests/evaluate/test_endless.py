@@ -39,7 +39,7 @@ def test_elements_of_an_axis_that_is_longer_elsewhere() -> None:
 def test_an_index_outside_of_the_axis(index: int) -> None:
     gather = corrected("GatherElements", (), {})
     assert gather is not None
-    with pytest.raises(ValueError, match="outside of an axis of 3"):
+    with pytest.raises(ValueError, match="out of range for an axis of 3"):
         gather([np.arange(3.0), np.array([index])], {})
 
 
@@ -54,14 +54,14 @@ def _tree(first: list[int], second: list[int]) -> dict[str, list[int] | list[str
 def test_trees_that_are_circles() -> None:
     refuse_call("TreeEnsembleRegressor", _tree([1, 2, 0], [2, 2, 0]))
     for first in ([0, 2, 0], [1, 0, 0], [1, 1, 0]):
-        with pytest.raises(EvaluationError, match="leads back to itself"):
+        with pytest.raises(EvaluationError, match="is cyclic"):
             refuse_call("TreeEnsembleClassifier", _tree(first, [2, 2, 0]))
 
 
 def test_trees_of_version_5_that_are_circles() -> None:
     ends = {"nodes_trueleafs": [0, 1], "nodes_falseleafs": [1, 1], "nodes_falsenodeids": [0, 1]}
     refuse_call("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [1, 0]})
-    with pytest.raises(EvaluationError, match="leads back to itself"):
+    with pytest.raises(EvaluationError, match="is cyclic"):
         refuse_call("ai.onnx.ml.TreeEnsemble", {**ends, "nodes_truenodeids": [0, 0]})
 
 

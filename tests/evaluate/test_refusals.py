@@ -51,7 +51,7 @@ def test_loops_without_an_end(trips: int | None, goes_on: bool, condition: bool,
     """
     found = loop(trips, goes_on, condition)
     if refused:
-        with pytest.raises(EvaluationError, match="rounds"):
+        with pytest.raises(EvaluationError, match="iterations"):
             refuse(found, {})
     else:
         refuse(found, {})

@@ -350,7 +350,7 @@ def test_on_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     (folder / "other.json").write_text("{")
     assert main(["verify", "--recheck", str(folder)]) == 1
     assert (
-        "checksum mismatch" in (said := capsys.readouterr().out) and "this is not JSON" in said
+        "checksum mismatch" in (said := capsys.readouterr().out) and "invalid JSON" in said
         and "0 checked, 2 refused" in said
     )
 

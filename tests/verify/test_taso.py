@@ -140,7 +140,7 @@ def broken(change: Any) -> list[Any]:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ("{", "this is not JSON"), ("[]", "no substitutions found"),
+        ("{", "invalid JSON"), ("[]", "no substitutions found"),
         ("{}", "a list is expected here"), ([3], "rules.json:/0: an object is expected here"),
         ([CHAIN, CHAIN], "rules.json:/1/index: the index 0 is that of /0, too"),
         (broken(lambda r: r.pop("srcOp")), "rules.json:/0/srcOp: a list is expected here"),

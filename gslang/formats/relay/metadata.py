@@ -247,7 +247,7 @@ def read_metadata(text: str, path: str, line: int) -> Metadata:
         said = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
         raise InputError(
             f"the metadata section is not JSON: {said}", path=path, place=f"{at}:{column}",
-            help="is the file cut off?",
+            help="is the file truncated?",
         ) from None
     try:
         if not isinstance(document, dict):

@@ -169,7 +169,7 @@ def test_mistakes(value: Any, place: str, message: str) -> None:
         ([[1, 2], [True, 4]], "/nodes/0/value/1/0", "expected a number, got true"),
         ([[1, 2], [1e39, 4]], "/nodes/0/value/1/0", "1e+39 is too large for float32"),
         ({"base64": "AAAA"}, "/nodes/0/value/base64", "3 bytes, but shape [2, 2] of float32 has 16"),
-        ({"base64": "?"}, "/nodes/0/value/base64", "this is not base64"),
+        ({"base64": "?"}, "/nodes/0/value/base64", "invalid base64"),
         ({"base64": 3}, "/nodes/0/value/base64", "expected a string"),
         (
             {"file": "w.npz"}, "/nodes/0/value",
@@ -222,7 +222,7 @@ def test_guesses() -> None:
 def test_no_json() -> None:
     whole = text(document([X, RELU]))
     error = error_of(whole[:-10])
-    assert error.help == "is the file cut off?"
+    assert error.help == "is the file truncated?"
     error = error_of('{\n  "format": "gsl-graph",\n  nodes: []\n}')
     assert error.place == "3:3"
     assert error.message.startswith("not JSON: expecting property name")
