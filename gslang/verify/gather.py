@@ -56,20 +56,14 @@ def gather(
     waiting: Iterator[Instance] = iter(())
     covered: Covered = ""
     if settings.proof_steps and rule.changes is None and not evidence.bad:
-        waiting = _a_few(rule, settings, evidence, search, resized, drawing)
-        agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.unfit)
-        covered = covers(evidence) if agree else ""
-        if covered in ("floats", "all") and len(evidence.good) >= settings.wanted // _FIRST:
-            if covered == "floats":
-                _look_at_whole_numbers(rule, settings, evidence, search, drawing)
-            if not evidence.unfit:
-                look_beyond(rule, settings, evidence, search, until, _CORNERS_OF_PROVED)
-                if not evidence.bad:
-                    evidence.complete = True
-                    return
+        waiting, covered = _until_proved(rule, settings, evidence, search, resized, covers, drawing, until)
+        if evidence.complete:
+            return
         drawing = until.within(_FOR_DRAWN * settings.seconds)
     unproved = settings.proof_steps and not covered
     wanted = _UNPROVED * settings.wanted if unproved else settings.wanted
+    if covered == "limited":
+        wanted += settings.wanted // _FIRST  # beside those of whole numbers
     most = _MOST_ATTEMPTS * settings.wanted
     attempts = min(search.seeds + _FOR_POOL * settings.wanted, most)
     drawn = instances(rule, search, settings.seed, drawing.left, attempts)
@@ -91,6 +85,31 @@ def gather(
     if evidence.good and not evidence.bad and rule.changes is None:
         seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True
+
+
+def _until_proved(
+    rule: CheckedRule,
+    settings: Settings,
+    evidence: Evidence,
+    search: Search,
+    resized: Iterator[Instance],
+    covers: Callable[[Evidence], Covered],
+    drawing: Deadline,
+    until: Deadline,
+) -> tuple[Iterator[Instance], Covered]:
+    """A first look, and what is proved then; the evidence is complete if no more need be seen. Returns the
+    instances that were drawn and not looked at, and what the proof covers.
+    """
+    waiting = _a_few(rule, settings, evidence, search, resized, drawing)
+    agree = bool(evidence.good) and not evidence.bad and (evidence.in_floats or not evidence.unfit)
+    covered = covers(evidence) if agree else ""
+    enough = len(evidence.good) >= settings.wanted // _FIRST
+    if covered in ("floats", "limited"):
+        _look_at_whole_numbers(rule, settings, evidence, search, drawing)
+    if covered in ("floats", "all") and enough and not evidence.unfit:
+        look_beyond(rule, settings, evidence, search, until, _CORNERS_OF_PROVED)
+        evidence.complete = not evidence.bad
+    return waiting, covered
 
 
 def _look_at_whole_numbers(

@@ -294,3 +294,15 @@ def test_the_largest_place_is_told_apart_by_no_denormal_number(below: str, refut
     rule = f"rule r(x): argmax({below}, {attrs}) where x.ndim > 1 => argmax(x, axis = -1);"
     found = verify_now(api.parse_rules(rule).own["r"], Settings(seconds=20))
     assert (found.verdict == "refuted") == refuted
+
+
+def test_whole_numbers_are_looked_at_beside_a_proof_for_floats_that_has_limits() -> None:
+    """Divided before they are multiplied, they are cut off earlier."""
+    rule = api.parse_rules(
+        "dialect onnx; rule r(f: op(Mul | Div), x, w: fixed, k: fixed): f(MatMul(x, w), k)"
+        " where numel(k.shape) == 1, k.ndim < w.ndim or k.ndim == w.ndim and x.ndim >= 2"
+        " => MatMul(x, f(w, k));"
+    ).own["r"]
+    few = 6_000  # steps, too few for larger ranks
+    assert prove(rule, few).floats and prove(rule, few).ranks == 3
+    assert verify_now(rule, Settings(seconds=30, proof_steps=few)).verdict == "refuted"
