@@ -154,13 +154,19 @@ def test_many_calls(name: str, signature: Signature) -> None:
     compare(name, signature, 60)
 
 
+def strides_over(graph: Graph) -> bool:
+    """True if a window of `SAME_LOWER` may leave elements out: there onnxruntime pads by numbers below 0."""
+    given = [graph.attrs[node] or {} for node in graph.nodes()]
+    return any(a.get("auto_pad") == "SAME_LOWER" and max(a.get("strides") or (1,)) > 4 for a in given)
+
+
 def sides_that_agree(rule: CheckedRule, count: int) -> int:
     """How many sides of instances of a rule were compared. Fails where one differs."""
     compared = 0
     for k in range(count):
         instance = drawn(rule, Search(), 5, k)
         sides = () if instance is None else (instance.before, instance.after)
-        for graph in [side for side in sides if side is not None]:
+        for graph in [side for side in sides if side is not None and not strides_over(side)]:
             try:
                 values = random_inputs(graph, k)
                 ours = evaluate(graph, load_dialect("onnx"), values)
