@@ -13,13 +13,14 @@ _TOLERANCE = {"float16": 2e-2, "float32": 1e-4, "float64": 1e-9}
 @dataclass(frozen=True, slots=True)
 class Agreement:
     """`max_abs`, `max_rel`: the largest differences; `max_rel` is relative to the largest magnitude of the
-    output.
+    output. `special`: one output is not finite where the other one is.
     """
 
     equal: bool
     max_abs: float
     max_rel: float
     reason: str = ""
+    special: bool = False
 
 
 def compare_values(before: object, after: object, rtol: float | None = None) -> Agreement:
@@ -43,7 +44,7 @@ def compare_values(before: object, after: object, rtol: float | None = None) -> 
         x, y = a.astype(np.float64), b.astype(np.float64)
         special = ~(np.isfinite(x) & np.isfinite(y))
         if special.any() and not np.array_equal(x[special], y[special], equal_nan=True):
-            return Agreement(False, float("inf"), float("inf"), f"array {k}: NaN or infinities differ")
+            return Agreement(False, float("inf"), float("inf"), f"array {k}: NaN or infinities differ", True)
         if special.all():
             continue
         x, y = x[~special], y[~special]

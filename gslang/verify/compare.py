@@ -99,7 +99,7 @@ def compare(
         if kind == "special" and not _asks_for_special(before, after, left):
             special = True
             continue
-        if "NaN" in agreement.reason:
+        if agreement.special:
             if _is_lost(before, after, dialect, inputs):
                 numbers, reason, worst, failing = (
                     False, "the target is not finite where the source is", float("inf"), inputs,

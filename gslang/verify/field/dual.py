@@ -15,7 +15,7 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
-from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residues
+from gslang.verify.field.residues import PRIME, NoField, Undecided, inverse, mixed, residues
 from gslang.verify.field.residues import residue as residue_of
 
 CLOSE = 1e-7  # relative: reals closer than this are not told apart
@@ -162,13 +162,13 @@ def selected(real: Array, *candidates: Dual) -> Dual:
     reals, values = reals[order], values[order]
     real = np.asarray(real, np.float64)
     if np.isnan(reals).any() or np.isnan(real).any():
-        raise NoField("a comparison with NaN")
+        raise Undecided("a comparison with NaN")
     places = np.minimum(np.searchsorted(reals, real), len(reals) - 1)
     if not np.array_equal(reals[places], real):
         raise NoField("an index out of range")
     ambiguous = (reals[1:] == reals[:-1]) & (values[1:] != values[:-1])
     if np.isin(real, reals[1:][ambiguous]).any():
-        raise NoField("a comparison is too close")
+        raise Undecided("a comparison is too close")
     return Dual(values[places], real)
 
 
@@ -178,7 +178,7 @@ def larger(a: Dual, b: Dual) -> Any:
     close = ~(np.abs(difference) > near)
     same = np.broadcast_to(a.residue % PRIME == b.residue % PRIME, close.shape)
     if (close & ~same).any():
-        raise NoField("a comparison is too close")
+        raise Undecided("a comparison is too close")
     return (difference > 0) & ~same
 
 
@@ -207,7 +207,7 @@ def rounded(x: Dual, result: Array) -> Array:
     exact = x.residue % PRIME == nearest.astype(np.int64) % PRIME
     close = (np.abs(x.real * 2 - twice) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact
     if close.any():
-        raise NoField("a rounding is too close")
+        raise Undecided("a rounding is too close")
     return np.where(exact, nearest.astype(np.int64), whole) % PRIME
 
 

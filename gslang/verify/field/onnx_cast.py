@@ -9,7 +9,7 @@ import numpy as np
 from gslang.graph.graph import Graph
 from gslang.verify.field.call import Call
 from gslang.verify.field.dual import CLOSE, Dual, constant
-from gslang.verify.field.residues import PRIME, NoField
+from gslang.verify.field.residues import PRIME, NoField, Undecided
 
 # bits, largest exponent
 _FLOATS = {"float16": (11, 16), "bfloat16": (8, 128), "float32": (24, 128), "float64": (53, 1024)}
@@ -79,5 +79,5 @@ def _whole(x: Dual, to: str) -> Any:
         raise NoField(f"a number that {to} cannot represent")
     exact = x.residue == nearest.astype(np.int64) % PRIME
     if ((np.abs(x.real - nearest) <= CLOSE * np.maximum(np.abs(x.real), 1)) & ~exact).any():
-        raise NoField("a rounding is too close")
+        raise Undecided("a rounding is too close")
     return np.where(exact, nearest, np.trunc(x.real)).astype(to)

@@ -14,7 +14,7 @@ import numpy as np
 from gslang.base.open_types import Attrs
 from gslang.evaluate.relay import EVALUATE
 from gslang.verify.field.dual import Dual, larger, maximum, number, rounded, selected
-from gslang.verify.field.residues import PRIME, NoField, inverse, mixed
+from gslang.verify.field.residues import PRIME, Undecided, inverse, mixed
 
 SELECTIONS = frozenset({
     "maximum", "minimum", "max", "min", "nn.relu", "clip", "abs", "sign", "nn.leaky_relu", "sort",
@@ -44,7 +44,7 @@ def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Attrs
         return np.where(condition, residues[1], residues[2])
     values = [Dual(np.asarray(a), np.asarray(b, np.float64)) for a, b in zip(residues, reals)]
     if any(np.isnan(v.real).any() for v in values):
-        raise NoField("a comparison with NaN")
+        raise Undecided("a comparison with NaN")
     if op in COMPARISONS:
         more, less = larger(values[0], values[1]), larger(values[1], values[0])
         return {

@@ -16,6 +16,10 @@ class NoField(Exception):
     """The graph has something that cannot be computed in a field. The message names it."""
 
 
+class Undecided(NoField):
+    """The same at a point of real numbers; there may be others at which it can be computed."""
+
+
 def residue(value: float) -> int:
     """The residue of a number: a float is the fraction that it is exactly."""
     top, bottom = float(value).as_integer_ratio()
