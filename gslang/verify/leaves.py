@@ -81,6 +81,7 @@ class Leaves:
         for (_, name), value in wishes.items():
             if name == "dtype" and isinstance(value, str):
                 self.dtype = value  # the others follow
+        self.drawn_type = self.dtype  # of the attempt; `dtype` is that of the node that is made next
         self.branches: dict[str, int] = {}
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made

@@ -24,7 +24,13 @@ from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_demands import Demands
 from gslang.verify.operand_misfits import check_operands
-from gslang.verify.operand_types import taken_type, type_of_its_own, typed_alike, typed_like
+from gslang.verify.operand_types import (
+    TYPED_FREELY,
+    taken_type,
+    type_of_its_own,
+    typed_alike,
+    typed_like,
+)
 from gslang.verify.reads import leaves_read_by, operator_that_samples
 from gslang.verify.samplers import Shape, sample, some_shape
 from gslang.verify.surround import surround
@@ -90,7 +96,10 @@ class Making(Demands):
             return self.bind(number, self.typed(self.graph.add_tuple(self.fields(number, node.parts))))
         if node.operators == (PROJ,):
             return self.bind(number, self.projection(number, self.node(node.below[0])))
-        return self.bind(number, self.call(number, node))  # type: ignore[arg-type]  # what is left
+        before = self.dtype
+        slot = self.call(number, node)  # type: ignore[arg-type]  # what is left
+        self.dtype = before
+        return self.bind(number, slot)
 
     def alternative(self, number: int, node: ir.Pattern, shape: Shape | None) -> int:
         """One of the branches."""
@@ -207,6 +216,8 @@ class Making(Demands):
         """A call: operands that are no leaves first, then leaves of shapes that fit them, then attributes."""
         rng = self.dice(number)
         operator = self.operator_of(call, rng)
+        if operator in TYPED_FREELY:  # what is above says nothing about the types below
+            self.dtype = self.drawn_type
         self.hint, self.settled = None, False
         slots: dict[int, int] = {}
         known = self.inner_operands(number, call, operator, slots, rng)
@@ -362,7 +373,8 @@ class Making(Demands):
         """
         like = typed_like(operator, k)
         places = range(len(call.operands)) if like is None else (like,)
-        known = [self.known_type(call, j, slots) for j in places if j == like or typed_alike(operator, k, j)]
+        alike = partial(typed_alike, self.rule.dialect, operator, k)
+        known = [self.known_type(call, j, slots) for j in places if j == like or alike(j)]
         return next((dtype for dtype in known if dtype is not None), None)
 
     def known_type(self, call: ir.CallNode, k: int, slots: Mapping[int, int]) -> str | None:

@@ -17,6 +17,13 @@ _OF_THEIR_OWN = frozenset({
     ("cast_like", 1), ("reshape_like", 1), ("slice_like", 1), ("broadcast_to_like", 1),
     ("collapse_sum_like", 1), ("CastLike", 1), ("Pow", 1), ("MatMulInteger", 1), ("ConvInteger", 1),
 })  # fmt: skip
+# operators whose result has an element type that the type of their operands says nothing about
+TYPED_FREELY = frozenset({
+    "cast", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "isnan", "isinf",
+    "isfinite", "argmax", "argmin", "argsort", "shape_of", "vm.shape_of", "ndarray_size",
+    "Cast", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "IsNaN", "IsInf", "ArgMax", "ArgMin",
+    "NonZero", "Shape", "Size",
+})  # fmt: skip
 # zero points (also scales and what is added) of coded numbers → the operand whose type they have
 _CODED_LIKE = {
     ("DequantizeLinear", 2): 0, ("MatMulInteger", 2): 0, ("MatMulInteger", 3): 1, ("ConvInteger", 2): 0,
@@ -63,9 +70,21 @@ def typed_like(operator: str, k: int) -> int | None:
     return _CODED_LIKE.get((operator, k), _POINT_OF.get((operator, k)))
 
 
+def typed_alike(dialect: Dialect, operator: str, k: int, other: int) -> bool:
+    """True if an operator is known to demand one element type of two operands."""
+    if dialect.name == "onnx":
+        return _same_variable(operator, k, other)
+    signature = dialect.operators[operator]
+    specs = signature.operands
+    return (
+        k != other and "broadcast" in signature.traits and max(k, other) < len(specs)
+        and specs[k].dtypes == specs[other].dtypes
+    )
+
+
 @cache
-def typed_alike(operator: str, k: int, other: int) -> bool:
-    """True if the schema of an operator says that two operands have one element type."""
+def _same_variable(operator: str, k: int, other: int) -> bool:
+    """The same by the operator's schema."""
     versions = history().operators.get(operator)
     if not versions or not versions[-1].variables or k == other:
         return False
