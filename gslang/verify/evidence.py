@@ -10,7 +10,7 @@ from gslang.base.deadline import SECONDS
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
-from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.graph.graph import Graph
 from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types, refutes
 from gslang.verify.effects import Attribute, matters, shows
 from gslang.verify.instances import Instance, Search, integer_types, is_about_nothing
@@ -146,8 +146,10 @@ def _note_effects(rule: CheckedRule, instance: Instance, settings: Settings, evi
 
 
 def _mixes_floats(graph: Graph) -> bool:
-    """True if inputs and constants are of several types of floats: inference lets such operands pass for
-    operators that take them of one type only."""
-    leaves = [n for n in graph.nodes() if graph.op[n] in (INPUT, PARAM, CONST)]
-    types = {getattr(graph.types[leaf], "dtype", None) for leaf in leaves}
-    return sum(str(dtype).startswith("float") for dtype in types) > 1
+    """True if operands of one call are of several types of floats: inference lets these pass for operators
+    that take them of one type only."""
+    for node in graph.nodes():
+        types = {getattr(graph.types[o], "dtype", None) for o in graph.operands[node] if o >= 0}
+        if sum(str(dtype).startswith("float") for dtype in types) > 1:
+            return True
+    return False

@@ -66,3 +66,8 @@ def test_constants_have_the_type_that_is_stated_beside_them(source: str, wrong: 
     inputs = 'x: any(dtype = "int8")' + (", a, b" if "a, b" in source else "")
     assert judged(f"rule r({inputs}): {source} => {wrong};").verdict == "refuted"
     assert judged(f"rule r({inputs}): {source} => {right};").verdict in ("proved", "exact", "tested")
+
+
+def test_floats_of_several_types_may_occur_where_one_is_converted() -> None:
+    found = judged('rule r(x): cast(x, dtype = "float32") * const(value = 1.0, shape = ()) => x;')
+    assert found.verdict == "refuted" and "float32 against float" in found.reason
