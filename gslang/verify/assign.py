@@ -42,12 +42,14 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
             return _undone(sign, left, right, value, making, levels - 1)
         case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, "shape"),)):
             return _field(node, "ndim", value, making)
-        case ir.Builtin("len", (ir.NodeAttr(ir.Own(), node, name),)) if isinstance(value, int) and value > 0:
+        case ir.Builtin("len", (inner,)) if isinstance(value, int) and value > 0:
             try:
-                now = evaluate(side.arguments[0], making.scope)
+                now = evaluate(inner, making.scope)
             except FAILURES:
                 return {}
-            return _field(node, name, (now * value)[:value], making) if isinstance(now, tuple) and now else {}
+            if not isinstance(now, tuple) or not now:
+                return {}
+            return assign(inner, (now * value)[:value], making, levels)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(
             making.rule.nodes[node], ir.CallNode
         ) and isinstance(value, int):

@@ -73,6 +73,8 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             value = evaluate(other, making.scope)
         except FAILURES:
             continue
+        if isinstance(value, np.ndarray) and value.ndim == 0:
+            value = value.item()
         if value is UNKNOWN or isinstance(value, tuple) and UNKNOWN in value:
             continue
         if (

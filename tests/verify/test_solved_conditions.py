@@ -1,0 +1,43 @@
+"""Conditions that random instances hardly satisfy are solved."""
+
+from __future__ import annotations
+
+import pytest
+
+import gslang.api as api
+from gslang.verify.verdict import Settings, verify_now
+
+LENGTHS = """
+dialect relay;
+rule r(x: any(shape = (_, _))) {
+    y = reshape(x, newshape = (n := _));
+    transpose(y, axes = [0, 1, 2, 4, 3]) where len(n) == 5
+  =>
+    transpose(reshape(x, newshape = n, allowzero = y.allowzero), axes = [0, 1, 2, {}])
+}
+"""
+NUMBERS = """
+dialect onnx;
+rule r(
+    x: any(dtype = "float32"),
+    l: const(shape = (), dtype = "float32"),
+    h: const(shape = (), dtype = "float32"),
+    s: const(shape = (), dtype = "float32"),
+    z: const(shape = (), dtype = "uint8"),
+):
+    (q := QuantizeLinear(Clip(x, l, h), s, z))
+    where s.value > 0, l.value <= {} * s.value, h.value >= 300.0 * s.value
+  => QuantizeLinear(x, s, z, q.*);
+"""
+
+
+@pytest.mark.parametrize("text, wrong, right", [
+    (LENGTHS, "3, 4", "4, 3"), (NUMBERS, "4.0", "-300.0"),
+])
+def test_a_condition_is_satisfied(text: str, wrong: str, right: str) -> None:
+    """`text`: with a place for what is wrong or right; the length of a captured shape, and numbers of one
+    element on both sides of a comparison."""
+    for part, wanted in ((wrong, ("refuted",)), (right, ("tested", "exact", "proved"))):
+        rules = api.parse_rules(text.replace("{}", part))
+        assert rules.diagnostics == ()
+        assert verify_now(rules.own["r"], Settings(seconds=60)).verdict in wanted
