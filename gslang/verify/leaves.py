@@ -23,7 +23,7 @@ from gslang.graph.graph import ABSENT, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
-from gslang.verify.operand_types import rare_types
+from gslang.verify.operand_types import rare_types, stated_types
 from gslang.verify.reads import has_open, parts_of_shapes, ranks_stated
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
@@ -39,6 +39,7 @@ _SMALL_ANYWAY = 0.03  # where the operator needs another shape
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _RARE = 0.08  # share of attempts with a type of whole numbers that few models have
+_AS_STATED = 0.5  # share of attempts in which inputs of open types have one that the rule states of another
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
 _SIZES = (1, 2, 3, 4, 6, -1)  # that a reshape asks for
 
@@ -76,6 +77,8 @@ class Leaves:
         of_type = Random(f"{rule.name} {seed} type")
         if of_type.random() < _RARE and (rare := rare_types(rule)):
             self.dtype = of_type.choice(rare)
+        if (stated := stated_types(rule)) and of_type.random() < _AS_STATED:
+            self.dtype = of_type.choice(stated)
         if dtype is not None:
             self.dtype = dtype
         for (_, name), value in wishes.items():

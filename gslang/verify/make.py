@@ -144,8 +144,8 @@ class Making(Demands):
         return slots
 
     def fields(self, number: int, patterns: tuple[int | None | ir.Splice, ...]) -> list[int]:
-        """Fields of a tuple: open ones take the shape of the first, other than it along the axis of a
-        concatenation.
+        """Fields of a tuple: open ones take the type and the shape of the first, other than it along the axis
+        of a concatenation.
         """
         rng, axis = self.dice(number), self.join_axis
         slots = {
@@ -161,7 +161,13 @@ class Making(Demands):
             if axis is not None and -len(base) <= axis < len(base) and rng.random() < 0.6:
                 a = axis % len(base)
                 shapes[k] = (*base[:a], rng.choice((1, 2, 3, 5)), *base[a + 1 :])
-        return self.operands(patterns, shapes)
+        said = [getattr(self.graph.types[slot], "dtype", None) for slot in slots.values()]
+        said += [self.stated(p, "dtype") for p in patterns]
+        before = self.dtype
+        self.dtype = next((dtype for dtype in said if isinstance(dtype, str)), before)
+        made = self.operands(patterns, shapes)
+        self.dtype = before
+        return made
 
     def instances(self, number: int, root: int) -> list[int]:
         """The slots of `root` in all instances of a block, which are made here if they are not there yet."""

@@ -140,6 +140,13 @@ def rare_types(rule: ir.CheckedRule) -> tuple[str, ...]:
     )
 
 
+@lru_cache(maxsize=4)
+def stated_types(rule: ir.CheckedRule) -> tuple[str, ...]:
+    """The element types that the rule states of leaves, without truth values."""
+    said = {node.stated("dtype") for node in rule.nodes if isinstance(node, ir.LeafNode)}
+    return tuple(sorted(name for name in said if isinstance(name, str) and name != "bool"))
+
+
 def _takes(rule: ir.CheckedRule, operator: str, k: int, dtype: str) -> bool:
     """True if an operator may have an operand of this element type."""
     return taken_type(rule.dialect, operator, k, dtype) == dtype

@@ -71,3 +71,12 @@ def test_constants_have_the_type_that_is_stated_beside_them(source: str, wrong: 
 def test_floats_of_several_types_may_occur_where_one_is_converted() -> None:
     found = judged('rule r(x): cast(x, dtype = "float32") * const(value = 1.0, shape = ()) => x;')
     assert found.verdict == "refuted" and "float32 against float" in found.reason
+
+
+@pytest.mark.parametrize("side", [
+    "concatenate((x, y), axis = 0)", "stack((x, y), axis = 0)", "nn.bias_add(x, y)",
+    'concatenate((cast(x, dtype = "int16"), y), axis = 0)', "concatenate((x + x, y), axis = 0)",
+])
+def test_inputs_beside_one_of_a_stated_type_mostly_fit(side: str) -> None:
+    rules = api.parse_rules(f'dialect relay; rule r(x: any(dtype = "int8"), y): {side} => {side};')
+    assert len(list(instances(rules.own["r"], Search(), 0, 60.0, 72))) >= 24
