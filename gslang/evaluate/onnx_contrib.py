@@ -181,14 +181,17 @@ def _heads(x: Array, count: int) -> Any:
 
 def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mask: Array | None) -> Any:
     scale = attrs["scale"] or 1 / math.sqrt(q.shape[-1])
-    scores = np.matmul(q, k.swapaxes(-1, -2)) * scale
-    low = attrs.get("mask_filter_value") or -10000.0
+    products = np.matmul(q, k.swapaxes(-1, -2)) * scale
+    scores, low = products, attrs.get("mask_filter_value") or -10000.0
     if mask is not None:
         if mask.ndim == 1:
             raise NotImplementedError("a mask of lengths")
         shown = mask if mask.ndim == 3 else mask[:, None, :]
         scores = scores + np.where(shown[:, None] == 0, np.float32(low), np.float32(0))
     scores = _sum(scores, extra)
+    for shape in (products.shape, scores.shape):  # NumPy broadcasts keys, and scores to what is added
+        if shape != (*q.shape[:-1], v.shape[-2]):
+            raise ValueError(f"scores {list(shape)} of queries {list(q.shape)} for values {list(v.shape)}")
     if attrs["unidirectional"]:
         rows, columns = scores.shape[-2:]
         scores = np.where(np.tri(rows, columns, columns - rows, dtype=bool), scores, -np.inf)

@@ -16,6 +16,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.contrib import contrib_signatures
 from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from tests.onnx.models import model, value
 
@@ -258,3 +259,13 @@ def test_half_precision() -> None:
     (actual,) = evaluate(gslang.from_onnx(found), load_dialect("onnx"), {"x0": x})
     assert actual.dtype == np.float16
     assert numpy_helper.from_array(actual).data_type == onnx.TensorProto.FLOAT16
+
+
+@pytest.mark.parametrize("keys, added", [(1, (1, 1, 1, 2)), (2, (2, 2, 3, 2))])
+def test_numbers_of_keys_and_scores_are_not_broadcast(keys: int, added: tuple[int, ...]) -> None:
+    operands = [normal(1, 3, 6), normal(1, keys, 6), normal(1, 2, 6), None, None, normal(*added)]
+    found = one_node("MultiHeadAttention", operands, {"num_heads": 2}, 1)
+    with pytest.raises(EvaluationError, match="scores"):
+        evaluate(gslang.from_onnx(found), load_dialect("onnx"), {"x0": operands[0]})
+    with pytest.raises(Exception, match="(?i)invalid|expect|dim"):
+        run(found, {"x0": operands[0]})
