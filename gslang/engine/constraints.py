@@ -165,9 +165,16 @@ def equals_rounded(array: Array, value: Any) -> bool:
 
     if value is None or value is UNKNOWN or isinstance(value, str):
         return False
-    if isinstance(value, tuple) or hasattr(value, "ndim"):
-        return bool(numpy.array_equal(array, numpy.asarray(value).astype(array.dtype)))
     kind = array.dtype.kind
+    if isinstance(value, tuple) or hasattr(value, "ndim"):
+        given = numpy.asarray(value)
+        with numpy.errstate(all="ignore"):
+            rounded = given.astype(array.dtype)
+        if kind == "b" and given.size and given.dtype.kind != "b":
+            return False
+        if kind in "iu" and (rounded != given).any():  # a fraction, or a number beyond the dtype
+            return False
+        return numpy.array_equal(array, rounded)
     if kind == "b":
         return isinstance(value, bool) and bool((array == value).all())
     if kind in "iu":

@@ -50,6 +50,30 @@ def test_values_that_match(written: str, value: object, matches: bool, dtype: st
     assert applications == matches
 
 
+@pytest.mark.parametrize(
+    "written, value, dtype, matches",
+    [
+        ("(9223372036854775807,)", [-1], "int32", False),
+        ("(9223372036854775807,)", [9223372036854775807], "int64", True),
+        ("(300, 1)", [44, 1], "uint8", False), ("(-1, 1)", [255, 1], "uint8", False),
+        ("(1.5, 2.0)", [1, 2], "int32", False),
+        ("(1.0, 2.0)", [1, 2], "int32", True), ("(1, 1)", [True, True], "bool", False),
+        ("(true, false)", [True, False], "bool", True), ("()", [], "int64", True), ("()", [], "bool", True),
+    ],
+)  # fmt: skip
+def test_numbers_of_a_tuple_are_no_others_of_a_narrower_type(
+    written: str, value: object, dtype: str, matches: bool
+) -> None:
+    rule = rule_of(ANY_SHAPE.format(written))
+    graph = Graph("relay")
+    array = np.asarray(value, dtype)
+    x = graph.add(INPUT, (), {}, TensorType((2, len(array)), dtype), "x")
+    c = graph.add_const(array, TensorType(array.shape, dtype))
+    graph.set_outputs([graph.add("multiply", (x, c), {}, TensorType((2, len(array)), dtype))])
+    _, ((_, _, _, applications),) = both_ways(graph, [rule])
+    assert applications == matches
+
+
 @pytest.mark.parametrize("written", ["(_, 2)", "(v := _)", "[_ for i in ..]"])
 def test_elements_are_compared_as_a_whole(written: str) -> None:
     (finding, *_) = check_source(Source("r.gsl", ANY_SHAPE.format(written))).diagnostics
