@@ -92,7 +92,7 @@ def compare(
                 continue
             known = not isinstance(error, NoEvaluatorError)
             numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
-            failing = inputs
+            failing, rounds = inputs, False  # whatever the field makes of it
             break
         if agreement.equal:
             continue
