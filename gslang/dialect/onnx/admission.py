@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.onnx.contrib import element_types_differ
 from gslang.dialect.onnx.dtypes import element_type
 from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.versions import domain_of, former, history, imported, misfit, type_misfit, version_at
@@ -30,10 +31,12 @@ def why_refused(
     Raises `TypeInferenceError` for element types that no version takes: that is a mistake of the rule.
     """
     versions = history().operators.get(operator)
+    dtypes = tuple([_dtype(operator, k, type, constant) for k, type in enumerate(types)])
     if not versions:
+        if why := element_types_differ(operator, dtypes):
+            raise TypeInferenceError(why)
         return None
     opset = imported(meta, domain_of(operator))
-    dtypes = tuple([_dtype(operator, k, type, constant) for k, type in enumerate(types)])
     if why := type_misfit(operator, versions[-1].since, dtypes):
         raise TypeInferenceError(why.partition(" in operator set")[0])
     if opset is None or opset >= versions[-1].since:

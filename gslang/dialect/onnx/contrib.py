@@ -205,6 +205,25 @@ _VARIANTS: Final[Mapping[str, tuple[str, tuple[int, ...], int]]] = {
 }
 
 
+# Operator → operands that are of one element type; the others may be of any.
+_ALIKE: Final[Mapping[str, tuple[int, ...]]] = {
+    **dict.fromkeys("BiasGelu BiasSoftmax BiasSplitGelu FastGelu FusedMatMul".split(), (0, 1)),
+    **dict.fromkeys("FusedGemm NhwcConv BiasAdd Attention".split(), (0, 1, 2)),
+    **dict.fromkeys("FusedConv MultiHeadAttention SkipSimplifiedLayerNormalization".split(), (0, 1, 2, 3)),
+    "SkipLayerNormalization": (0, 1, 2, 3, 4),
+    "GroupQueryAttention": (0, 1, 2),
+    "RotaryEmbedding": (0, 2, 3),
+}
+
+
+def element_types_differ(operator: str, dtypes: Sequence[str | None]) -> str | None:
+    """Why operands of these element types (None: not known) do not belong together, or None."""
+    alike = _ALIKE.get(operator.removeprefix(f"{DOMAIN}."), ()) if operator.startswith(DOMAIN) else ()
+    known = [dtype for k in alike if k < len(dtypes) and (dtype := dtypes[k]) is not None]
+    other = next((dtype for dtype in known if dtype != known[0]), None)
+    return other and f"operands of `{operator}` are {known[0]} and {other}"
+
+
 def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: int) -> Infer:
     """The inference of an ONNX operator, with element types that it takes; attributes that it lacks do not
     count.
