@@ -129,7 +129,9 @@ def _other(value: object, making: Making) -> Any:
 
 def _beyond(sign: str, value: Any, is_left: bool, making: Making) -> Any:
     """A number that compares as wished with `value`."""
-    step = making.rng.choice((1, 2))
+    step: float = making.rng.choice((1, 2))
+    if isinstance(value, float) and 0 < abs(value) % 1 < 1:
+        step = making.rng.choice((step, abs(value) / 8))  # the bound of a difference: within its own size
     smaller = (sign in ("<", "<=")) == is_left
     if sign in ("<=", ">=") and making.rng.random() < 0.5:
         return value

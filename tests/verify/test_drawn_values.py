@@ -155,3 +155,13 @@ def test_layouts_with_axes_in_an_unusual_order() -> None:
     layouts = {graph.attrs[node].get("layout", "NCHW") for graph, node in calls(graphs, "nn.avg_pool2d")}
     assert {"NCHW", "NHWC"} < layouts and len(layouts) > 4
     assert all(sorted(layout) == sorted("NCHW") for layout in layouts)
+
+
+def test_numbers_beside_the_one_that_is_meant() -> None:
+    text = (
+        'rule r(x, c: const(shape = (), dtype = "float32")) '
+        "{ power(x, c) where abs(c.value - 2.0) < 0.01 => x * x }"
+    )
+    found = {graph.value(graph.operands[node][1]).item() for graph, node in calls(drawn(text, 200), "power")}
+    assert any(number < 2 for number in found) and any(number > 2 for number in found)
+    assert verify_now(api.parse_rules(text).own["r"], Settings(seconds=20)).verdict == "refuted"
