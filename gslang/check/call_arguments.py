@@ -141,7 +141,7 @@ def _spread(
     what = links.whose(lowering, what, "")
     wanted = [(f.id, f.span) for f in spread.fields] if spread.fields is not None else None
     if wanted is None:
-        names = spread_names(lowering, what.node)
+        names = spread_names(lowering, what.node, spread)
         if names is None or is_copied_whole(names, lowering, what.node, signatures):
             return [ir.SameAttributes(what.place, what.node, tuple(sorted(explicit)), spread.span)]
         own = {*signatures[0].attributes, *movable(signatures[0])}
@@ -173,11 +173,16 @@ def is_copied_whole(
     )
 
 
-def spread_names(lowering: Lowering, node: int) -> list[str] | None:
+def spread_names(lowering: Lowering, node: int, spread: n.Spread) -> list[str] | None:
     """All attributes that a node's operator declares, also those that may be operands; None where the
-    operator is not one known.
+    operator is not one known. An error for one result of a call, since the call has the attributes.
     """
     pattern = lowering.patterns[node]
+    if isinstance(pattern, ir.ProjNode):
+        lowering.stop(
+            "E0502", "a result of a call has no attributes of its own", spread.base.span,
+            "name the call, `c = split(x);`, take its result, `c.0`, and write `c.*`",
+        )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
         signature = lowering.dialect.operators[pattern.operators[0]]
         return [*signature.attributes, *movable(signature)]

@@ -255,7 +255,7 @@ def _spread(
             "name the call by a statement of the source, `c = nn.conv2d(x, w);`, and write `c.*`",
         )
     if spread.fields is None:
-        names = call_arguments.spread_names(lowering, what.node)
+        names = call_arguments.spread_names(lowering, what.node, spread)
         if names is None or call_arguments.is_copied_whole(names, lowering, what.node, signatures):
             wholes.append(spread)
             names = call_arguments.movable(signatures[0])
