@@ -282,7 +282,8 @@ class Making(Demands):
                     else self.ranks.get(pattern)
                 )
                 self.beside = beside
-                slots[k] = self.operand(operator, k, pattern, None)
+                dtype = self.type_beside(call, operator, k, slots)
+                slots[k] = self.operand(operator, k, pattern, None, dtype)
                 if self.broadcasts(operator):
                     beside = self.shape_of(slots[k]) or beside
         self.rank, self.beside = None, beside

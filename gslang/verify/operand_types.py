@@ -24,11 +24,12 @@ TYPED_FREELY = frozenset({
     "Cast", "Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "IsNaN", "IsInf", "ArgMax", "ArgMin",
     "NonZero", "Shape", "Size",
 })  # fmt: skip
-# zero points (also scales and what is added) of coded numbers → the operand whose type they have
+# zero points (also scales and what is added) of coded numbers, scales of what is coded → the operand that has
+# their type
 _CODED_LIKE = {
-    ("DequantizeLinear", 2): 0, ("MatMulInteger", 2): 0, ("MatMulInteger", 3): 1, ("ConvInteger", 2): 0,
-    ("ConvInteger", 3): 1, ("QLinearMatMul", 2): 0, ("QLinearMatMul", 5): 3, ("QLinearConv", 2): 0,
-    ("QLinearConv", 5): 3, ("com.microsoft.MatMulIntegerToFloat", 3): 2,
+    ("QuantizeLinear", 1): 0, ("DequantizeLinear", 2): 0, ("MatMulInteger", 2): 0, ("MatMulInteger", 3): 1,
+    ("ConvInteger", 2): 0, ("ConvInteger", 3): 1, ("QLinearMatMul", 2): 0, ("QLinearMatMul", 5): 3,
+    ("QLinearConv", 2): 0, ("QLinearConv", 5): 3, ("com.microsoft.MatMulIntegerToFloat", 3): 2,
     ("com.microsoft.MatMulIntegerToFloat", 4): 0, ("com.microsoft.MatMulIntegerToFloat", 5): 1,
     ("com.microsoft.MatMulIntegerToFloat", 6): 2,
 }  # fmt: skip

@@ -165,3 +165,13 @@ def test_numbers_beside_the_one_that_is_meant() -> None:
     found = {graph.value(graph.operands[node][1]).item() for graph, node in calls(drawn(text, 200), "power")}
     assert any(number < 2 for number in found) and any(number > 2 for number in found)
     assert verify_now(api.parse_rules(text).own["r"], Settings(seconds=20)).verdict == "refuted"
+
+
+@pytest.mark.parametrize("rule", [
+    'rule r(n: any(dtype = "int64"), k: const(shape = ())): Less(Range(0, k, 1), n) => n;',
+    'rule r(n: any(dtype = "int64"), x): Less(Abs(x), n) => n;',
+    'rule r(x: any(dtype = "float32"), s, z: any(dtype = "int8")):\n'
+    "    QuantizeLinear(DequantizeLinear(QuantizeLinear(x, s, z), s, z), s, z) => x;",
+])
+def test_element_types_follow_those_that_are_stated_beside(rule: str) -> None:
+    assert len(drawn(f"dialect onnx;\n{rule}")) > 30
