@@ -23,10 +23,10 @@ class Dtype(Opaque):
     before. `among`: names of which it is one.
     """
 
-    __slots__ = ("among", "choices", "kinds", "name", "numbers", "others", "parent")
+    __slots__ = ("among", "choices", "kinds", "name", "number", "numbers", "others", "parent")
 
     def __init__(self, choices: Choices, unlike: str | Dtype | None = None) -> None:
-        self.choices = choices
+        self.choices, self.number = choices, next(choices.budget.numbers)
         self.parent: Dtype | None = None
         self.name: str | None = None
         self.numbers: str | None = None
@@ -299,7 +299,7 @@ def name_of(dtype: str | Dtype) -> str | int:
     equal.
     """
     root = dtype.root() if isinstance(dtype, Dtype) else dtype
-    return root if isinstance(root, str) else root.name or id(root)
+    return root if isinstance(root, str) else root.name or root.number
 
 
 def unify(a: str | Dtype, b: str | Dtype) -> None:

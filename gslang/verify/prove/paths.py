@@ -7,7 +7,7 @@ So code that asks looks like code that knows, and what it finds out holds if eve
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import takewhile
+from itertools import count, takewhile
 from math import prod
 from typing import Any, Final, Protocol
 
@@ -55,14 +55,16 @@ class Budget:
     machine; only a machine on which the steps take far longer than usual comes to the deadline (`until`).
 
     `facts`: the inequalities that may still be put in order, where many are known and change with each case.
-    `patient`: what seems not to come to an end with these steps is gone on with all the same.
+    `patient`: what seems not to come to an end with these steps is gone on with all the same. `numbers`: for
+    what has no name of its own in a proof, the same in each run of the program.
     """
 
-    __slots__ = ("facts", "left", "look", "patient", "until", "withheld")
+    __slots__ = ("facts", "left", "look", "numbers", "patient", "until", "withheld")
 
     def __init__(self, left: int, until: Deadline | None = None, facts: int = FACTS) -> None:
         self.left, self.until, self.facts = left, until, facts
         self.patient = False
+        self.numbers = count(1)
         self.look = left  # when to look at the clock next
         self.withheld = 0
 
