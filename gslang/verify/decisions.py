@@ -28,17 +28,23 @@ branch).
 
 _MOST_ROUNDS: Final = 1_000  # of loops, for one match: decisions go both ways sooner, or not at all
 
+Outcomes = tuple[tuple[ir.Value, bool], ...]
+"""Conditions and how they come out."""
+
 _Done = set[tuple[int, int]]
 """Keys of visited parts, which are shared: `id` of one, `id` of the instance there."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Goal:
-    """`condition` comes out as `wanted`. `text`: for messages."""
+    """`condition` comes out as `wanted`. `text`: for messages. `beside`: conditions and how they have to come
+    out for this one to decide.
+    """
 
     condition: ir.Value
     wanted: bool
     text: str
+    beside: Outcomes = ()
 
     @property
     def key(self) -> tuple[int, bool]:
@@ -48,11 +54,9 @@ class Goal:
 def goals(rule: ir.CheckedRule) -> list[Goal]:
     """Each way in which a decision of the rule may come out, once."""
     found: dict[tuple[int, bool], Goal] = {}
-    for condition, wanted in _all(rule):
-        text = written_value(rule, condition)
-        found.setdefault(
-            (id(condition), wanted), Goal(condition, wanted, f"`{text}` is {'true' if wanted else 'false'}")
-        )
+    for condition, wanted, beside in _all(rule):
+        text = f"`{written_value(rule, condition)}` is {'true' if wanted else 'false'}"
+        found.setdefault((id(condition), wanted), Goal(condition, wanted, text, beside))
     return list(found.values())
 
 
@@ -74,7 +78,10 @@ def ties(rule: ir.CheckedRule) -> dict[int, Goal]:
     return found
 
 
-def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
+_Way = tuple[ir.Value, bool, Outcomes]
+
+
+def _all(rule: ir.CheckedRule) -> Iterator[_Way]:
     for condition in (*rule.where, *(c for block in rule.blocks for c in block.where)):
         yield from _ways(condition, True, rule, always=True)
     for part in walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
@@ -93,8 +100,8 @@ def _all(rule: ir.CheckedRule) -> Iterator[tuple[ir.Value, bool]]:
 
 
 def _ways(
-    condition: ir.Value, wanted: bool, rule: ir.CheckedRule, always: bool = False
-) -> Iterator[tuple[ir.Value, bool]]:
+    condition: ir.Value, wanted: bool, rule: ir.CheckedRule, always: bool = False, beside: Outcomes = ()
+) -> Iterator[_Way]:
     """Ways for a condition to come out as `wanted`. If it `always` does, only what it is made of is of
     interest.
     """
@@ -102,11 +109,13 @@ def _ways(
         return
     by = condition.decided_by(wanted, rule.lets)
     if by is not None and (always or not by.every or len(by.items) == 1):
-        for item in by.items:
-            yield from _ways(item, by.wanted, rule, by.every and (always or len(by.items) > 1))
+        for k, item in enumerate(by.items):
+            before = () if by.every else tuple((other, not by.wanted) for other in by.items[:k])
+            inner = by.every and (always or len(by.items) > 1)
+            yield from _ways(item, by.wanted, rule, inner, beside + before)
     elif not always:
-        yield condition, wanted
-        yield from _ways(condition, wanted, rule, always=True)
+        yield condition, wanted, beside
+        yield from _ways(condition, wanted, rule, True, beside)
     elif wanted and condition.each is not None:
         yield from _ways(condition.each.element, True, rule, always)
 
@@ -210,7 +219,7 @@ class _Look:
                     below = [] if let in self.lets else [rule.lets[number]]
                     self.lets.add(let)
                 case ir.Connective():
-                    below = self.until_decided(part)
+                    self.at_operands(part)
                 case _:
                     below = _below(part)
             for each in below:
@@ -219,13 +228,19 @@ class _Look:
             pass
         scope.current = before
 
-    def until_decided(self, connective: ir.Connective) -> Iterator[ir.Value]:
-        """The operands up to the first that decides it: those behind make no difference."""
+    def at_operands(self, connective: ir.Connective) -> None:
+        """Look at the operands of `and` or `or`. How those behind one that decides come out makes no
+        difference, but which way the choices inside them go may.
+        """
+        decided = False
         for item in connective.items:
-            yield item
+            before = set(self.found)
+            self.at(item)
+            if decided:
+                own = set(_made_of(item))
+                self.found = before | {key for key in self.found if key[0] not in own}
             try:
-                if truth(evaluate(item, self.scope)) is connective.deciding:
-                    return
+                decided = decided or truth(evaluate(item, self.scope)) is connective.deciding
             except FAILURES:
                 pass
 
@@ -257,6 +272,14 @@ class _Look:
                 self.found.add(tie.key)
         except FAILURES:
             return
+
+
+def _made_of(condition: ir.Value) -> Iterator[int]:
+    """The `id`s of a condition and of those that it connects."""
+    yield id(condition)
+    by = condition.decided_by(True, ())
+    for item in () if by is None else by.items:
+        yield from _made_of(item)
 
 
 @cache

@@ -239,7 +239,7 @@ def _attempt(
         text = "" if made is None else text_of(graph)
         if made is not None and text in made:
             return None
-        aimed = {} if goal is None else solve(goal.condition, making, goal.wanted)
+        aimed = {} if goal is None else _aimed(goal, making)
         instance = _applied(rule, making, graph, seed)
         if instance is not None and (
             goal is None or goal.key in instance.seen and instance.after is not None
@@ -414,6 +414,17 @@ def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
                 found["size 1"] = 1
     found[f"dtype {making.dtype}"] = 1
     return tuple(found)
+
+
+def _aimed(goal: Goal, making: Making) -> Wishes:
+    """Wishes that make a decision go as wanted, and those beside it as they have to."""
+    if not goal.beside:
+        return solve(goal.condition, making, goal.wanted)
+    wish: dict[tuple[int, str], Any] = {}
+    for condition, wanted in ((goal.condition, goal.wanted), *goal.beside):
+        if holds(condition, making.scope) != wanted:
+            wish = {**solve(condition, making, wanted), **wish}
+    return wish
 
 
 def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:

@@ -132,6 +132,8 @@ def _beyond(sign: str, value: Any, is_left: bool, making: Making) -> Any:
     step: float = making.rng.choice((1, 2))
     if isinstance(value, float) and 0 < abs(value) % 1 < 1:
         step = making.rng.choice((step, abs(value) / 8))  # the bound of a difference: within its own size
+    elif isinstance(value, float):
+        step = max(step, abs(value) / 8)  # beside large numbers, small ones are nothing
     smaller = (sign in ("<", "<=")) == is_left
     if sign in ("<=", ">=") and making.rng.random() < 0.5:
         return value
