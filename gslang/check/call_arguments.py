@@ -15,6 +15,13 @@ from gslang.check.context import Lowering, NodeOf
 from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
 
+_OPERATORS = {
+    "<": ("less", "Less"), ">": ("greater", "Greater"), "==": ("equal", "Equal"),
+    "<=": ("less_equal", "LessOrEqual"), ">=": ("greater_equal", "GreaterOrEqual"),
+    "!=": ("not_equal", "NotEqual"),
+}  # fmt: skip
+"""Signs of comparison → operators of `relay` and `onnx`."""
+
 
 def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signature]) -> None:
     """`axes == …` or `axis -1` among arguments: an attribute is meant; `x > 0`: an operator."""
@@ -30,11 +37,12 @@ def refuse_comparison(lowering: Lowering, value: n.Expr, signatures: list[Signat
             lowering.look_up(name) is None and name in signatures[0].attributes
         ):
             lowering.stop("E0106", "an attribute is constrained with `=`", value.span, f"write `{name} = -…`")
-        case n.Comparison():
-            named = "Greater(x, y)" if lowering.dialect.name == "onnx" else "greater(x, y)"
+        case n.Comparison(_, ((sign, _), *_)):
+            named = _OPERATORS.get(sign, ("", ""))[lowering.dialect.name == "onnx"]
+            known = named in lowering.dialect.operators
             lowering.stop(
                 "E0505", "comparisons are for values, not for nodes", value.span,
-                f"call the operator: `{named}`",
+                f"call the operator: `{named}(x, y)`" if known else "call an operator that compares nodes",
             )
 
 
