@@ -14,7 +14,9 @@ from gslang.base.arrays import Array
 
 
 def conv_transpose(operands: Sequence[Any], attrs: Mapping[str, Any]) -> Array:
-    """What each element of the input adds to the places of its window, cut by the pads: [n, channels, …]."""
+    """The sum of what all elements of the input add to the places of their windows, cut by the pads: [n,
+    channels, …].
+    """
     x, w, bias = (*operands, None)[:3]
     groups, rank = attrs.get("group") or 1, x.ndim - 2
     strides, dilations = (attrs.get(name) or (1,) * rank for name in ("strides", "dilations"))

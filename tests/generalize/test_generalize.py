@@ -152,7 +152,7 @@ def test_a_constraint_that_comes_too_early_is_a_condition() -> None:
 
 
 def test_no_such_rule() -> None:
-    with pytest.raises(NoDraft, match="no rule `r`"):
+    with pytest.raises(NoDraft, match="unknown rule `r`"):
         generalize_in(Source("<test>", "dialect relay;\n"), "r")
 
 
@@ -190,7 +190,7 @@ def test_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (entry,) = json.loads(capsys.readouterr().out)["rules"]
     assert entry["text"] is None and entry["before"]["verdict"] == "refuted" and entry["reason"]
     assert main(["generalize", str(rules), "none"]) == 2
-    assert "no rule `none`" in capsys.readouterr().err
+    assert "unknown rule `none`" in capsys.readouterr().err
     assert main(["generalize", str(tmp_path / "missing.gsl")]) == 3
 
 
