@@ -80,10 +80,10 @@ def gather(
     if not evidence.in_floats and not evidence.bad:  # it is about integers alone
         evidence.bad, evidence.unfit = evidence.unfit, []
     if evidence.good and not evidence.bad and rule.changes is None:
+        seek_variety(rule, settings, evidence, search, until)
+    if evidence.good and not evidence.bad and rule.changes is None:
         corners = _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED
         look_beyond(rule, settings, evidence, search, until, corners)
-    if evidence.good and not evidence.bad and rule.changes is None:
-        seek_variety(rule, settings, evidence, search, until)
     evidence.complete = True
 
 

@@ -4,7 +4,8 @@ decisions that go each way, attributes that make a difference.
 
 from __future__ import annotations
 
-from itertools import chain
+from collections import Counter
+from itertools import chain, zip_longest
 
 from gslang.base.deadline import Deadline
 from gslang.check.checked import CheckedRule
@@ -128,17 +129,23 @@ def _look_at_many(
 def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
-    """Look at the corners of a few instances that agree, of different ranks; in full where they do not.
-    `most`: attempts to draw one.
+    """Look at the corners of a few instances that agree, of different alternatives and ranks; in full where
+    they do not. `most`: attempts to draw one.
     """
-    centres: dict[tuple[int, ...], tuple[Point, int]] = {}
+    centres: dict[tuple[int, ...], dict[tuple[int, ...], tuple[Point, int]]] = {}
+    times = Counter[tuple[int, ...]]()
     for finding, instance in zip(evidence.good, evidence.agreeing):
         compared = finding.field is not None or finding.numbers is not None
         if compared and (scope := match_in(rule, instance.before)) is not None:
             here = point_of(scope), max(instance.seed, settings.seed)
+            taken = tuple(scope.chosen.values())
+            times[taken] += 1
+            alike = centres.setdefault(taken, {})
             ranks = tuple(map(len, here[0].shapes.values()))
-            centres[ranks] = min(centres.get(ranks, here), here, key=lambda centre: centre[0].coincidences)
-    chosen = list(centres.values())[:_MOST_CENTRES]
+            alike[ranks] = min(alike.get(ranks, here), here, key=lambda centre: centre[0].coincidences)
+    rarest_first = sorted(centres, key=times.__getitem__)
+    in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
+    chosen = [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
     for point, seed in chosen:
         for instance in corners(rule, point, seed, most // len(chosen)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
