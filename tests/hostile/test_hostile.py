@@ -23,6 +23,13 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
     assert len({hashlib.sha256(data).digest() for data in first.values()}) >= 1000
 
 
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
+    """A folder with the corpus, and the names of its files."""
+    folder = tmp_path_factory.mktemp("corpus")
+    return folder, list(write_corpus(folder))
+
+
 @pytest.mark.parametrize(
     "part",
     [
@@ -30,11 +37,12 @@ def test_the_corpus_is_large_and_always_the_same() -> None:
         "onnx/chained", "onnx/rare_o",
     ],
 )
-def test_what_reads_most_of_each_file(part: str, tmp_path: Path) -> None:
-    names = [name for name in write_corpus(tmp_path) if name.startswith(part)]
+def test_what_reads_most_of_each_file(part: str, written: tuple[Path, list[str]]) -> None:
+    folder, names = written
+    some = [name for name in names if name.startswith(part)]
     assert not [
         (one.wrong, one.words, one.said)
-        for one in run_all(tmp_path, names[:: 3 if len(names) > 20 else 1], False) if one.wrong
+        for one in run_all(folder, some[:: 3 if len(some) > 20 else 1], False) if one.wrong
     ]
 
 
