@@ -207,8 +207,9 @@ def _fed(message: NodeProto, operator: str, operands: Sequence[Any]) -> dict[str
     for k, value in enumerate(operands):
         message.input.append("" if value is None else f"x{k}")
         if value is not None:
-            dtype = fitting_dtype(operator, k, value.dtype.name) if hasattr(value, "dtype") else None
-            feeds[f"x{k}"] = value if dtype is None or dtype == value.dtype.name else value.astype(dtype)
+            name = value.dtype.name if hasattr(value, "dtype") else ""
+            dtype = fitting_dtype(operator, k, name) if name in PLAIN else None  # others have names of NumPy's
+            feeds[f"x{k}"] = value if dtype is None or dtype == name else value.astype(dtype)
     return feeds
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.dtypes import PLAIN
 from gslang.evaluate.onnx_conv_transpose import conv_transpose
 from gslang.evaluate.onnx_kernels import kernel_value
 from gslang.evaluate.onnx_pools import global_lp_pool, global_max_pool, lp_pool, max_pool
@@ -25,6 +26,8 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
     if operator == "ReduceLogSumExp" and operands[0].ndim:
         return None
     if operator == "LogSoftmax" and not operands[0].size:
+        return None
+    if operator == "CastLike" and operands[1].dtype.name not in PLAIN:
         return None
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
         return None

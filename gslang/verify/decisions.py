@@ -153,10 +153,17 @@ def reachable(rule: ir.CheckedRule, never: Seen) -> set[int]:
 
 def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
     """The outcomes of the decisions that a complete match, and building the target there, took."""
-    look = _Look(rule, scope)
-    places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
     before, memo = scope.current, scope.memo
     scope.memo = {}  # the match is complete: nothing changes meanwhile
+    try:
+        return _seen(rule, scope)
+    finally:
+        scope.current, scope.memo = before, memo
+
+
+def _seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
+    look, outside = _Look(rule, scope), scope.current
+    places: list[Any] = [None, *[instance for instances in scope.instances for instance in instances]]
     for condition in rule.where:
         look.at(condition)
     for place in places:
@@ -171,10 +178,9 @@ def seen(rule: ir.CheckedRule, scope: Scope) -> Seen:
         for value in (*conditions, *walk([node.constraints for node in nodes])):
             if _is_condition(value) or isinstance(value, (ir.Branching, ir.Selection)):
                 look.at(value)
-    scope.current = before
+    scope.current = outside
     for output in rule.target.outputs:
         look.at(output)
-    scope.memo = memo
     return look.found
 
 

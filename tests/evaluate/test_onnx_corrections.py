@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper
 
+import gslang
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError
-from gslang.evaluate.run import evaluate_node
+from gslang.evaluate.run import evaluate, evaluate_node
 from gslang.graph.graph import INPUT, Graph
 from tests.onnx.models import model, value
 
@@ -255,3 +256,17 @@ def test_norms_of_half_precision_square_in_float32() -> None:
         graph, load_dialect("onnx"), node, [np.array([3e4, -3e4], "float16"), np.array([1, 2], "float16")]
     )
     assert found.dtype == np.float16 and np.allclose(found, [1, -2], atol=2e-3)
+
+
+@pytest.mark.parametrize("like", [False, True])
+def test_numbers_of_eight_bits_are_not_cut_off(like: bool) -> None:
+    """By `Cast`, and by `CastLike`, to float8 and back: these are representable."""
+    to = [helper.make_node("Cast", ["x"], ["z"], to=TensorProto.FLOAT8E4M3FN)]
+    alike = helper.make_node("CastLike", ["x", "z"], ["o"])
+    if not like:
+        alike = helper.make_node("Identity", ["z"], ["o"])
+    back = helper.make_node("Cast", ["o"], ["y"], to=TensorProto.FLOAT)
+    made = model([*to, alike, back], [value("x", [2])], [value("y", [2])], opset=21, ir=10)
+    graph = gslang.from_onnx(made)
+    (found,) = evaluate(graph, load_dialect("onnx"), {"x": np.array([1.5, 2.25], np.float32)})
+    assert found.tolist() == [1.5, 2.25]
