@@ -208,7 +208,8 @@ def _fed(message: NodeProto, operator: str, operands: Sequence[Any]) -> dict[str
         message.input.append("" if value is None else f"x{k}")
         if value is not None:
             name = value.dtype.name if hasattr(value, "dtype") else ""
-            dtype = fitting_dtype(operator, k, name) if name in PLAIN else None  # others have names of NumPy's
+            # others have NumPy's names, which no declaration knows
+            dtype = fitting_dtype(operator, k, name) if name in PLAIN else None
             feeds[f"x{k}"] = value if dtype is None or dtype == name else value.astype(dtype)
     return feeds
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field, replace
-from functools import lru_cache, partial
+from functools import partial
 from itertools import islice
 from time import thread_time
 from typing import Any
@@ -15,20 +15,19 @@ import numpy as np
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
-from gslang.check.walks import against_constant, conjuncts, within_captures
 from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
-from gslang.engine.conditions import output_slots
 from gslang.engine.edits import edits_of
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
-from gslang.engine.scope import UNBOUND, Scope, holds
+from gslang.engine.scope import Scope, holds
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.compare import can_be_computed
 from gslang.verify.decisions import Goal, seen
+from gslang.verify.features import features_of, open_attributes
 from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
 from gslang.verify.solve import solve
@@ -345,9 +344,8 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
     before = graph.copy()
     for start in starts_of(graph):
         for scope in matches(plan, graph, start):
-            features, decided, attributes = (
-                _features(making, scope, graph), frozenset(seen(rule, scope)), _open_attributes(scope, graph),
-            )
+            features, attributes = features_of(making, scope, graph), open_attributes(scope, graph)
+            decided = frozenset(seen(rule, scope))
             result = apply_match(scope, edits_of(graph, rule.dialect), [])
             if isinstance(result, Failure):
                 return Instance(seed, before, None, result.message, features)
@@ -357,63 +355,6 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
                 return Instance(seed, before, None, outside, features)
             return Instance(seed, before, graph, None, features, decided, attributes)
     return None
-
-
-def _open_attributes(scope: Scope, graph: Graph) -> frozenset[tuple[str, str, str]]:
-    """(operator, attribute, value) of all calls in the source, but for attributes that constraints or
-    conditions fix, or that may not be given beside others."""
-    found = set()
-    demanded = _demanded(scope.rule)
-    for number, node in scope.rule.calls.items():
-        fixed = {c.field for c in node.tests if not _is_open(c.test)} | demanded.get(number, set())
-        copied = [c.without for c in node.copies]
-        slots = (
-            [scope.slots[number]] if node.block is None
-            else [i.slots.get(number, UNBOUND) for i in scope.instances[node.block]]
-        )
-        for slot in slots:
-            signature = scope.rule.dialect.get(graph.op[slot]) if slot >= 0 else None
-            if signature is None:
-                continue
-            given = signature.complete(graph.attrs[slot])
-            excluded = {"pads"} if given.get("auto_pad", "NOTSET") != "NOTSET" else set()
-            for name, value in given.items():
-                if (
-                    name in signature.attributes and name not in fixed | excluded
-                    and not any(name not in without for without in copied)
-                ):
-                    found.add((graph.op[slot], name, repr(value)))
-    return frozenset(found)
-
-
-@lru_cache(maxsize=4)
-def _demanded(rule: ir.CheckedRule) -> dict[int, set[str]]:
-    """Call → attributes that must equal a constant wherever the rule is applied."""
-    found: dict[int, set[str]] = {}
-    for condition in conjuncts(rule.where, rule.lets):
-        match against_constant(condition):
-            case ir.NodeAttr(ir.OWN, node, name), "==", _:
-                found.setdefault(node, set()).add(name)
-    return found
-
-
-def _is_open(test: ir.Test) -> bool:
-    return isinstance(within_captures(test), ir.Anything)
-
-
-def _features(making: Making, scope: Scope, graph: Graph) -> tuple[str, ...]:
-    found = dict(making.branches)
-    for block, instances_ in zip(scope.rule.blocks, scope.instances):
-        found[f"{len(instances_)} × {block.name}"] = 1
-    for slot in output_slots(scope):
-        type_ = graph.types[slot]
-        shape = getattr(type_, "shape", None)
-        if shape is not None:
-            found[f"rank {len(shape)}"] = 1
-            if 1 in shape:
-                found["size 1"] = 1
-    found[f"dtype {making.dtype}"] = 1
-    return tuple(found)
 
 
 def _aimed(goal: Goal, making: Making) -> Wishes:
