@@ -103,6 +103,8 @@ class PatternNode:
     @property
     def tests(self) -> tuple[Constraint, ...]:
         """Those of the constraints that are about one field."""
+        if not self.constraints:
+            return ()
         return tuple([c for c in self.constraints if isinstance(c, Constraint)])
 
     @property

@@ -194,7 +194,7 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
 
     Raises `UnknownValue` and what fails.
     """
-    # Long on purpose: a flat `match`, a form of value after the other.
+    # Long on purpose: a flat `match`, a form of value after the other, the most frequent ones first.
     match value:
         case ir.Const(constant):
             return constant
@@ -203,28 +203,59 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             if slot < 0:
                 raise UnknownValue("the node is not part of the match")
             return read_attribute(scope.graph, scope.rule.dialect, slot, name)
+        case ir.CompareValue(operator, left, right):
+            return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
+        case ir.Local(number):
+            return scope.locals[number]
+        case ir.Builtin(name, arguments):
+            return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
+        case ir.Let(place, number):
+            return scope.let(place, number)
+        case ir.ItemValue(base, index):
+            return plain(evaluate(base, scope)[evaluate(index, scope)])
+        case ir.IfValue(condition, then, otherwise):
+            return evaluate(then if truth(evaluate(condition, scope)) else otherwise, scope)
+        case ir.AllOf(items):
+            return (
+                _all(evaluate(item, scope) for item in items) if len(items) < 2
+                else _conjunction(items, scope)
+            )
+        case ir.Comprehension():
+            return scope.list_of(value)
+        case ir.BinaryValue(operator, left, right):
+            first = evaluate(left, scope)
+            return BINARY[operator](first, first if right is left else evaluate(right, scope))
+        case ir.AnyOf(items):
+            return not _conjunction(items, scope, negate=True)
+        case ir.SliceValue(base, lower, upper, step):
+            low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
+            return sliced(evaluate(base, scope), low, high, stride)
+        case ir.Captured(place, number):
+            return scope.capture(place, number)
+        case ir.TupleValue(items):
+            result: list[Any] = []
+            for item in items:
+                if isinstance(item, ir.SpreadValue):
+                    result.extend(evaluate(item.value, scope))
+                else:
+                    result.append(evaluate(item, scope))
+            return bounded(tuple(result))
         case ir.Uses():
             return scope.around(value)
         case ir.TypeOf(target, name):
             if scope.new_type is None:
                 raise UnknownValue("the target is not built")
             return scope.new_type(target, name)
-        case ir.Captured(place, number):
-            return scope.capture(place, number)
-        case ir.Let(place, number):
-            return scope.let(place, number)
-        case ir.Local(number):
-            return scope.locals[number]
         case ir.IsAbsent(place, node):
             slot = scope.slot(place, node)
             if slot == UNBOUND:
                 raise UnknownValue("the input is not part of the match")
             return slot == ABSENT
         case ir.SameNode((place1, node1), (place2, node2)):
-            left, right = scope.slot(place1, node1), scope.slot(place2, node2)
-            if left == UNBOUND or right == UNBOUND:
+            slot, other = scope.slot(place1, node1), scope.slot(place2, node2)
+            if slot == UNBOUND or other == UNBOUND:
                 raise UnknownValue("the node is not part of the match")
-            return left == right
+            return slot == other
         case ir.InstanceIndex():
             if scope.current is None:
                 raise UnknownValue("no instance")
@@ -239,48 +270,23 @@ def evaluate(value: ir.Value, scope: Scope) -> Any:
             return negative(evaluate(operand, scope))
         case ir.UnaryValue(_, operand):
             return not truth(evaluate(operand, scope))
-        case ir.BinaryValue(operator, left, right):
-            first = evaluate(left, scope)
-            return BINARY[operator](first, first if right is left else evaluate(right, scope))
-        case ir.CompareValue(operator, left, right):
-            return COMPARE[operator](evaluate(left, scope), evaluate(right, scope))
-        case ir.AllOf(items):
-            return (
-                _all(evaluate(item, scope) for item in items) if len(items) < 2
-                else _conjunction(items, scope)
-            )
-        case ir.AnyOf(items):
-            return not _conjunction(items, scope, negate=True)
-        case ir.IfValue(condition, then, otherwise):
-            return evaluate(then if truth(evaluate(condition, scope)) else otherwise, scope)
         case ir.SelectValue():
             return evaluate(scope.arm(value), scope)
-        case ir.TupleValue(items):
-            result: list[Any] = []
-            for item in items:
-                if isinstance(item, ir.SpreadValue):
-                    result.extend(evaluate(item.value, scope))
-                else:
-                    result.append(evaluate(item, scope))
-            return bounded(tuple(result))
-        case ir.ItemValue(base, index):
-            return plain(evaluate(base, scope)[evaluate(index, scope)])
-        case ir.SliceValue(base, lower, upper, step):
-            low, high, stride = (None if v is None else evaluate(v, scope) for v in (lower, upper, step))
-            return sliced(evaluate(base, scope), low, high, stride)
         case ir.RangeValue(lower, upper):
             return numbers(evaluate(lower, scope), evaluate(upper, scope) + 1)
-        case ir.Comprehension():
-            return scope.list_of(value)
-        case ir.Builtin(name, arguments):
-            return BUILTINS[name](*(evaluate(a, scope) for a in arguments))
         case ir.Extern(arguments=arguments):
             return caller(value)(*(evaluate(a, scope) for a in arguments))
     raise AssertionError(f"unknown value {value!r}: this is a bug in gslang")
 
 
 def iterate(loop: ir.Loop, scope: Scope) -> Iterator[None]:
-    """Run through the rounds of a loop, its variables bound in `scope.locals`."""
+    """Run through the rounds of a loop in which its condition holds."""
+    rounds, condition = all_rounds(loop, scope), loop.condition
+    return rounds if condition is None else (None for _ in rounds if truth(evaluate(condition, scope)))
+
+
+def all_rounds(loop: ir.Loop, scope: Scope) -> Iterator[None]:
+    """Run through all rounds of a loop, its variables bound in `scope.locals`."""
     names = loop.locals
     items = run_over(evaluate(loop.source, scope), not scope.loops, work_of_round(loop))
     scope.loops += 1
@@ -293,8 +299,7 @@ def iterate(loop: ir.Loop, scope: Scope) -> Iterator[None]:
                 if len(parts) != len(names):
                     raise UnknownValue("the items have another number of parts")
                 scope.locals.update(zip(names, parts))
-            if loop.condition is None or truth(evaluate(loop.condition, scope)):
-                yield
+            yield
     finally:
         scope.loops -= 1
 

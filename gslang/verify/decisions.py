@@ -17,7 +17,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
 from gslang.check.walks import values_below, walk
-from gslang.engine.scope import Scope, evaluate, holds, iterate
+from gslang.engine.scope import Scope, all_rounds, evaluate, holds
 from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
 
@@ -257,7 +257,7 @@ class _Look:
             return
         outside = self.done
         try:
-            for _ in iterate(ir.Comprehension(loop.element, loop.locals, loop.source, None), self.scope):
+            for _ in all_rounds(loop, self.scope):
                 if self.rounds == 0:
                     return
                 self.rounds -= 1

@@ -7,14 +7,13 @@ gets another value there and then. Loops over `zip` count as loops over its part
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from gslang.check import checked as ir
 from gslang.check.walks import walk
-from gslang.engine.scope import evaluate, holds, iterate
+from gslang.engine.scope import all_rounds, evaluate, holds
 from gslang.engine.values import FAILURES, plain
 from gslang.graph.graph import CONST
 from gslang.verify.make import Making
@@ -86,7 +85,7 @@ class _Elements:
             local: array
             for local, array in zip(loop.locals, arrays) if isinstance(array, np.ndarray) and array.ndim == 1
         }
-        for k, _ in enumerate(iterate(replace(loop, condition=None), self.scope)):
+        for k, _ in enumerate(all_rounds(loop, self.scope)):
             self.places.update({local: (array, k) for local, array in elements.items()})
             if loop.condition is not None and not holds(loop.condition, self.scope):
                 continue

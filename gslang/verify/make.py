@@ -43,6 +43,7 @@ _FLOAT_ONLY = frozenset({
     "nn.avg_pool3d", "mean", "nn.leaky_relu", "nn.prelu",
 })
 _SPLITS = frozenset({"Split", "split"})
+_OF_ANY_SHAPE = frozenset({"Expand", "Reshape"})  # they can have that of what stands beside them
 _MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
@@ -272,7 +273,7 @@ class Making(Demands):
         given, _ = self.attributes(number, call, operator, {})
         proposed = self.propose_below(call, operator, given, rng)
         rank, self.rank = self.rank if operator == "Reshape" else None, None
-        beside = self.beside if self.broadcasts(operator) or operator == "Expand" else None
+        beside = self.beside if self.broadcasts(operator) or operator in _OF_ANY_SHAPE else None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):

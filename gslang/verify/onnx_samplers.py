@@ -66,6 +66,7 @@ from gslang.verify.samplers import (
 from gslang.verify.slice_samplers import slices
 
 _MANY = 0.1  # share of tensors in more parts than a rule tells apart
+_BESIDE = 0.7  # share of shapes that are those of what stands beside them, where they can be
 
 
 def _with_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -203,6 +204,11 @@ def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = (0, *data[1:]) if rng.random() < 0.5 else (*data[:-1], 0)
     if 0 in data and given.get("allowzero", 1):
         return _reshape_of_nothing(rng, known, data)
+    beside = given.get("%beside")
+    if beside and wanted is None and prod(beside) == prod(data) and rng.random() < _BESIDE:
+        open_axis = rng.randrange(3 * len(beside))
+        target = tuple([-1 if k == open_axis else d for k, d in enumerate(beside)])
+        return fill(known, data, (len(target),)), {"%1": target}
     kept = rng.choice((0, 0, 0, 1, 2))  # conditions often keep the first dimensions
     other = (*data[:kept], *factors(rng, prod(data[kept:])))
     target = rng.choice((other, other, data))

@@ -7,6 +7,7 @@ from random import Random
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Shapes, fill, least_rank, some_shape, written
 
+_WHOLE = (0.25, 0.5, 0.75)  # share of slices to the end: nothing is stated, a start or a step, both
 _WRAPPED = 0.03  # share of slices from the last element to the first, which are empty
 
 
@@ -33,7 +34,7 @@ def slices(rng: Random, known: Shapes, given: Attrs) -> Answer:
             else written(rng, sorted(rng.sample(range(len(data)), min(number, len(data)))), len(data))
         )
     # from a start that is stated mostly to the end
-    whole = rng.random() < (0.25 if starts is None else 0.5)
+    whole = rng.random() < _WHOLE[sum(bound is not None for bound in (starts, given.get("%4")))]
     sizes = [data[a % len(data)] for a in axes] if data else []
     plain = 4 in absent or rng.random() < 0.6
     steps = given.get("%4") or tuple(1 if plain else rng.choice((1, 2, 3, -1, -2)) for _ in axes)
