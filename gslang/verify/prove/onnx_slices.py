@@ -42,6 +42,7 @@ def numbers_in(
         if type(length) is not int or length > _MOST_NUMBERS:
             return None
         leaf.numbers = tuple(make() for _ in range(length))
+        world.numbers_chosen()  # before where they lie is made a case
     return None if leaf.numbers is None else tuple(map(world.facts.normal, leaf.numbers))
 
 

@@ -59,6 +59,7 @@ class Source:
         # (input, its instance) → the rank that a call demands of it, where the call is made first
         self.demanded: dict[tuple[int, int | None], int] = {}
         self.alike: list[tuple[int, int]] = []  # inputs of which calls demand one rank
+        self.world.numbers_chosen = self.ask_chosen
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -93,10 +94,10 @@ class Source:
     def compute(self) -> None:
         """Compute the result of each call. One that is not known does not matter where a condition fails."""
         try:
-            self.chosen = still_open(self.case, self.chosen)
+            self.ask_chosen()
             for slot in range(len(self.graph.op)):
                 self.graph.tensor(slot)
-                self.chosen = still_open(self.case, self.chosen)
+                self.ask_chosen()
         except TooMuch:
             raise
         except NotProved:
@@ -109,6 +110,10 @@ class Source:
                 except NotProved:
                     continue
             raise
+
+    def ask_chosen(self) -> None:
+        """Ask the conditions on numbers that calls have chosen. Raises `Impossible` if one fails."""
+        self.chosen = still_open(self.case, self.chosen)
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where

@@ -109,6 +109,7 @@ class World:
         # what the source looks up: places, and the sizes of axes that they lie in
         self.gathered: list[tuple[Tensor, Number]] = []
         self.constants: dict[str, Any] = {}  # leaves that are constants, by their names
+        self.numbers_chosen: Callable[[], None] = lambda: None  # asks the conditions on numbers of constants
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:
