@@ -23,7 +23,7 @@ from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.leaves import Misfit
 from gslang.verify.make_demands import Demands
-from gslang.verify.operand_misfits import check_operands
+from gslang.verify.operand_misfits import check_operands, check_result
 from gslang.verify.operand_types import (
     TYPED_FREELY,
     taken_type,
@@ -244,13 +244,16 @@ class Making(Demands):
         for name, spec in signature.attributes.items():
             if name in attrs and attrs[name] == spec.default and rng.random() < 0.7:
                 del attrs[name]
+        types = [self.graph.types[o] if o >= 0 else None for o in operands]
         if self.rule.dialect.name == "onnx":
-            check_operands(operator, [self.graph.types[o] if o >= 0 else None for o in operands], attrs)
+            check_operands(operator, types, attrs)
         if any(spec.types[0].base == "graph" for spec in signature.attributes.values()):
             from gslang.verify.bodies import add_call
 
             return add_call(self, call, operator, operands, attrs, rng)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
+        if self.rule.dialect.name == "onnx":
+            check_result(operator, types, self.graph.types[slot])
         if any(name == "kind" for _, name in self.wishes):
             self.state_shape(slot)
         if operator in _FLOAT_ONLY and not all(self.is_float(o) for o in operands):
@@ -321,12 +324,14 @@ class Making(Demands):
         beside, self.beside = self.beside, None
         answer: list[Shape] = []
         absent = frozenset([k for k, pattern in enumerate(call.operands) if pattern is None])
+        data = call.operands[0] if operator == "Reshape" else None
+        rank = self.said_ranks.get(data) if isinstance(data, int) else None
 
         def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
             known = {
                 **proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside,
-                "%absent": absent,
+                "%absent": absent, "%rank_of_data": rank,
             }
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}

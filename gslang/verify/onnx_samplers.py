@@ -183,12 +183,12 @@ def _stated_count(known: Shapes) -> int | None:
 def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
     wanted = given.get("%1")
     if known[0] is None and wanted and all(isinstance(d, int) for d in wanted):
-        total = prod(d for d in wanted if d > 0) * (2 if -1 in wanted else 1)
-        data = (
-            tuple(rng.choice((2, 3)) if d == 0 else 2 if d == -1 else d for d in wanted)
-            if 0 in wanted or rng.random() < 0.4
-            else factors(rng, total)
-        )
+        data = tuple([rng.choice((2, 3)) if d == 0 else 2 if d == -1 else d for d in wanted])
+        rank = given.get("%rank_of_data")
+        if isinstance(rank, int) and 0 < rank < len(data):
+            data = (*data[: rank - 1], prod(data[rank - 1 :]))  # what the last axis of it is split into
+        elif 0 not in wanted and rng.random() < 0.6:
+            data = factors(rng, prod(data))
         return fill(known, data, (len(wanted),)), {}
     if given.get("%rank") == 4 and (known[0] is None or len(known[0]) == 3) and wanted is None:  # heads
         data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))

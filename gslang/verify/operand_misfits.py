@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.tensor_type import Type
@@ -38,6 +39,16 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
         _check_scale(operator, shapes)
     if operator in ("RotaryEmbedding", "com.microsoft.RotaryEmbedding"):
         _check_turned(operator, shapes[0], attrs)
+    if operator in ("Attention", "com.microsoft.MultiHeadAttention"):
+        _check_keys(operator, shapes)
+
+
+def check_result(operator: str, operands: Sequence[Type | None], result: Type | None) -> None:
+    """Raise `Misfit` for a reshape to another number of elements, which inference lets pass."""
+    if operator == "Reshape" and operands[0] is not None:
+        before, after = shape_of_type(operands[0]), shape_of_type(result)
+        if before is not None and after is not None and prod(before) != prod(after):
+            raise Misfit("a reshape changes the number of elements")
 
 
 def _check_bias(operator: str, shapes: Sequence[Shape | None], attrs: Attrs) -> None:
@@ -68,6 +79,15 @@ def _check_scale(operator: str, shapes: Sequence[Shape | None]) -> None:
         raise Misfit(f"the scale of `{operator}` has different axes than the data")
     if scale is not None and point is not None and point != scale and {scale, point} != {(), (1,)}:
         raise Misfit(f"the zero point of `{operator}` has a different shape than its scale")
+
+
+def _check_keys(operator: str, shapes: Sequence[Shape | None]) -> None:
+    """There are as many keys as values, in as many batches."""
+    keys, values = (*shapes, None, None)[1:3]
+    if keys is None or values is None or len(keys) != len(values):
+        return  # packed, or of unknown rank
+    if keys[0] != values[0] or keys[-2] != values[-2]:
+        raise Misfit(f"`{operator}` has different numbers of keys and values")
 
 
 def _check_turned(operator: str, data: Shape | None, attrs: Attrs) -> None:
