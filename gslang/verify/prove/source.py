@@ -242,10 +242,8 @@ class Source:
             raise NotProved("an operator variable is used as a tensor")
         if pattern.optional and choices.choose(2) == 1:
             return ABSENT
-        leaf = Leaf(
-            self.world,
-            f"{pattern.name or 'x'}{number_}_{'' if pattern.block is None else scope_index(self.scope)}",
-        )
+        instance = "" if pattern.block is None else scope_index(self.scope)
+        leaf = Leaf(self.world, f"{_apart(pattern.name or 'x')}{number_}_{instance}")
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank, leaf.most = said.single, said.rank, self.case.watched.limits.get(number_)
         leaf.is_vector = number_ in self.case.watched.vectors
@@ -441,6 +439,11 @@ def _kinds(leaf: ir.LeafNode, read: set[str]) -> tuple[str, ...]:
     return KINDS[leaf.kind] if read - {"value", IS_CONST} else tuple(
         kind for kind in KINDS[leaf.kind] if kind in ("const", others[0])
     )
+
+
+def _apart(name: str) -> str:
+    """The name of an input before its number: `x1` and 2 are not `x` and 12."""
+    return f"{name}." if name[-1] in "_0123456789" else name
 
 
 def _reads_all(part: object) -> bool:
