@@ -159,6 +159,9 @@ LAWS: tuple[Law, ...] = (
         "cases of whole numbers", "whole_maximum(x, y)",
         "positive(order(x) + -order(y)) * x + (1 + -positive(order(x) + -order(y))) * y", _WHOLE, (), False,
     ),
+    Law(
+        "whole numbers bit by bit", "BitwiseXor(x, y) + 2 * BitwiseAnd(x, y)", "x + y", _WHOLE, (), False,
+    ),
     *(
         Law(f"{name} twice", f"{name}({name}(x, y), y)", f"{name}(x, y)", _RING, ("y != 0",), False)
         for name in ("mod", "trunc_mod", "floor_mod", "Mod")

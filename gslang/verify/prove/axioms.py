@@ -394,4 +394,5 @@ WHOLE_FUNCTIONS: dict[str, str] = {
     "relu": "whole relu",
     "abs": "whole abs",
     "clip": "whole clip",
+    "divide": "whole divide",
 }

@@ -67,7 +67,7 @@ _OF_ONNXRUNTIME = frozenset({"com.microsoft.MultiHeadAttention", "com.microsoft.
 _CONVOLUTIONS = frozenset({"Conv", "ConvTranspose", "com.microsoft.FusedConv"})
 _QUANTIZING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 _TRUTHS = frozenset({
-    "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
+    "fmod", "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
     "detect_positive",
 })
 _RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})

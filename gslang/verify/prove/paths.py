@@ -59,7 +59,7 @@ class Budget:
     what has no name of its own in a proof, the same in each run of the program.
     """
 
-    __slots__ = ("facts", "left", "look", "numbers", "patient", "until", "withheld")
+    __slots__ = ("compared", "facts", "left", "look", "numbers", "patient", "until", "withheld")
 
     def __init__(self, left: int, until: Deadline | None = None, facts: int = FACTS) -> None:
         self.left, self.until, self.facts = left, until, facts
@@ -67,6 +67,7 @@ class Budget:
         self.numbers = count(1)
         self.look = left  # when to look at the clock next
         self.withheld = 0
+        self.compared: dict[object, bool] = {}  # comparisons bit by bit, of all cases
 
     def withhold(self, most: int) -> None:
         """Leave at most so many steps, until `release`."""

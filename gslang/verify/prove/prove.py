@@ -15,6 +15,7 @@ from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import Alike, CaseRecord, Compared, Path, Side, case_as_json
 from gslang.verify.prove.counted import INSTANCES
+from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import Family, check_blocks, check_counts
 from gslang.verify.prove.generalized import generalized
@@ -41,6 +42,7 @@ from gslang.verify.prove.terms import Term
 from gslang.verify.prove.totals import same
 from gslang.verify.prove.uses import is_raw, noting
 from gslang.verify.prove.watched import Watched, watched
+from gslang.verify.prove.whole import same_words
 from gslang.verify.recheck.check import statement
 
 # the largest rank of open tensors, as far as time allows: a rule that cannot be proved fails early
@@ -388,7 +390,7 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
             if record is not None:
                 sides = Side(None, one, []), Side(None, other, [])
                 record.outputs.append(Compared((*path, (k, len(pairs))), *sides))
-            _compare_elements(world, one, other)
+            _compare_elements(world, one, other, left.dtype)
         if not pairs and record is not None:
             record.outputs.append(Alike(path, left.shape))
         return
@@ -401,9 +403,9 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
-    world.defined = {}
+    world.defined, world.asked = {}, []
     before, after = _elements(world, left, right, index, path)
-    _compare_elements(world, before, after)
+    _compare_elements(world, before, after, left.dtype)
 
 
 def _elements(world: World, left: Tensor, right: Tensor, index: Index, path: Path) -> tuple[Term, Term]:
@@ -428,6 +430,10 @@ def _elements(world: World, left: Tensor, right: Tensor, index: Index, path: Pat
         world.comparing = ""
 
 
-def _compare_elements(world: World, a: Term, b: Term) -> None:
-    if not same(a, b, world.facts):
+def _compare_elements(world: World, a: Term, b: Term, dtype: str | Dtype) -> None:
+    if same(a, b, world.facts):
+        return
+    if not same_words(world, a, b, dtype):
         raise NotProved(f"{a.key} ≠ {b.key}")
+    if world.record is not None:
+        raise TooMuch("comparisons of integers bit by bit are not written down")

@@ -7,7 +7,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
-from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.dtypes import TRUTH, Dtype, name_of, settled
 from gslang.verify.prove.lows import weight
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -17,24 +17,31 @@ from gslang.verify.prove.sizes import Number, is_number, product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
+from gslang.verify.prove.truths import of_bits
+from gslang.verify.prove.whole import demand, is_partial
 
 
 def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str | Dtype) -> Tensor:
     """A function of the operands' elements, broadcast."""
-    if name in _REAL:
+    whole = name in _REAL | WHOLE_FUNCTIONS.keys() and not world.is_real(dtype)
+    if whole and name in _REAL and not (name == "divide" and type(name_of(dtype)) is str):
         world.need_real(dtype)
-    function = WHOLE_FUNCTIONS[name] if name in WHOLE_FUNCTIONS and not world.is_real(dtype) else name
+    function = WHOLE_FUNCTIONS[name] if whole else name
     shape = world.broadcast(*[o.shape for o in operands])
 
     def of(arguments: list[Term]) -> Term:
-        for condition, term in partial(name, arguments):
+        for condition, term in () if whole else partial(name, arguments):
             world.need_defined(condition, term)
+        if (logic := of_bits(name)) is not None and settled(dtype) == TRUTH:
+            return logic(*arguments)
+        demand(world, name, arguments, dtype)
         return apply(function, arguments)
 
     alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
     flat = (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None
     values = [o.splat for o in operands if o.splat is not None]
-    splat = of(values) if len(values) == len(operands) and not partial(name, values) else None
+    known = len(values) == len(operands) and not partial(name, values) and not is_partial(name, dtype)
+    splat = of(values) if known else None
     return Tensor(
         shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]), flat, splat
     )

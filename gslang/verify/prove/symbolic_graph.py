@@ -80,6 +80,7 @@ class Leaf:
                     for k, size in enumerate(sizes)
                 )
 
+            world.types[self.name] = self.dtype
             fraction = None if self.value is None else self.value.constant
             if fraction is not None and fraction.denominator != 1:
                 restrict(self.dtype, frozenset({REAL}))  # no whole number is one half

@@ -104,12 +104,14 @@ class World:
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → (where, term); None while it is not evaluated
         self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
+        self.asked: list[Term] = []  # truth values: what its whole numbers are defined for
         self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
         # what the source looks up: places, and the sizes of axes that they lie in
         self.gathered: list[tuple[Tensor, Number]] = []
         self.constants: dict[str, Any] = {}  # leaves that are constants, by their names
         self.numbers_chosen: Callable[[], None] = lambda: None  # asks the conditions on numbers of constants
+        self.types: dict[str, str | Dtype] = {}  # of leaves, by their names
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
     def choose_rank(self, least: int = 0, most: int | None = None) -> int:

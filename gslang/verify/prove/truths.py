@@ -81,7 +81,8 @@ def _less(a: Term, b: Term) -> Term:
     return positive(b - a)
 
 
-def _unequal(a: Term, b: Term) -> Term:
+def unequal(a: Term, b: Term) -> Term:
+    """1 where two numbers differ."""
     return positive(a - b) + positive(b - a)
 
 
@@ -90,14 +91,19 @@ _COMPARISONS: dict[str, Of] = {
     "greater": lambda a, b: _less(b, a),
     "lessequal": lambda a, b: _not(_less(b, a)),
     "greaterequal": lambda a, b: _not(_less(a, b)),
-    "notequal": _unequal,
-    "equal": lambda a, b: _not(_unequal(a, b)),
+    "notequal": unequal,
+    "equal": lambda a, b: _not(unequal(a, b)),
     "lessorequal": lambda a, b: _not(_less(b, a)),
     "greaterorequal": lambda a, b: _not(_less(a, b)),
 }
 _LOGIC: dict[str, Callable[..., Term]] = {
     "and": lambda p, q: p * q, "or": lambda p, q: p + q - p * q, "xor": _differ, "not": _not,
 }  # fmt: skip
+
+
+def of_bits(name: str) -> Callable[..., Term] | None:
+    """The function of truth values that one of bits is for them: `bitwise_and`; None for other functions."""
+    return _LOGIC.get(name.removeprefix("bitwise_")) if name.startswith("bitwise_") else None
 
 
 def plain_name(operator: str) -> str:
