@@ -4,6 +4,7 @@ random expressions, so that expressions which are proved equal are equal.
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -15,6 +16,7 @@ import gslang.api as api
 from gslang.base.arrays import Array
 from gslang.dialect.load import load_dialect
 from gslang.evaluate.elementwise import EVALUATE
+from gslang.verify.prove.certificate import as_certificate
 from gslang.verify.prove.diagrams import Diagrams
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.operators import meaning_of
@@ -24,6 +26,7 @@ from gslang.verify.prove.tensors import Tensor, World, constant
 from gslang.verify.prove.terms import number, read
 from gslang.verify.prove.word_terms import WordTerms
 from gslang.verify.prove.words import Word, Words, binary
+from gslang.verify.recheck.check import check
 
 BYTES = ("int8", "uint8")
 X, Y = (grid.ravel().astype(np.uint8) for grid in np.meshgrid(range(256), range(256), indexing="ij"))
@@ -186,6 +189,12 @@ def test_comparisons_bit_by_bit_have_no_certificate() -> None:
     rule = api.parse_rules('rule r(x: any(dtype = "int8")): bitwise_xor(x, x) => zeros_like(x);').own["r"]
     with pytest.raises(TooMuch, match="bit by bit"):
         prove(rule, record=True)
+    text = "rule r(x, y: any(shape = x.shape)): maximum(x, y) + minimum(x, y) => x + y;"
+    rule = api.parse_rules(text).own["r"]
+    assert not prove(rule).floats
+    proof = prove(rule, record=True)
+    checked = check(json.loads(as_certificate("r", "", proof)))
+    assert proof.floats and "floating-point types" in checked.claim
 
 
 @pytest.mark.parametrize("seed", range(4))

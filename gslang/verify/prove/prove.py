@@ -219,10 +219,15 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
 
 
 def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Proof) -> Proof:
-    """A proof with all cases up to its largest rank written down. Raises `TooMuch`."""
+    """A proof with all cases up to its largest rank written down: for floating-point types only, where
+    integers of open types were compared bit by bit. Raises `TooMuch`.
+    """
     found = _Found([])
     _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
-    return replace(proof, cases=found.cases, whole=found.whole, written=tuple(found.written or ()))
+    return replace(
+        proof, floats=found.floats, limits=tuple(sorted(found.notes)), cases=found.cases, whole=found.whole,
+        written=tuple(found.written or ()),
+    )
 
 
 def _last_rank(watching: Watched) -> int | None:
@@ -433,7 +438,8 @@ def _elements(world: World, left: Tensor, right: Tensor, index: Index, path: Pat
 def _compare_elements(world: World, a: Term, b: Term, dtype: str | Dtype) -> None:
     if same(a, b, world.facts):
         return
-    if not same_words(world, a, b, dtype):
+    recording = world.record is not None
+    if recording and world.whole or not same_words(world, a, b, dtype):
         raise NotProved(f"{a.key} ≠ {b.key}")
-    if world.record is not None:
+    if recording:
         raise TooMuch("comparisons of integers bit by bit are not written down")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, settled
+from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, numbers_named, settled
 from gslang.verify.prove.paths import Budget, NotProved
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.terms import ONE, ZERO, Atom, Term, number, of_atom, read, rebuilt, unknown
@@ -39,7 +39,7 @@ def demand(world: World, name: str, arguments: Sequence[Term], dtype: str | Dtyp
     asked = _is_not_0(arguments[1]) if function in _DIVISIONS else _is_shift(arguments[1], _name(dtype))
     if world.comparing == "source":
         world.asked.append(asked)
-    elif asked.key not in {"1·", *(other.key for other in world.asked)} and not same_words(
+    elif world.written(asked) not in {ONE.key, *map(world.written, world.asked)} and not same_words(
         world, asked, ONE, "bool", [(other, True) for other in world.asked]
     ):
         raise NotProved(
@@ -114,7 +114,9 @@ def _names_of(root: Dtype) -> tuple[str, ...]:
     if REAL in kinds:
         return ()
     names = (*(WIDTHS if WHOLE in kinds else ()), *(("bool",) if TRUTH in kinds else ()))
-    return names if root.among is None else tuple(sorted(root.among))
+    if root.among is None:
+        return names
+    return tuple(name for name in sorted(root.among) if numbers_named(name) in kinds)
 
 
 def _reads(x: Term) -> Iterator[Atom]:

@@ -49,6 +49,7 @@ class WordTerms:
         self.first = {atom.key for x in terms for atom in _inside(x, False)}
         self._count = 0
         self._opaque: dict[object, Word] = {}
+        self._large: dict[object, Word] = {}
         self._words: dict[tuple[str, str], Word] = {}
         self._truths: dict[str, int] = {}
 
@@ -99,17 +100,23 @@ class WordTerms:
         """A product; where it takes too many steps, any function of which each bit depends on those bits of
         both that are no higher.
         """
-        found = self._tried(lambda: self.words.product(a, b))
-        ends = [(*sorted((a[:k], b[:k])),) for k in range(1, len(a) + 1)]
-        return found or tuple([self._variables(("times", *end), 1)[0] for end in ends])
+        a, b = sorted((a, b))
 
-    def _tried(self, of: Callable[[], Word]) -> Word | None:
-        """A word, None where it takes too many steps."""
-        try:
-            with self.diagrams.at_most(_OF_A_FACTOR):
-                return of()
-        except TooLarge:
-            return None
+        def unknown() -> Word:
+            ends = [("times", *sorted((a[:k], b[:k]))) for k in range(1, len(a) + 1)]
+            return tuple([self._variables(end, 1)[0] for end in ends])
+
+        return self._tried(("times", a, b), lambda: self.words.product(a, b), unknown)
+
+    def _tried(self, key: object, of: Callable[[], Word], unknown: Callable[[], Word]) -> Word:
+        """A word, or where it takes too many steps, one that is unknown: the same each time."""
+        if key not in self._large:
+            try:
+                with self.diagrams.at_most(_OF_A_FACTOR):
+                    self._large[key] = of()
+            except TooLarge:
+                self._large[key] = unknown()
+        return self._large[key]
 
     def _variables(self, key: object, width: int, first: bool = False) -> Word:
         """A word of which nothing is known, the same for the same key: bits of one place are neighbours."""
@@ -142,7 +149,8 @@ class WordTerms:
         a, b = (self.word(argument, dtype) for argument in atom.args[:2])
         if name in _LARGE and not is_constant(b):
             way = name if is_signed(dtype) else name.removeprefix("floor_").removeprefix("trunc_")
-            return self._tried(lambda: of(a, b)) or self._variables((way, dtype, a, b), width)
+            key = way, dtype, a, b
+            return self._tried(key, lambda: of(a, b), lambda: self._variables(key, width))
         return of(a, b)
 
     def _unknown(self, atom: Atom, dtype: str) -> Word:
