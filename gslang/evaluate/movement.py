@@ -171,7 +171,41 @@ def _transpose(operands: Sequence[Array], attrs: Attrs) -> Array:
     return np.transpose(operands[0], attrs["axes"])
 
 
+_COMBINED: dict[str, Any] = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum}
+
+
+def _scatter(operands: Sequence[Array], attrs: Attrs) -> object:
+    """A copy with elements replaced by others, or combined with them; of places that occur twice, the last
+    one counts.
+    """
+    x, indices, updates = operands[0].copy(), operands[1].astype(np.int64), operands[2]
+    axis, how = attrs["axis"] % x.ndim, attrs.get("reduction", "update")
+    places = [*np.indices(indices.shape)]
+    places[axis] = np.where(indices < 0, indices + x.shape[axis], indices)
+    if how == "update":
+        x[tuple(places)] = updates
+    elif how in _COMBINED:
+        _COMBINED[how].at(x, tuple(places), updates)
+    else:
+        raise NotImplementedError(f"scattering by `{how}`")
+    return x
+
+
+def _sequence_mask(operands: Sequence[Array], attrs: Attrs) -> object:
+    """The other one of the first two axes is the batch."""
+    x, lengths = operands
+    axis = attrs["axis"] % x.ndim
+    if axis > 1 or lengths.shape != x.shape[1 - axis : 2 - axis]:
+        raise ValueError("one length for each part of the batch")
+    places = np.arange(x.shape[axis]).reshape([-1 if k == axis else 1 for k in range(x.ndim)])
+    ends = lengths.reshape([-1 if k == 1 - axis else 1 for k in range(x.ndim)])
+    return np.where(places < ends, x, x.dtype.type(attrs["mask_value"]))
+
+
 EVALUATE: dict[str, Evaluator] = {
+    "scatter": _scatter,
+    "scatter_elements": _scatter,
+    "sequence_mask": _sequence_mask,
     "reshape": _reshape,
     "contrib_reverse_reshape": _reverse_reshape,
     "reshape_like": _reshape_like,

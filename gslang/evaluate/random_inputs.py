@@ -26,6 +26,8 @@ _MOST_ELEMENTS = 2**27  # of one input: 512 MiB of float32
 _POSITIVE_OPERANDS = {
     "sqrt": (0,), "rsqrt": (0,), "log": (0,), "nn.batch_norm": (4,), "log2": (0,), "log10": (0,),
     "Sqrt": (0,), "Log": (0,), "BatchNormalization": (4,),
+    "qnn.quantize": (1,), "qnn.dequantize": (1,), "qnn.requantize": (1, 3),
+    **dict.fromkeys(("qnn.add", "qnn.subtract", "qnn.multiply"), (2, 4, 6)),
 }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dynamic import STATIC, Static, whole_numbers
-from gslang.evaluate import convolution, elementwise, movement, reduction
+from gslang.evaluate import convolution, elementwise, movement, quantized, reduction
 from gslang.evaluate.elementwise import Array, Evaluator
 
 
@@ -21,5 +21,6 @@ def _by_operands(static: Static) -> Evaluator:
 
 EVALUATE: dict[str, Evaluator] = {
     **elementwise.EVALUATE, **movement.EVALUATE, **reduction.EVALUATE, **convolution.EVALUATE,
+    **quantized.EVALUATE,
     **{operator: _by_operands(static) for operator, static in STATIC.items()},
 }  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dynamic import STATIC, Static
 from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
+from gslang.verify.relay_quantized_samplers import QUANTIZED_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
 from gslang.verify.slice_samplers import slices
 
@@ -340,6 +341,7 @@ def _cast(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 
 RELAY_SAMPLERS: dict[str, Sampler] = {
     **IMAGE_SAMPLERS,
+    **QUANTIZED_SAMPLERS,
     "nn.dense": _dense,
     "nn.matmul": _matmul(False),
     "nn.batch_matmul": _matmul(True),
