@@ -354,6 +354,18 @@ def bias_split_gelu(operands: Operands, attrs: Attrs) -> object:
     return left * _gelu(right)
 
 
+def bias_softmax(o: Operands, attrs: Attrs) -> object:
+    """A softmax along all axes from `axis` on together, of rows plus those of a bias: each of these for as
+    many rows that follow each other (inner), or for rows that come back in turn.
+    """
+    x, bias = o
+    rows = x.reshape(math.prod(x.shape[: attrs["axis"] % x.ndim]), -1)
+    more = bias.reshape(-1, rows.shape[1])
+    times = len(rows) // len(more)
+    wide = np.repeat(more, times, 0) if attrs["is_inner_broadcast"] else np.tile(more, (times, 1))
+    return _softmax(rows + wide).reshape(x.shape)
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "FusedMatMul": fused_matmul,
     "TransposeMatMul": fused_matmul,
@@ -365,6 +377,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "QuickGelu": lambda o, a: o[0] * _sigmoid(a["alpha"] * o[0]),
     "BiasAdd": lambda o, a: _sum(*o),
     "BiasSplitGelu": bias_split_gelu,
+    "BiasSoftmax": bias_softmax,
     "SkipLayerNormalization": skip_layer_normalization,
     "SkipSimplifiedLayerNormalization": skip_simplified,
     "SimplifiedLayerNormalization": simplified,

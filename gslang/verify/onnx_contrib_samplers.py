@@ -53,6 +53,19 @@ def _biased(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return fill(known, data, data[-1:], data), {}
 
 
+def _biased_rows(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """A bias that lacks the last axes before the rows (inner), or the first ones."""
+    data = data_shape(rng, known, 2)
+    axis, inner = given.get("axis", rng.randrange(1, len(data))), given.get("is_inner_broadcast")
+    inner = rng.randrange(2) if inner is None else inner
+    before, row = data[: axis % len(data)], data[axis % len(data) :]
+    kept = rng.randint(0, len(before))
+    whole, one = (slice(kept), slice(kept, None)) if inner else (slice(kept, None), slice(kept))
+    ones = (1,) * len(before[one])
+    bias = (*before[whole], *ones, *row) if inner else (*ones, *before[whole], *row)
+    return fill(known, data, bias), {"axis": axis, "is_inner_broadcast": inner}
+
+
 def _skipping(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Two operands of one shape, then vectors along the last axis."""
     data = known[0] or known[1] or (rng.choice((1, 2)), rng.choice((2, 3)), 4)
@@ -157,6 +170,7 @@ _OWN: dict[str, Sampler] = {
     "BiasGelu": _biased,
     "FastGelu": _biased,
     "BiasAdd": _biased,
+    "BiasSoftmax": _biased_rows,
     "SkipLayerNormalization": _skipping,
     "SkipSimplifiedLayerNormalization": _skipping,
     "GroupNorm": _group_norm,

@@ -253,6 +253,20 @@ def test_types_behind_a_contrib_operator_are_known() -> None:
     assert gslang.to_onnx(graph) == found
 
 
+@pytest.mark.parametrize(
+    "inner, rows", [(1, [0, 0, 1, 1]), (0, [0, 1, 0, 1])], ids=["inner", "outer"]
+)
+def test_bias_of_a_softmax(inner: int, rows: list[int]) -> None:
+    """onnxruntime computes it on graphics processors only: rows by hand."""
+    x, bias = normal(4, 2), np.log(np.array([[1, 3], [7, 1]], F))
+    found = one_node("BiasSoftmax", [np.zeros_like(x), bias], {"axis": 1, "is_inner_broadcast": inner}, 1)
+    (actual,) = evaluate(gslang.from_onnx(found), load_dialect("onnx"), {"x0": np.zeros_like(x)})
+    assert np.allclose(actual, np.array([[0.25, 0.75], [0.875, 0.125]])[rows])
+    together = one_node("BiasSoftmax", [normal(2, 2), bias], {"axis": -2, "is_inner_broadcast": inner}, 1)
+    (actual,) = evaluate(gslang.from_onnx(together), load_dialect("onnx"), {"x0": np.zeros((2, 2), F)})
+    assert np.allclose(actual, np.array([[1, 3], [7, 1]]) / 12)
+
+
 def test_half_precision() -> None:
     x = normal(2, 5, dtype=np.float16)
     found = one_node("BiasGelu", [x, normal(5, dtype=np.float16)], {}, 1)
