@@ -150,7 +150,7 @@ class Words:
         return self.select(self.is_zero(b), constant(0, len(a)), quotient[: len(a)])
 
     def remainder(self, a: Word, b: Word, signed: bool, floor: bool) -> Word:
-        """What is left of a: with the sign of b (`floor`) or that of a."""
+        """The rest of a / b: with the sign of b (`floor`) or that of a."""
         quotient, rest, by = self._divided(a, b, signed)
         if signed and not floor:
             up = self.diagrams.both(quotient[-1], self.diagrams.negated(self.is_zero(rest)))
