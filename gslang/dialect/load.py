@@ -9,6 +9,7 @@ import copyreg
 from functools import cache
 
 from gslang.base.cache import cached
+from gslang.base.diagnostics import InputError
 from gslang.base.plain_data import declare_form
 from gslang.base.resources import stdlib_path
 from gslang.dialect.dialect import Dialect
@@ -39,6 +40,14 @@ def load_dialect(name: str) -> Dialect:
         "dialect", (name, text), lambda: declared_operators(f"stdlib_rules/{name}/ops.gsl", text)
     )
     return Dialect(name, {s.name: s for s in signatures}, infer=_inference(name))
+
+
+def of_other_dialect(graph_is: str, dialect: str, rules: Dialect, path: str) -> InputError:
+    """The error that a graph is of another dialect than the rules; `graph_is`: “ONNX models are”."""
+    return InputError(
+        f"{graph_is} of dialect `{dialect}`, the rules are of dialect `{rules.name}`", path=path,
+        help=f"begin the rule file with `dialect {dialect};`, or take shipped rules: `std.{dialect}`",
+    )
 
 
 def require_inference(dialect: Dialect) -> None:

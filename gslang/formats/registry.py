@@ -16,7 +16,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.read_file import read_bytes
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.load import dialect_names, load_dialect
+from gslang.dialect.load import dialect_names, load_dialect, of_other_dialect
 from gslang.graph.domains import values_outside
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_types
@@ -102,9 +102,7 @@ def graph_from_bytes(
 
             relay = dialect or load_dialect("relay")
             if relay.name != "relay":
-                raise InputError(
-                    f"Relay text is of dialect `relay`, the rules are of dialect `{relay.name}`", path=path
-                )
+                raise of_other_dialect("Relay text is", "relay", relay, path)
             return read_relay(
                 decoded(data, path), path,
                 function=function, inline=inline, skip_unsupported=skip_unsupported, dialect=relay,
@@ -300,8 +298,12 @@ def _neighbour(path: Path) -> str:
 
 
 def _sniffed(data: bytes) -> str:
-    """Standard input has no suffix: an object is JSON, all else Relay text."""
-    return "json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "relay"
+    """Standard input has no suffix: an object is JSON, `<` begins ONNX text, and the first field of a model
+    (`ir_version`) a model; all else is Relay text.
+    """
+    if data.startswith(b"\x08"):
+        return "onnx"
+    return {b"{": "json", b"<": "onnxtxt"}.get(data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1], "relay")
 
 
 def _in_utf8(text: str, format: str) -> str:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import onnx.parser
 import pytest
 
 from gslang.base.diagnostics import InputError
@@ -121,6 +122,22 @@ def test_standard_streams(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
         read_graph("-")
 
 
+MODEL = """<ir_version: 8, opset_import: ["" : 17]>
+g (float[2] x) => (float[2] y) { y = Relu(x) }
+"""
+
+
+@pytest.mark.parametrize("format", ["onnx", "onnxtxt"])
+def test_models_on_standard_input(format: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = onnx.parser.parse_model(MODEL).SerializeToString() if format == "onnx" else MODEL.encode()
+    monkeypatch.setattr(sys, "stdin", Stream(data))
+    graph = read_graph("-")
+    assert [graph.op[node] for node in graph.outputs] == ["Relu"]
+    monkeypatch.setattr(sys, "stdin", Stream(data))
+    with pytest.raises(InputError, match="begin the rule file with `dialect onnx;`.* `std.onnx`"):
+        read_graph("-", dialect=DIALECT)
+
+
 def test_standard_output_gets_the_format_of_the_dialect(monkeypatch: pytest.MonkeyPatch) -> None:
     for dialect, start in (("relay", b"#[version"), ("other", b"{")):
         graph, out = sample(), Stream()
@@ -139,7 +156,7 @@ def test_dialects(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be Relay text"):
         write_graph(graph, tmp_path / "g.relay")
     write_graph(sample(), tmp_path / "g.relay")
-    with pytest.raises(InputError, match="the rules are of dialect `other`"):
+    with pytest.raises(InputError, match="rules are of dialect `other`\n  help: .*std.relay"):
         read_graph(tmp_path / "g.relay", dialect=Dialect("other", {}))
 
 

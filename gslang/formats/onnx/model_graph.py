@@ -15,6 +15,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import load_dialect, of_other_dialect
 from gslang.dialect.onnx.attributes import attribute_value, captures_of, with_common_captures
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import LocalFunctions
@@ -104,14 +105,9 @@ class _Reader:
         own_types: bool,
     ) -> None:  # fmt: skip
         if dialect is None:
-            from gslang.dialect.load import load_dialect
-
             dialect = load_dialect("onnx")
         if dialect.name != "onnx":
-            raise InputError(
-                f"ONNX models are of dialect `onnx`, the rules are of dialect `{dialect.name}`", path=path,
-                help="`dialect onnx;`",
-            )
+            raise of_other_dialect("ONNX models are", "onnx", dialect, path)
         self.model, self.path, self.folder, self.dialect = model, path, folder, dialect
         self.checks_texts = data is not None  # of a message in memory they are texts
         self.may_be_external = data is None or b"location" in data  # a key of what says where data are
