@@ -156,7 +156,7 @@ def test_models_that_cannot_be() -> None:
     with pytest.raises(InputError, match=r"reads `xx`, which no node produces"):
         read_onnx(dangling)
     unsorted = model([node("Relu", ["z"], ["y"]), node("Relu", ["x"], ["z"])], [value("x")], [value("y")])
-    with pytest.raises(InputError, match="later node"):
+    with pytest.raises(InputError, match="later node\n.*a graph has no cycles"):
         read_onnx(unsorted)
     no_opset = branching()
     del no_opset.opset_import[:]

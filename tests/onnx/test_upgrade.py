@@ -80,10 +80,16 @@ def test_bodies_too() -> None:
     assert now < 23
 
 
+def test_a_set_newer_than_any_known_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    onnx.save(model([node("Relu", ["x"], ["y"])], [value("x")], [value("y")], opset=999), tmp_path / "m.onnx")
+    assert main(["convert", str(tmp_path / "m.onnx"), "-o", str(tmp_path / "o.onnx")]) == 0
+    assert "warning: operator set 999 is newer than" in capsys.readouterr().err
+
+
 def test_impossible_ones_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     onnx.save(model([node("Relu", ["x"], ["y"])], [value("x")], [value("y")], opset=17), tmp_path / "m.onnx")
     path, out = str(tmp_path / "m.onnx"), tmp_path / "o.onnx"
-    for opset, code, words in ((13, 3, "cannot be converted down to 13"), (999, 3, "not known"), (0, 2, "")):
+    for opset, code, words in ((13, 3, "set 17 and cannot be converted"), (999, 3, "not known"), (0, 2, "")):
         assert main(["convert", path, "-o", str(out), "--opset", str(opset)]) == code
         assert words in capsys.readouterr().err and not out.exists()
     assert main(["convert", path, "-o", str(out), "--opset", "23"]) == 0

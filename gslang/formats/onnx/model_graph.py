@@ -116,6 +116,8 @@ class _Reader:
         self.graph = Graph("onnx", model.graph.name or "main")
         self.values: dict[str, int] = {}  # value name → node
         self.opaque: dict[str, None] = {}  # warnings about calls that say more than is declared
+        if (stated := self.opsets.get("", 0)) > (known := history().latest):
+            self.opaque[f"operator set {stated} is newer than {known}, whose operators are assumed"] = None
         self.parts: dict[str, tuple[int, int]] = {}  # result that nothing used yet → call, index
         self.heads: dict[tuple[object, ...], _Head] = {}
         self.functions = {(plain_domain(f.domain), f.name, f.overload) for f in model.functions}
@@ -198,7 +200,7 @@ class _Reader:
         if later:
             raise self.fail(
                 f"{reader()} reads `{name}`, which is produced by a later node",
-                help="sort the nodes: operands first"
+                help="sort the nodes, operands first; a graph has no cycles",
             )
         raise self.fail(
             f"{reader()} reads `{name}`, which no node produces",

@@ -52,7 +52,7 @@ def upgraded(graph: Graph, opset: int, dialect: Dialect) -> Graph:
     if now is not None and opset < now:
         help = "models can only be converted upwards: export the model for that operator set"
         raise InputError(
-            f"the model imports operator set {now}and cannot be converted down to {opset}", path=path,
+            f"the model imports operator set {now} and cannot be converted down to {opset}", path=path,
             help=help,
         )
     if now == opset:
