@@ -147,9 +147,10 @@ class _Inferred:
         looked_at: list[int] = []
         equal: list[tuple[Dimension, Dimension]] = []
         result = stated
-        if graph.dialect == "onnx" and (more := _symbolic(graph, dialect, node, parts, equal)) is not None:
+        more = _symbolic(graph, dialect, node, parts, equal) if graph.dialect == "onnx" else None
+        if more is not None:
             result = _together(result, more, equal)
-        if not _is_named(result) or (not is_settled(result) and _are_settled(graph, node)):
+        if not _is_named(result) or (not _is_named(more) and _has_own_names(graph, node, result)):
             try:
                 result = _together(result, infer_node(graph, dialect, node, looked_at), equal)
             except TypeInferenceError:
@@ -269,9 +270,20 @@ def _is_named(type_: Type | None) -> bool:
     )
 
 
-def _are_settled(graph: Graph, node: int) -> bool:
-    """True if nothing is left to be known of the operands: a name in the result is one from before that."""
-    return all([is_settled(graph.types[o]) for o in graph.operands[node] if o >= 0])
+def _has_own_names(graph: Graph, node: int, result: Type | None) -> bool:
+    """True if a name in the result is in no operand's type: it may be from before that type was known."""
+    own = _names(result)
+    return bool(own) and not own <= {
+        name for o in graph.operands[node] if o >= 0 for name in _names(graph.types[o])
+    }
+
+
+def _names(type_: Type | None) -> set[str]:
+    """The names in the dimensions of a type."""
+    if isinstance(type_, TupleType):
+        return {name for part in type_.fields for name in _names(part)}
+    shape = type_.shape if isinstance(type_, TensorType) else None
+    return {name for d in shape or () if isinstance(d, Symbol) for name in dim.atoms(d)}
 
 
 def is_read_settled(graph: Graph, node: int) -> bool:

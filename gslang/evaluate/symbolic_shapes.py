@@ -17,6 +17,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, UnknownValue
 from gslang.evaluate import dimensions as dim
 from gslang.evaluate.partial_values import Partial
+from gslang.evaluate.window_shapes import slid, spread
 
 _FAR: Final = 1 << 31  # ends of slices as far as this mean the end
 
@@ -134,11 +135,25 @@ def _product(call: Call, a: Shape, b: Shape) -> Shape:
 
 
 def _conv(call: Call) -> Sequence[Shape | None]:
-    """Of data of which nothing is known, as of what an `If` gives: the weights tell rank and channels."""
-    if call.shapes[0] is not None:
-        return ()
+    """The weights tell rank and channels, even where nothing is known of the data (the result of an `If`)."""
     weights = call.shape(1)
-    return ((UNKNOWN, weights[0], *[UNKNOWN] * (len(weights) - 2)),)
+    data = call.shapes[0] or (UNKNOWN,) * len(weights)
+    return ((data[0], weights[0], *slid(call.attrs, data[2:], weights[2:])),)
+
+
+def _conv_transpose(call: Call) -> Sequence[Shape | None]:
+    data, weights, groups = call.shape(0), call.shape(1), call.attrs.get("group", 1)
+    return ((data[0], dim.times(weights[1], groups), *spread(call.attrs, data[2:], weights[2:])),)
+
+
+def _pool(call: Call) -> Sequence[Shape | None]:
+    data = call.shape(0)
+    return ((*data[:2], *slid(call.attrs, data[2:], call.attrs["kernel_shape"])),)
+
+
+def _global_pool(call: Call) -> Sequence[Shape | None]:
+    data = call.shape(0)
+    return ((*data[:2], *[1] * (len(data) - 2)),)
 
 
 def _recurrent(call: Call) -> Sequence[Shape | None]:
@@ -401,6 +416,9 @@ _RULES: Final[Mapping[str, Rule]] = {
         "Where".split(), _elementwise,
     ),
     "Conv": _conv,
+    "ConvTranspose": _conv_transpose,
+    **dict.fromkeys(("MaxPool", "AveragePool", "LpPool"), _pool),
+    **dict.fromkeys(("GlobalMaxPool", "GlobalAveragePool", "GlobalLpPool"), _global_pool),
     **dict.fromkeys(("RNN", "GRU", "LSTM"), _recurrent),
     "MatMul": _matmul,
     "MatMulInteger": _matmul,

@@ -291,7 +291,10 @@ def shapes(operator: str, *operands: Any, values: Any = (), **attrs: Any) -> Any
         (shapes("ReduceMean", (B, S), (1,), values=(None, (-1,)), keepdims=1), (B, 1)),
         (shapes("ReduceMean", (B, S), (1,), keepdims=1), None),  # which axes is not known
         (shapes("Conv", None, (8, 4, 3, 3)), (UNKNOWN, 8, UNKNOWN, UNKNOWN)),
-        (shapes("Conv", (B, 4, S), (8, 4, 3)), None),  # the package's inference knows more
+        (shapes("Conv", (B, 4, S), (8, 4, 3)), (B, 8, dim.minus(S, 2))),
+        (shapes("Conv", (B, 4, S), (8, 4, 3), pads=(1, 1)), (B, 8, S)),
+        (shapes("MaxPool", (B, 4, 7), kernel_shape=(3,), strides=(2,), ceil_mode=1), (B, 4, UNKNOWN)),
+        (shapes("ConvTranspose", (B, 4, S), (4, 3, 2), strides=(2,), group=2), (B, 6, dim.times(2, S))),
         (shapes("LSTM", None, (1, 64, 8), (1, 64, 16)), (UNKNOWN, 1, UNKNOWN, 16)),
         (shapes("LSTM", None, (1, 64, 8), (1, 64, 16), layout=1), None),
     ],
@@ -316,6 +319,25 @@ def test_dimensions_that_must_be_equal_have_one_name() -> None:
     graph.types[graph.outputs[0]] = None
     refiner(load_dialect("onnx"))(graph)
     assert graph.types[z] == graph.types[graph.outputs[1]] == TensorType((2, S), "float32")
+
+
+@pytest.mark.parametrize("operator", ["Conv", "Resize"])
+def test_a_name_from_before_the_operand_was_known_gives_way(operator: str) -> None:
+    """The result was named when nothing was known of the operand's last dimensions; now they are numbers."""
+    graph = Graph("onnx")
+    x = graph.add_input("x", TensorType((N, 4, 8, 8), "float32"))
+    if operator == "Conv":
+        w = graph.add_param("w", TensorType((4, 4, 3, 3), "float32"))
+        operands, attrs, size = (x, w), {"pads": (1, 1, 1, 1)}, 8
+    else:
+        scales = graph.add_const(np.array([1, 1, 2, 2], np.float32), TensorType((4,), "float32"))
+        operands, attrs, size = (x, -1, scales), {"mode": "nearest"}, 16
+    stated = TensorType((N, 4, Symbol("unk__1"), Symbol("unk__2")), "float32")
+    graph.set_outputs([graph.add(operator, operands, attrs, stated)])
+    refiner(load_dialect("onnx"))(graph)
+    assert graph.types[graph.outputs[0]] in [
+        TensorType((batch, 4, size, size), "float32") for batch in (N, UNKNOWN)
+    ]
 
 
 def test_names_that_inputs_have_are_made_one_where_an_operator_demands_it() -> None:
