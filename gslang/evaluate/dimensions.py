@@ -10,9 +10,10 @@ is rounded down).
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Callable, Iterator
 from functools import lru_cache
-from math import prod
+from math import gcd, prod
 from typing import Final, Union
 
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Symbol
@@ -109,11 +110,12 @@ def atoms(d: Dimension) -> Iterator[str]:
 
 def solved(a: Dimension, b: Dimension, may_go: Callable[[str], bool]) -> tuple[str, Dimension] | None:
     """From `a = b`, an atom and what it is in terms of the others: a name for which `may_go`, or else a
-    function, as of `Min(48, s) = s`; None if there is no such atom.
+    function, as of `Min(48, s) = s`; None if there is no such atom. A factor of both sides is not 0, as in
+    `over`.
     """
     if a is UNKNOWN or b is UNKNOWN:
         return None
-    difference = _difference(a, b)  # type: ignore[arg-type]
+    difference = _reduced(_difference(a, b))  # type: ignore[arg-type]
     single = [
         (term[0], factor) for term, factor in difference.items() if len(term) == 1 and abs(factor) == 1
     ]
@@ -253,6 +255,17 @@ def _sum(a: Polynomial, b: Polynomial, sign: int) -> Polynomial:
 
 def _difference(a: Known, b: Known) -> Polynomial:
     return _sum(_polynomial(a), _polynomial(b), -1)
+
+
+def _reduced(p: Polynomial) -> Polynomial:
+    """Without the factors that all its terms have in common."""
+    if not p:
+        return p
+    common = Counter(next(iter(p)))
+    for term in p:
+        common &= Counter(term)
+    number = gcd(*p.values())
+    return {tuple(sorted((Counter(term) - common).elements())): f // number for term, f in p.items()}
 
 
 def _never_negative(p: Polynomial) -> bool:

@@ -53,16 +53,21 @@ class Equalities:
         if a == b or (isinstance(a, int) and isinstance(b, int)):
             return False
         found = dim.solved(a, b, lambda atom: atom not in self.given)
-        if (
-            found is None and isinstance(a, Symbol) and isinstance(b, Symbol)
-            and {a.name, b.name} <= self.given
-        ):
-            found = (max(a.name, b.name), Symbol(min(a.name, b.name)))
+        if found is None:
+            found = self._of_two_given(a, b)
         if found is None:
             return False
         self.values[found[0]] = found[1]
         self.resolved = {}
         return True
+
+    def _of_two_given(self, a: Dimension, b: Dimension) -> tuple[str, Dimension] | None:
+        """One name that inputs have and the other one, which stays, if these two must be equal."""
+        found = dim.solved(a, b, lambda _: True)
+        if found is None or not isinstance(found[1], Symbol) or not {found[0], found[1].name} <= self.given:
+            return None
+        stays, goes = sorted((found[0], found[1].name))
+        return goes, Symbol(stays)
 
     def of(self, d: Dimension) -> Dimension:
         """A dimension by the name that it goes by."""

@@ -349,6 +349,23 @@ def test_names_that_inputs_have_are_made_one_where_an_operator_demands_it() -> N
     assert graph.types[w] == TensorType((S, N), "float32")
 
 
+def test_names_of_inputs_are_made_one_where_a_reshape_demands_it() -> None:
+    """Keys [length, t, 32] are cut into s batches of 4 heads: common factors say nothing."""
+    graph = Graph("onnx")
+    x = graph.add_input("x", TensorType((B, S, 8), "float32"))
+    keys = graph.add_input("keys", TensorType((Symbol("length"), Symbol("t"), 32), "float32"))
+    length, batch = (
+        graph.add("Shape", (of,), {"start": at, "end": at + 1}, TensorType((1,), "int64"))
+        for of, at in ((keys, 0), (x, 1))
+    )
+    four, eight = (graph.add_const(vector(n), TensorType((1,), "int64")) for n in (4, 8))
+    heads = graph.add("Mul", (batch, four), {}, TensorType((1,), "int64"))
+    to = graph.add("Concat", (length, heads, eight), {"axis": 0}, TensorType((3,), "int64"))
+    graph.set_outputs([graph.add("Reshape", (keys, to), {}, TensorType((UNKNOWN,) * 3, "float32"))])
+    refiner(load_dialect("onnx"))(graph)
+    assert graph.types[keys] == TensorType((Symbol("length"), S, 32), "float32")
+
+
 def test_what_is_spread_may_be_one() -> None:
     """A sum says nothing about the names of its operands' dimensions."""
     graph = Graph("onnx")
