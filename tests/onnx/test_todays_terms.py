@@ -16,6 +16,7 @@ from gslang.dialect.onnx.versions import CHANGED_MEANING, former, history, versi
 from gslang.evaluate.run import evaluate
 from gslang.formats.onnx.normal_form import changed_defaults, drop_meaningless, former_attributes, is_current
 from gslang.formats.onnx.runtime import run_graph
+from gslang.graph.domains import values_outside
 from tests.onnx.models import model, value
 
 REDUCTIONS = (
@@ -299,3 +300,19 @@ def test_nodes_are_read_as_they_are_only_where_nothing_has_changed() -> None:
             assert former_attributes(operator, opset, kept) == [] and kept == given
             assert changed_defaults(operator, opset, {}, dialect.get(operator)) == {}
     assert current > 2000
+
+
+@pytest.mark.parametrize("mode", [None, "bilinear", "bicubic", "nearest"])
+def test_modes_of_grid_samples_in_the_words_of_their_operator_set(mode: str | None) -> None:
+    """Today's words in the graph, without a warning; those of the model in nodes that are written anew."""
+    from gslang.formats.registry import graph_from_bytes, graph_text
+
+    stated = {} if mode is None else {"mode": mode}
+    nodes = [helper.make_node("GridSample", ["x", "grid"], ["y"], **stated)]
+    inputs = [value("x", (1, 2, 4, 4)), value("grid", (1, 3, 3, 2))]
+    graph = gslang.from_onnx(model(nodes, inputs, [value("y", (1, 2, 3, 3))], opset=16))
+    today = {"bilinear": "linear", "bicubic": "cubic"}.get(mode or "bilinear", mode)
+    assert graph.attrs[graph.outputs[0]]["mode"] == today
+    assert values_outside(graph, load_dialect("onnx")) == []
+    again = gslang.to_onnx(graph_from_bytes(graph_text(graph, "json").encode(), "g.json", "json"))
+    assert {a.name: a.s.decode() for a in again.graph.node[0].attribute} == {"mode": mode or "bilinear"}

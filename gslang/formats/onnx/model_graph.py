@@ -35,7 +35,7 @@ from gslang.formats.onnx.normal_form import (
     former_attributes,
     is_current,
     old_name,
-    spelled_type,
+    spell_values,
     unknown_at,
 )
 from gslang.formats.onnx.outside import inner_graph
@@ -389,7 +389,6 @@ class _Reader:
         own = old_name(operator, opset, node, attrs, type_of_operand)
         if own is not None:
             return own
-        spelled_type(operator, opset, attrs)
         for place, value in former_attributes(operator, opset, attrs):
             if not all(
                 [isinstance(part, (int, float)) for part in (value if isinstance(value, tuple) else (value,))]
@@ -406,6 +405,7 @@ class _Reader:
         if not drop_meaningless(operator, opset, attrs):
             return f"ai.onnx.v{opset}.{operator}"
         attrs.update(changed_defaults(operator, opset, attrs, self.dialect.get(operator)))
+        spell_values(operator, opset, attrs)
         return operator
 
     def _former_attribute(self, value: object, first: Type | None) -> int:

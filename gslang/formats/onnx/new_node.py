@@ -26,7 +26,7 @@ from gslang.dialect.onnx.versions import (
     why_missing,
 )
 from gslang.formats.onnx.names import Names
-from gslang.formats.onnx.normal_form import is_current
+from gslang.formats.onnx.normal_form import is_current, spell_former_values
 from gslang.formats.onnx.provenance import state_annotations, state_origin
 from gslang.formats.onnx.wire import node_bytes
 from gslang.graph.graph import CONST, Graph
@@ -107,6 +107,7 @@ class NodeMaker:
             if then is not form.now:
                 self._old_operands(operator, then, form.now, formal, inputs, attrs)
                 _change_defaults(operator, then, form.now, attrs)
+                spell_former_values(operator, self.opsets[form.domain], attrs)
             before = self._attributes_as_operands(node, then, inputs, attrs)
         while inputs and not inputs[-1]:
             inputs.pop()

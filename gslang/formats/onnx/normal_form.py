@@ -7,7 +7,7 @@ no rule knows.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -165,11 +165,28 @@ def _defaults(operator: str, opset: int) -> tuple[tuple[str, object], ...]:
     return tuple([(name, default) for name, default in then.defaults.items() if default is not None])
 
 
-def spelled_type(operator: str, opset: int, attrs: dict[str, object]) -> None:
-    """`Cast` took the type as text before operator set 6: "FLOAT"."""
+_MODES: Final = {"bilinear": "linear", "bicubic": "cubic"}
+
+
+def spell_values(operator: str, opset: int, attrs: dict[str, object]) -> None:
+    """Write values in today's words: `Cast` took the type as text before operator set 6 ("FLOAT"), and
+    `GridSample` called its modes by the number of dimensions before operator set 20.
+    """
     if operator == "Cast" and opset < 6 and isinstance(attrs.get("to"), str):
         from onnx import TensorProto
 
         number = TensorProto.DataType.DESCRIPTOR.values_by_name.get(attrs["to"])
         if number is not None:
             attrs["to"] = dtype_name(number.number)
+    _change_mode(operator, opset, attrs, _MODES)
+
+
+def spell_former_values(operator: str, opset: int, attrs: dict[str, object]) -> None:
+    """Write values in the words of the model's operator set."""
+    _change_mode(operator, opset, attrs, {now: then for then, now in _MODES.items()})
+
+
+def _change_mode(operator: str, opset: int, attrs: dict[str, object], words: Mapping[str, str]) -> None:
+    mode = attrs.get("mode")
+    if operator == "GridSample" and opset < 20 and isinstance(mode, str):
+        attrs["mode"] = words.get(mode, mode)
