@@ -15,7 +15,7 @@ import gslang
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.contrib import contrib_signatures
 from gslang.dialect.signature import REQUIRED
-from gslang.dialect.tensor_type import TensorType, TupleType
+from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from tests.onnx.models import model, value
@@ -265,6 +265,19 @@ def test_bias_of_a_softmax(inner: int, rows: list[int]) -> None:
     together = one_node("BiasSoftmax", [normal(2, 2), bias], {"axis": -2, "is_inner_broadcast": inner}, 1)
     (actual,) = evaluate(gslang.from_onnx(together), load_dialect("onnx"), {"x0": np.zeros((2, 2), F)})
     assert np.allclose(actual, np.array([[1, 3], [7, 1]]) / 12)
+
+
+def test_the_type_of_a_join_of_quantized_tensors() -> None:
+    n = Symbol("n")
+    infer = load_dialect("onnx").infer["com.microsoft.QLinearConcat"]
+    for shapes, axis, expected in (
+        (((n, UNKNOWN, 4), (n, 7, 2)), -1, (n, 7, 6)),
+        (((n, UNKNOWN, 4), (n, 7, 4)), 1, (n, UNKNOWN, 4)),
+    ):
+        given: list[Type | None] = [None, None]
+        for shape in shapes:
+            given += [TensorType(shape, "uint8"), None, None]
+        assert infer(tuple(given), {"axis": axis}, lambda k: None) == TensorType(expected, "uint8")
 
 
 def test_half_precision() -> None:

@@ -153,6 +153,19 @@ def _dequantised(types: Types, attrs: Attrs) -> list[Type | None]:
     return [TensorType(_tensor(types, 0).shape, _tensor(types, 1).dtype)]
 
 
+def _joined(types: Types, attrs: Attrs) -> list[Type | None]:
+    """Of scale and zero point of the result, then inputs, each with its own."""
+    inputs = [_tensor(types, k) for k in range(2, len(types), 3)]
+    shapes = [x.shape for x in inputs if x.shape is not None]
+    if len(shapes) < len(inputs) or len({len(shape) for shape in shapes}) != 1:
+        return [TensorType(None, _tensor(types, 2).dtype)]
+    result = [next((d for d in dims if isinstance(d, int)), dims[0]) for dims in zip(*shapes)]
+    lengths = [shape[attrs["axis"]] for shape in shapes]
+    known = [length for length in lengths if isinstance(length, int)]
+    result[attrs["axis"]] = sum(known) if len(known) == len(lengths) else UNKNOWN
+    return [TensorType(tuple(result), _tensor(types, 2).dtype)]
+
+
 _OWN: Final = frozenset({"SimplifiedLayerNormalization"})  # in ONNX's own domain
 _SEVERAL: Final = frozenset({
     "SkipLayerNormalization", "SkipSimplifiedLayerNormalization", "SimplifiedLayerNormalization",
@@ -181,6 +194,7 @@ _RULES: Final[Mapping[str, Callable[[Types, Attrs], list[Type | None]]]] = {
     "SkipGroupNorm": lambda types, attrs: [_tensor(types, 0), _tensor(types, 0)],
     "BiasDropout": lambda types, attrs: [_tensor(types, 0), TensorType(_tensor(types, 0).shape, "bool")],
     "MatMulNBits": _few_bits,
+    "QLinearConcat": _joined,
     "QuantizeLinear": _quantised,
     "DequantizeLinear": _dequantised,
 }
