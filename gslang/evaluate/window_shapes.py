@@ -16,7 +16,7 @@ def slid(attrs: Attrs, sizes: Shape, windows: Shape) -> Shape:
 
 
 def spread(attrs: Attrs, sizes: Shape, windows: Shape) -> Shape:
-    """What transposed convolution makes of axes of these sizes."""
+    """The sizes of axes after a transposed convolution."""
     if attrs.get("output_shape") is not None:
         return tuple(attrs["output_shape"])
     more = attrs.get("output_padding") or (0,) * len(sizes)
