@@ -63,14 +63,14 @@ def test_both_sides_of_a_condition_in_a_target_are_seen() -> None:
 
 def test_loops_are_run_through_for_their_conditions_only(monkeypatch: pytest.MonkeyPatch) -> None:
     rounds = [0]
-    iterate = decisions.iterate
+    all_rounds = decisions.all_rounds
 
     def counted(loop: Loop, scope: Scope) -> Iterator[None]:
-        for _ in iterate(loop, scope):
+        for _ in all_rounds(loop, scope):
             rounds[0] += 1
             yield
 
-    monkeypatch.setattr(decisions, "iterate", counted)
+    monkeypatch.setattr(decisions, "all_rounds", counted)
     for condition, most in (("", 0), (" if i % 2 == 0", 1_001)):
         rounds[0] = 0
         (rule,) = api.parse_rules(

@@ -191,7 +191,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         except TooMuch as error:
             reason = error
             break
-        bounded = starts or found.notes
+        bounded = starts or found.limits
         left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
         if left_out:
@@ -199,7 +199,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         elif found.cases:
             reached = most
             best = Proof(
-                most if starts and most != enough else None, found.floats, tuple(sorted(found.notes)),
+                most if starts and most != enough else None, found.floats, found.limits,
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)),
                 most if starts and most == enough else None,
                 steps=spent if best is None else best.steps,
@@ -225,7 +225,7 @@ def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Pr
     found = _Found([])
     _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
     return replace(
-        proof, floats=found.floats, limits=tuple(sorted(found.notes)), cases=found.cases, whole=found.whole,
+        proof, floats=found.floats, limits=found.limits, cases=found.cases, whole=found.whole,
         written=tuple(found.written or ()),
     )
 
@@ -292,9 +292,15 @@ class _Found:
         self.clipped = False  # a bound of a slice was left as it is written
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
         self.notes: set[str] = set()
+        self.notes_of_whole: set[str] = set()  # of the cases that are about whole numbers, too
         self.laws: set[str] = set()
         self.sides: set[tuple[int, bool]] = set()
         self.branches: set[tuple[int, int]] = set()  # (alternation, branch)
+
+    @property
+    def limits(self) -> tuple[str, ...]:
+        """What the claim assumes: nothing about whole numbers where it is for floats only."""
+        return tuple(sorted(self.notes if self.floats else self.notes | self.notes_of_whole))
 
 
 def _left_out(watching: Watched, found: _Found, rule: CheckedRule) -> list[str]:
@@ -341,7 +347,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
             found.written.append(case_as_json(world.record, end, world.whole, contradicting))
     found.cases += 1
     found.whole += world.whole
-    found.notes |= world.notes
+    (found.notes_of_whole if world.whole else found.notes).update(world.notes)
     found.laws |= uses.names
     found.sides |= case.scope.sides
     for chosen in (case.scope.chosen, *(i.chosen for instances in case.scope.instances for i in instances)):
