@@ -20,12 +20,12 @@ def distance(a: str, b: str) -> int:
 
 
 def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
-    """The nearest candidate within a third of the word's length (at least one edit); the first in order among
-    equals.
+    """The nearest candidate within a third of the word's length (at least one edit); among equals, one with
+    the same letters, then the first in order.
     """
     limit = max(1, len(word) // 3) if len(word) > 1 else 0  # one letter is one edit from every other
     letters = set(word.lower())
-    best: tuple[int, str] | None = None
+    best: tuple[int, bool, str] | None = None
     for candidate in sorted(set(candidates)):
         if abs(len(candidate) - len(word)) > limit:
             continue
@@ -33,6 +33,7 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
         if len(letters - there) > limit or len(there - letters) > limit:
             continue  # each of these letters takes an edit
         far = 0 if candidate.lower() == word.lower() else distance(word, candidate)
-        if far <= limit and (best is None or far < best[0]):
-            best = (far, candidate)
-    return best[1] if best else None
+        found = (far, sorted(candidate) != sorted(word), candidate)
+        if far <= limit and (best is None or found < best):
+            best = found
+    return best[2] if best else None

@@ -398,4 +398,6 @@ def _list(expected: set[str]) -> str:
     if len(shown) > 4:
         first: list[str] = ["`;`", "`=>`", "`)`", "`]`", "`}`", "`,`", "`:`", "`=`", "a name"]
         shown = [s for s in first if s in shown][:3] or shown[:3]
-    return " or ".join(shown) if shown else "something else"
+    if not shown:
+        return "something else"
+    return " or ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)

@@ -20,7 +20,7 @@ def test_it_is_the_nearest() -> None:
         wanted, names = word(9), [word(9) for _ in range(12)]
         limit = max(1, len(wanted) // 3) if len(wanted) > 1 else 0
         far = {n: 0 if n.lower() == wanted.lower() else suggest.distance(wanted, n) for n in sorted(names)}
-        nearest = min(far, key=lambda name: far[name])
+        nearest = min(far, key=lambda name: (far[name], sorted(name) != sorted(wanted)))
         assert suggest.did_you_mean(wanted, names) == (nearest if far[nearest] <= limit else None)
 
 
@@ -35,3 +35,7 @@ def test_names_of_other_letters_are_passed_over(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(suggest, "distance", counted)
     assert suggest.did_you_mean("n4999", load_dialect("relay").operators) is None and not asked
+
+
+def test_letters_swapped_are_the_likeliest_mistake() -> None:
+    assert suggest.did_you_mean("Tahn", ["Tan", "Tanh"]) == "Tanh"
