@@ -31,6 +31,14 @@ CONSTRUCTS = {
         test "second" for r { x: input float32[2]; negative(negative(nn.relu(x))) => nn.leaky_relu(x, alpha = 0.0) }""",
     "keep": """rule r(x): negative(keep negative(x)) => x;
         test "another user" for r { x: input float32[2]; y = negative(x); negative(y), abs(y) => x, abs(negative(x)) }""",
+    "literals as arguments": """fn small(v) = v == none or v < 3;
+        fn plus(y, b) = y if b == none else y + b;
+        fn shape_of(v) = () if not (v != none and v.ndim > 0) else v.shape;
+        rule r(x) { y = negative(x); negative(y) where small(none), small(y.ndim), shape_of(none) == () => plus(x, none) }
+        rule s(x) for limit in none, 2 { abs(abs(x)) where limit == none or x.ndim > limit => abs(x) }
+        test "none" for r { x: input float32[2]; negative(negative(x)) => x }
+        test "without a limit" for s[none] { x: input float32[2]; abs(abs(x)) => abs(x) }
+        test "with a limit" for s[2] { x: input float32[2]; abs(abs(x)) => unchanged }""",
     "operator variable": """rule r(x, f: op(elementwise, unary, not nn.relu)) { a = f(x); f(a, a.*) => a }
         test "twice" for r { x: input float32[2]; abs(abs(x)) => abs(x) }
         test "excluded" for r { x: input float32[2]; nn.relu(nn.relu(x)) => unchanged }

@@ -119,20 +119,34 @@ def check_module(source: Source, importer: Importer) -> Module:
             checked_test = check_test(item, dialect, functions, rules, broken, found)
             if checked_test is not None:
                 tests.append(checked_test)
-    unique = {(d.order, d.help): d for d in found}
     result = ir.CheckedProgram(
         name=source.name, dialect=dialect, doc=program.doc, rules=rules,
         own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
         own_passes=tuple(
             i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
         ),
-        tests=tuple(tests), diagnostics=tuple(sorted(unique.values(), key=lambda d: d.order)),
+        tests=tuple(tests), diagnostics=tuple(sorted(reported(found, broken), key=lambda d: d.order)),
         parameters={
             name: None if isinstance(item.value, NotConstant) else item.value
             for name, item in functions.items() if isinstance(item, n.ParamDecl)
         },
     )
     return Module(result, functions, tuple(operators))
+
+
+def reported(found: Iterable[Diagnostic], lost: Set[str]) -> list[Diagnostic]:
+    """The findings of a file, each once, with all the uses in which it occurs; without those that follow
+    from an item that could not be read (`lost`: the names of such items).
+    """
+    merged: dict[object, Diagnostic] = {}
+    for one in found:
+        if one.code in ("E0201", "E0301") and one.primary.span.text in lost:
+            continue
+        key = (id(one.primary.span.source), one.order, one.help)
+        known = merged.setdefault(key, one)
+        others = tuple([label for label in one.related if label not in known.related])
+        merged[key] = replace(known, related=(*known.related, *others))
+    return list(merged.values())
 
 
 def _named_twice(program: n.Program, found: list[Diagnostic]) -> set[int]:
@@ -180,7 +194,7 @@ def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
     is clear.
     """
     found: list[Diagnostic] = []
-    chosen = meant_dialect(program)
+    chosen = meant = meant_dialect(program)
     for k, item in enumerate(i for i in program.items if isinstance(i, n.DialectItem)):
         if k:
             found.append(
@@ -199,7 +213,7 @@ def dialect_of(program: n.Program) -> tuple[Dialect, list[Diagnostic]]:
                 "E0206", f"unknown dialect `{chosen}`", Label(item.name.span),
                 help=f"did you mean `{guess}`?" if guess else f"dialects: {listed}",
             ))
-            chosen = "relay"
+            chosen = guess or meant
     return load_dialect(chosen), found
 
 

@@ -209,6 +209,7 @@ class Lowering:
     overlay: list[dict[str, Denotation]] = field(default_factory=list)
     if_unknown: str | None = None  # help for a name that nothing binds, where it stands now
     in_a_rule: str | None = None  # the same on this side of a rule, or in a declaration
+    of_family: bool = False  # the rule is an instance of a family
     broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
     of_target: frozenset[str] = frozenset()  # names that the target will bind, while the source is lowered
@@ -253,6 +254,14 @@ class Lowering:
             case TargetOf(target) if self.target_names[target] is None:
                 self.target_names[target] = name.id
         self.bind(name, what)
+
+    def settles(self, condition: ir.Value) -> bool | None:
+        """The outcome of a condition that this use of a function, or this row of a family, decides: what it
+        rules out is written for other uses, and not judged here. None for all other conditions.
+        """
+        if (self.expanding or self.of_family) and isinstance(condition, ir.Const) and not condition.name:
+            return bool(condition.value)
+        return None
 
     def look_up(self, name: str) -> Denotation | None:
         for names in reversed(self.overlay):

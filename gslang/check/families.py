@@ -8,9 +8,10 @@ from dataclasses import replace
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
 from gslang.check.rule import check_rule
+from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
 from gslang.syntax import nodes as n
-from gslang.syntax.families import instances, row_of
+from gslang.syntax.families import instances, items_of, row_of
 
 
 def check_rules(
@@ -22,6 +23,8 @@ def check_rules(
     """
     rules, found = instances(item)
     rows = item.table.rows if item.table is not None else ()
+    if bracketed := list(_bracketed(item)):
+        return {item.name.id: None}, [*found, *bracketed]
     if any(problem.primary.span not in [row.span for row in rows] for problem in found):
         return {item.name.id: None}, found  # the table as a whole is wrong
     checked: dict[str, ir.CheckedRule | None] = {item.name.id: None} if found else {}
@@ -39,6 +42,24 @@ def check_rules(
             problem = replace(problem, related=(*problem.related, *_rows(item, by_message)))
         found.append(problem)
     return checked, found
+
+
+def _bracketed(item: n.Rule) -> Iterator[Diagnostic]:
+    """Findings about rows in brackets: a tuple then stands for a name that the rule calls."""
+    if item.table is None:
+        return
+    called = {
+        part.callee.id
+        for part in walk((item.source, item.target))
+        if isinstance(part, n.Call) and isinstance(part.callee, n.Name)
+    }
+    for row in item.table.rows:
+        items = items_of(row, len(item.table.names)) or ()
+        if any(name.id in called and isinstance(e, n.TupleExpr) for name, e in zip(item.table.names, items)):
+            yield Diagnostic(
+                "E0210", "the rows of a table have no brackets around them", Label(row.span),
+                help="write `for A in Relu, Tanh`, or `for (A, k) in (Relu, 0), (Tanh, 1)`",
+            )
 
 
 def _rows(item: n.Rule, by_message: Mapping[str, Sequence[str]]) -> Iterator[Label]:

@@ -152,6 +152,8 @@ def _conditional(lowering: Lowering, expr: n.Conditional) -> Denotation:
     """A choice of the target between tensors, or a value."""
     then, otherwise = expr.then, expr.otherwise
     test = values.condition(lowering, expr.condition)
+    if (outcome := lowering.settles(test)) is not None:
+        return resolve(lowering, then if outcome else otherwise)
     a, b = resolve(lowering, then), resolve(lowering, otherwise)
     if is_tensor(a) or is_tensor(b):
         return targets.choose(lowering, expr, test, (then, a), (otherwise, b))

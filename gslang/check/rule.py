@@ -21,6 +21,7 @@ from gslang.check.order import check_order
 from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, told_of, told_of_target
+from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
@@ -30,7 +31,7 @@ def check_rule(
     rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
-    lowering = Lowering(dialect, functions, [], resolve)
+    lowering = Lowering(dialect, functions, [], resolve, of_family=rule.family is not None)
     marks = rule_annotations.read(lowering, rule)
     lowering.in_a_rule = "an input is declared in parentheses after the rule's name"
     lowering.of_target = frozenset(statement.name.id for statement in rule.target.statements)
@@ -39,7 +40,9 @@ def check_rule(
     outputs, output_block = source_outputs(lowering, rule.source)
     where = _conditions(lowering, rule)
     source_names = set(lowering.used_inputs)
-    results = [] if _has_error(lowering) else _lower_target(lowering, rule)
+    if _has_error(lowering):
+        _lose_names(lowering, rule.source)
+    results = _lower_target(lowering, rule)
     if _has_error(lowering):
         return None, lowering.diagnostics
     variables.settle_calls(lowering)
@@ -80,6 +83,18 @@ def check_rule(
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
     return None if promised else checked, [*lowering.diagnostics, *promised]
+
+
+def _lose_names(lowering: Lowering, side: n.Side) -> None:
+    """Leave without a meaning what only a part with an error binds, and what nothing binds, so that the
+    target, which may read it, can be judged.
+    """
+    for finding in lowering.diagnostics:
+        if finding.code in ("E0201", "E0303"):
+            lowering.names.setdefault(finding.primary.span.text, Lost())
+    for part in walk(side):
+        if isinstance(part, n.Walrus):
+            lowering.names.setdefault(part.name.id, Lost())
 
 
 def _conditions(lowering: Lowering, rule: n.Rule) -> list[tuple[n.Expr, ir.Value]]:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import NoReturn
 
 from gslang.base.suggest import did_you_mean
-from gslang.check.context import FUNCTIONS, Lowering, NodeOf, TargetOf, ValueOf, branches_of
+from gslang.check.context import FUNCTIONS, Lowering, NodeOf, Stop, TargetOf, ValueOf, branches_of
 from gslang.check.implied_dialect import dialect_with
 from gslang.syntax import nodes as n
 
 
 def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
-    """Say why a name cannot be called, and what may be meant."""
+    """Say why a name cannot be called, and what may be meant, after what is wrong with the arguments."""
     known = lowering.look_up(name)
+    for argument in expr.arguments:
+        if isinstance(argument, n.Positional):
+            with suppress(Stop):
+                lowering.resolve(argument.value)
     if name in lowering.not_yet:
         lowering.stop(
             "E0301", f"operator `{name}` is not declared yet", expr.callee.span,
@@ -53,8 +58,6 @@ def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:
             hint = f"declare an operator variable, `rule r(x, f: op({listed}))`, and call `f`"
         case n.Literal(str(name)) if name in lowering.dialect.operators:
             hint = f"write the operator without quotes: `{name}`"
-        case n.TupleExpr():
-            hint = "the rows of a table have no brackets around them: `for A in Relu, Tanh`"
         case _:
             hint = "call an operator, a function or an operator variable by its name"
     lowering.stop("E0304", "this is not callable", callee.span, hint)

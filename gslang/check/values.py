@@ -168,6 +168,8 @@ def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) ->
                 expr.operand.span,
                 _NO_CONDITIONS[operand.type],
             )
+        if (outcome := lowering.settles(operand.value)) is not None:
+            return ValueOf(ir.Const(not outcome), "bool")
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
     lowering.stop("E0504", f"`{operator}` is written before a pattern", expr.span, "remove it here")
 
@@ -210,8 +212,12 @@ def logical(lowering: Lowering, expr: n.Binary, operator: str) -> ValueOf:
         part = stack.pop()
         if isinstance(part, n.Binary) and part.operator == operator:
             stack += (part.right, part.left)
-        else:
-            items.append(condition(lowering, part))
+            continue
+        items.append(condition(lowering, part))
+        if lowering.settles(items[-1]) is (operator == "or"):
+            return ValueOf(ir.Const(operator == "or"), "bool")
+    if all(lowering.settles(item) is (operator == "and") for item in items):
+        return ValueOf(ir.Const(operator == "and"), "bool")
     return ValueOf(ir.AllOf(tuple(items)) if operator == "and" else ir.AnyOf(tuple(items)), "bool")
 
 
@@ -292,6 +298,9 @@ def _settled(operator: str, a: ir.Value, b: ir.Value) -> ir.Const | None:
     """
     if not (isinstance(a, ir.Const) and isinstance(b, ir.Const)) or a.name or b.name:
         return None
+    if a.value is None or b.value is None:
+        same = a.value is b.value
+        return ir.Const(same is (operator == "==")) if operator in ("==", "!=") else None
     if type(a.value) is not type(b.value) or not isinstance(a.value, (int, str)):
         return None
     if operator in ("==", "!="):
@@ -402,7 +411,10 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             finally:
                 lowering.overlay.pop()
         case n.Conditional(then, test_, otherwise) if _has_hole(expr):
-            return ir.IfTest(condition(lowering, test_), test(lowering, then), test(lowering, otherwise))
+            chosen = condition(lowering, test_)
+            if (outcome := lowering.settles(chosen)) is not None:
+                return test(lowering, then if outcome else otherwise)
+            return ir.IfTest(chosen, test(lowering, then), test(lowering, otherwise))
         case n.Match() if _has_hole(expr):
             return _match_test(lowering, expr)
         case n.Name(name):

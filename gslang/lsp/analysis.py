@@ -24,6 +24,7 @@ from gslang.check.check import (
     dialect_of,
     find_redeclared,
     functions_of,
+    reported,
     use_module,
 )
 from gslang.check.families import check_rules
@@ -140,14 +141,14 @@ class _Check:
             for piece, item in items
             if isinstance(item, n.Test) and (test := self._test(piece, item, rules, broken)) is not None
         ]
-        unique = {(id(d.primary.span.source), d.order, d.help): d for d in self.found}
+        lost = broken.union(*(piece.parsed.lost for piece in self.document.pieces))
         result = ir.CheckedProgram(
             name=self.document.name, dialect=self.dialect, doc=program.doc, rules=rules,
             own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
             own_passes=tuple(
                 i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
             ),
-            tests=tuple(tests), diagnostics=tuple(unique.values()),
+            tests=tuple(tests), diagnostics=tuple(reported(self.found, lost)),
         )
         return Analysis(self.document, Module(result, self.functions, tuple(operators)), tuple(items))
 

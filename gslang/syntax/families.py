@@ -24,7 +24,7 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
     found = list(_mistakes(rule, table))
     made: dict[str, n.Rule] = {}
     for row in table.rows:
-        items = _items(row, len(table.names))
+        items = items_of(row, len(table.names))
         if items is None:
             continue
         name = row_name(rule.name.id, items)
@@ -45,7 +45,7 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
 def meant_by_row(rule: n.Rule, name: str) -> dict[str, n.Expr]:
     """The row items that the names of a family's table stand for in the rule of this name."""
     row, table = row_of(rule, name), rule.table
-    items = None if row is None or table is None else _items(row, len(table.names))
+    items = None if row is None or table is None else items_of(row, len(table.names))
     return {} if table is None or items is None else {name.id: item for name, item in zip(table.names, items)}
 
 
@@ -66,14 +66,15 @@ def row_of(rule: n.Rule, name: str) -> n.Expr | None:
         (
             row
             for row in rows
-            if (items := _items(row, len(rule.table.names))) is not None  # type: ignore[union-attr]
+            if (items := items_of(row, len(rule.table.names))) is not None  # type: ignore[union-attr]
             and row_name(rule.name.id, items) == name
         ),
         None,
     )
 
 
-def _items(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
+def items_of(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
+    """The items of a row for so many names; None if it has more or fewer."""
     if count == 1:
         return (row.items[0],) if isinstance(row, n.TupleExpr) and len(row.items) == 1 else (row,)
     return row.items if isinstance(row, n.TupleExpr) and len(row.items) == count else None
@@ -82,14 +83,14 @@ def _items(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
 def _holds_rows(row: n.Expr, table: n.Table) -> bool:
     """True if what stands where a row should is a tuple of rows."""
     return isinstance(row, n.TupleExpr) and bool(row.items) and all(
-        isinstance(item, n.TupleExpr) and _items(item, len(table.names)) is not None for item in row.items
+        isinstance(item, n.TupleExpr) and items_of(item, len(table.names)) is not None for item in row.items
     )
 
 
 def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
     wanted = ", ".join(name.id for name in table.names)
     for row in table.rows:
-        if _items(row, len(table.names)) is None:
+        if items_of(row, len(table.names)) is None:
             yield Diagnostic(
                 "E0210", f"a row needs an item for each of {wanted}", Label(row.span),
                 help="the rows of a table have no brackets around them" if _holds_rows(row, table)

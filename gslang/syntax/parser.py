@@ -33,14 +33,14 @@ _KEYWORD = (
 )
 _ANNOTATION = r"@[ \t]*\w+(?:\s*\((?:[^()]|\([^()]*\))*\))?\s*"
 _ITEM = rf"^[ \t]*(?P<item>(?:{_ANNOTATION})+{_KEYWORD}?|{_KEYWORD})"
-_RULE_OR_PASS = re.compile(r"\b(?:rule|pass)\s+([A-Za-z_]\w*)")
+_NAMED = re.compile(r"\b(?:rule|pass|fn|op|param)\s+([A-Za-z_][\w.]*)")
 _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 
 @dataclass(frozen=True)
 class Parsed:
     """`program` holds the items that could be read. `comments`: plain `#` ones too, for a formatter. `lost`:
-    names of rules and passes that could not be read.
+    names of items that could not be read.
     """
 
     program: n.Program
@@ -91,7 +91,7 @@ def parse(source: Source) -> Parsed:
     lost: set[str] = set()
     for deep, (start, end) in _too_deep(source, code):
         diagnostics.append(deep)
-        lost.update(_RULE_OR_PASS.findall(code, start, end))
+        lost.update(_NAMED.findall(code, start, end))
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     while True:
         tree, problem, bad = _attempt(source, text, code)
@@ -108,7 +108,7 @@ def parse(source: Source) -> Parsed:
         if len(diagnostics) >= _MOST_ERRORS:
             break
         start, end = bad
-        lost.update(_RULE_OR_PASS.findall(code, start, end))
+        lost.update(_NAMED.findall(code, start, end))
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     program = n.Program(file_doc, tuple(items), span=Span(source, 0, len(source.text)))
     return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments, frozenset(lost))
