@@ -152,7 +152,7 @@ def _judged(
     """A condition by itself, then beside what holds already; what it says is added."""
     alone = constant(value, rule.checked)
     if alone is not None:
-        yield _finding(span, alone, None, written, k)
+        yield replace(_finding(span, alone, None, written, k), **_of_removed(value, alone))
         return
     answers: list[bool | None] = []
     because: Span | None = None
@@ -176,6 +176,13 @@ def _judged(
         yield _finding(span, False, because, written, k)
     elif answers and all(answers):
         yield _finding(span, True, because, written, k)
+
+
+def _of_removed(value: ir.Value, always: bool) -> dict[str, str]:
+    """The help for a question about a node that the rule removes."""
+    if always or not isinstance(value, ir.Uses):
+        return {}
+    return {"help": "a removed node is not an output of the graph: mark it `keep` in the source"}
 
 
 def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Finding:
@@ -223,6 +230,8 @@ def constant(value: ir.Value, rule: ir.CheckedRule) -> bool | None:
     def known(part: ir.Value) -> Any:
         if isinstance(part, ir.CompareValue) and part.left == part.right and _readable(part.left):
             return part.operator in ("==", "<=", ">=")
+        if isinstance(part, ir.Uses) and part.what == "is_output" and part.node in rule.interior:
+            return False if part.node in always_matched(rule, of_blocks=True) else UNKNOWN
         if not _is_closed(part):
             return UNKNOWN
         try:

@@ -32,15 +32,18 @@ def match_order(rule: ir.CheckedRule) -> dict[int, int]:
     return place
 
 
-def always_matched(rule: ir.CheckedRule) -> frozenset[int]:
-    """Pattern nodes that every match binds once: not inside an alternation or a template."""
+def always_matched(rule: ir.CheckedRule, of_blocks: bool = False) -> frozenset[int]:
+    """Pattern nodes that every match binds once: not inside an alternation or a template. With `of_blocks`
+    also those that every instance of a template binds.
+    """
     nodes = rule.nodes
 
     def below(node: int) -> list[int]:
         parts = () if isinstance(nodes[node], ir.AltNode) else nodes[node].below
-        return [part for part in parts if nodes[part].block is None]
+        return [part for part in parts if of_blocks or nodes[part].block is None]
 
-    return frozenset(reachable([root for root in roots_of(rule) if nodes[root].block is None], below))
+    roots = [root for root in roots_of(rule) if of_blocks or nodes[root].block is None]
+    return frozenset(reachable(roots, below))
 
 
 def staying_nodes(rule: ir.CheckedRule) -> set[int]:
