@@ -47,8 +47,9 @@ def write(graph: Graph, path: str | Path) -> None:
     write_graph(graph, str(path))
 
 
-def from_onnx(model: object, opset: int | None = None) -> Graph:
+def from_onnx(model: object, opset: int | None = None, dialect: Dialect | None = None) -> Graph:
     """The graph of a `ModelProto` or of a model file (docs/onnx.md), brought to operator set `opset`.
+    `dialect`: that of rules which declare operators or add attributes to them, `rules.dialect`.
 
     Raises `InputError`.
     """
@@ -56,8 +57,8 @@ def from_onnx(model: object, opset: int | None = None) -> Graph:
     from gslang.formats.onnx import read_onnx
     from gslang.formats.onnx.upgrade import upgraded
 
-    graph = read_onnx(model)
-    return graph if opset is None else upgraded(graph, opset, load_dialect("onnx"))
+    graph = read_onnx(model, dialect)
+    return graph if opset is None else upgraded(graph, opset, dialect or load_dialect("onnx"))
 
 
 def to_onnx(graph: Graph, path: str | Path | None = None, external: str = "keep") -> Any:

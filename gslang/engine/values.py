@@ -157,6 +157,8 @@ def equal(a: Any, b: Any) -> bool:
         import numpy
 
         return bool(numpy.array_equal(a, b))
+    if hasattr(a, "meaning") and hasattr(b, "meaning"):
+        return bool(a == b or a.meaning == b.meaning)
     return bool(a == b)
 
 

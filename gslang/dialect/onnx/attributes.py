@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
+from gslang.dialect.onnx.body_meaning import body_meaning
 from gslang.dialect.onnx.dtypes import DTYPES, dtype_name, element_type
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.tensors import OnnxTensor, tensor_message
@@ -37,6 +38,11 @@ class Body:
         """The calls in the graph and in graphs inside it: operators with the attributes that they state.
         Constants are none."""
         return _calls(self)
+
+    @property
+    def meaning(self) -> bytes:
+        """Equal for bodies that compute the same of the same operands, whatever the names in them are."""
+        return body_meaning(self.data, self.captures)
 
     def __repr__(self) -> str:
         return f"Body({len(self.data)} bytes, captures {list(self.captures)})"

@@ -1,0 +1,75 @@
+"""Bodies are equal if they compute the same, whatever the names in them: for `cse`, and for conditions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from onnx import parser
+
+import gslang
+
+RULES = gslang.parse_rules("""dialect onnx;
+rule same(c, x) { y = If(c, x); y.0 where y.then_branch == y.else_branch => Neg(x) }
+pass merge { cse; }
+""")
+
+
+def model(first: str, second: str) -> Any:
+    """A model with two calls of `If` on the same operands, each with these bodies."""
+    return parser.parse_model(
+        f"""<ir_version: 8, opset_import: ["" : 17]>
+        g (bool c, float[2] x) => (float[2] y, float[2] z) {{
+            a = If (c) <{first}>
+            b = If (c) <{second}>
+            y = Exp(a)
+            z = Neg(b)
+        }}"""
+    )
+
+
+def body(name: str, text: str, result: str = "r") -> str:
+    return f"{name} = some_{name} () => (float[2] {result}) {{ {text} }}"
+
+
+RELU = body("then_branch", "s = Neg(x) r = Relu(s)")
+TANH = body("else_branch", "r = Tanh(x)")
+RENAMED = body("then_branch", "one = Neg(x) two = Relu(one)", "two")
+INNER = "r = If (c) <then_branch = t () => (float[2] {0}) {{ {0} = Abs(x) }}, else_branch = e () => (float[2] {1}) {{ {1} = Exp(x) }}>"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "left"),
+    [
+        ((RELU, TANH), (RELU, TANH), 1),
+        ((RELU, TANH), (RENAMED, TANH), 1),
+        ((RELU, TANH), (body("then_branch", "s = Neg(x) r = Relu(x)"), TANH), 2),
+        ((body("then_branch", INNER.format("p", "q")), TANH), (body("then_branch", INNER.format("u", "v")), TANH), 1),
+        ((body("then_branch", INNER.format("p", "q")), TANH), (body("then_branch", INNER.format("p", "q").replace("Abs", "Exp")), TANH), 2),
+        ((body("then_branch", "r = RandomNormal <shape = [2]> ()"), TANH),) * 2 + (2,),
+        ((body("then_branch", "r = Constant <value_floats = [1.0, 2.0]> ()"), TANH), (body("then_branch", "r = Constant <value_floats = [1.0, 3.0]> ()"), TANH), 2),
+    ],
+)  # fmt: skip
+def test_calls_with_equal_bodies_become_one(first: tuple[str, ...], second: tuple[str, ...], left: int) -> None:
+    before = gslang.from_onnx(model(", ".join(first), ", ".join(second)))
+    after = RULES.apply(before, pass_name="merge").graph
+    assert sum(after.op[node] == "If" for node in after.nodes()) == left
+    gslang.to_onnx(after)
+
+
+def test_conditions_compare_what_bodies_compute() -> None:
+    equal = f"{RELU}, {body('else_branch', 'left = Neg(x) right = Relu(left)', 'right')}"
+    other = f"{RELU}, {TANH}"
+    matches = RULES["same"].matches(gslang.from_onnx(model(equal, other)))
+    assert [list(match.outputs) for match in matches] == [["a"]]
+
+
+def test_attributes_that_rules_add_are_known() -> None:
+    rules = gslang.parse_rules(
+        "dialect onnx; op Relu(X: tensor, slope: float = 0.0) -> tensor; rule r(x): Relu(x, slope = 0.5) => Neg(x);"
+    )
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+        g (float[2] x) => (float[2] y) { y = Relu <slope = 0.5> (x) }"""
+    made = parser.parse_model(text)
+    assert rules.apply(made).applications == 1
+    assert rules.apply(gslang.from_onnx(made, dialect=rules.dialect)).applications == 1
