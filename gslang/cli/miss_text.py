@@ -19,6 +19,7 @@ def miss_lines(miss: Miss, at: str) -> list[str]:
     lines = [f"{miss.rule}{f' at {at}' if at else ''}: {miss.matched} of {miss.of} [{miss.reason}]"]
     lines += [f"  {line}" for line in excerpt(Label(miss.span), width)]
     lines += [f"  {indent} = expected {miss.expected}", f"  {indent} = found    {miss.found}"]
+    lines += [f"  {indent} = also     {other}" for other in miss.others]
     return [*lines, f"  {indent} = help: {miss.help}"] if miss.help else lines
 
 
@@ -34,5 +35,6 @@ def miss_data(miss: Miss) -> dict[str, object]:
         "column": column,
         "expected": miss.expected,
         "found": miss.found,
+        "others": list(miss.others),
         "help": miss.help or None,
     }

@@ -114,7 +114,7 @@ class Attempt(Machine):
         matched = min(len(self._bound().difference(self._wrong)) + passed, self.total - 1)
         miss = Miss(
             self.program.rule.name, self.start, words.node, matched, self.total, words.reason, words.span,
-            words.expected, words.found, words.help,
+            words.expected, words.found, words.help, words.others,
         )
         self._keep(
             miss if self.passed_over is None or self._is_complete

@@ -147,19 +147,18 @@ def _differing(graph: Graph, dialect: Dialect, a: int, b: int, constraint: ir.Sa
 
 def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     """The demand of a condition, the values it read, and the reason ("where", or "where-unknown")."""
-    condition = failing_part(condition, scope)
-    reason = "where"
-    try:
-        evaluate(condition, scope)
-    except FAILURES as error:
-        reason = "where-unknown"
-        problem = f"; not known: {error}" if str(error) else "; not known"
+    parts = failing_parts(condition, scope)
+    reasons = [_unknown(part, scope) for part in parts]
+    if None in reasons:  # what is false decides
+        parts = [part for part, why in zip(parts, reasons) if why is None]
+        reason, problem = "where", ""
     else:
-        problem = ""
+        reason, problem = "where-unknown", reasons[0] or ""
     values: dict[str, str] = {}
-    _read_values(condition, scope, values, set())
+    for part in parts:
+        _read_values(part, scope, values, set())
     read = ", ".join(f"{name} = {text}" for name, text in values.items())
-    if values and (found := nodes_read(condition, scope)):
+    if values and (found := nodes_read(parts, scope)):
         told = [
             f"{scope.rule.nodes[node].name} is {described(scope.graph, slot)}"
             for node, slot in list(found.items())[:_TOLD]
@@ -171,14 +170,21 @@ def where_obstacle(condition: ir.Value, scope: Scope) -> tuple[str, str, str]:
     )
 
 
-def failing_part(condition: ir.Value, scope: Scope) -> ir.Value:
-    """Of conditions that are joined by `and`, the first one that does not hold."""
-    while isinstance(condition, ir.AllOf):
-        failing = next((item for item in condition.items if not holds(item, scope)), None)
-        if failing is None:
-            break
-        condition = failing
-    return condition
+def _unknown(condition: ir.Value, scope: Scope) -> str | None:
+    """Words that a condition is not known; None for one that is false."""
+    try:
+        evaluate(condition, scope)
+    except FAILURES as error:
+        return f"; not known: {error}" if str(error) else "; not known"
+    return None
+
+
+def failing_parts(condition: ir.Value, scope: Scope) -> list[ir.Value]:
+    """Of conditions that are joined by `and`, those that do not hold; of others, the condition itself."""
+    if not isinstance(condition, ir.AllOf):
+        return [condition]
+    failing = [item for item in condition.items if not holds(item, scope)]
+    return [part for item in failing for part in failing_parts(item, scope)] or [condition]
 
 
 def nodes_read(condition: object, scope: Scope) -> dict[int, int]:

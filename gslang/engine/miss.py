@@ -16,7 +16,8 @@ class Miss:
 
     `matched` of `of` parts of the pattern hold: its nodes, and its conditions on the whole; all but one where
     nothing else is in the way. `node` is where the obstacle stood in the graph, `start` the first output's
-    candidate; `expected` and `found` say what was wanted there and what there was.
+    candidate; `expected` and `found` say what was wanted there and what there was. `others`: further
+    conditions that fail, each with what was found.
     """
 
     rule: str
@@ -29,6 +30,7 @@ class Miss:
     expected: str
     found: str
     help: str
+    others: tuple[str, ...] = ()
 
 
 def parts_of(program: MatchProgram) -> int:

@@ -19,7 +19,7 @@ from gslang.engine.match_failures import (
     also_used,
     constraint_obstacle,
     described,
-    failing_part,
+    failing_parts,
     nodes_read,
     path_between,
     shown_operators,
@@ -43,7 +43,7 @@ _ONLY_RUN = "a node that only the run uses"
 class Words:
     """A failed step: where the pattern says it, the graph node, what was expected and found.
 
-    `passed`: conditions on the whole that hold.
+    `passed`: conditions on the whole that hold; `others`: what else of them fails.
     """
 
     reason: str
@@ -53,6 +53,7 @@ class Words:
     found: str = ""
     help: str = ""
     passed: int = 0
+    others: tuple[str, ...] = ()
 
 
 def first_output(rule: ir.CheckedRule) -> int:
@@ -339,11 +340,20 @@ def _late(machine: Machine) -> Words:
 
 
 def _guard(machine: Machine, step: mp.Guard) -> Words:
+    """A condition that fails, and those behind it that fail too: all of them are in the way."""
+    guards = [guard for guard in machine.program.steps if isinstance(guard, mp.Guard)]
+    failing = [guard for guard in guards if not holds(guard.condition, machine.scope)]
+    others = tuple([
+        f"`{guard.span.text}`" + where_obstacle(guard.condition, machine.scope)[1].removeprefix("it")
+        for guard in failing if guard.number > step.number
+    ])
     expected, text, reason = where_obstacle(step.condition, machine.scope)
-    read = set(nodes_read(failing_part(step.condition, machine.scope), machine.scope).values())
+    read = set(nodes_read(failing_parts(step.condition, machine.scope), machine.scope).values())
     node = read.pop() if len(read) == 1 else machine.start
     help = KNOWN if reason == "where-unknown" else _WHERE
-    return Words(reason, step.span, node, expected, text, help, 2 + step.number)
+    return Words(
+        reason, step.span, node, expected, text, help, 2 + len(guards) - len(failing), others
+    )
 
 
 def _shared(machine: Machine, register: int, slot: int) -> Words:

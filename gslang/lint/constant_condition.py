@@ -152,7 +152,11 @@ def _judged(
     """A condition by itself, then beside what holds already; what it says is added."""
     alone = constant(value, rule.checked)
     if alone is not None:
-        yield replace(_finding(span, alone, None, written, k), **_of_removed(value, alone))
+        found = _finding(span, alone, None, written, k)
+        if not alone and isinstance(value, ir.Uses):
+            hint = "a removed node is not an output of the graph: mark it `keep` in the source"
+            found = replace(found, help=hint)
+        yield found
         return
     answers: list[bool | None] = []
     because: Span | None = None
@@ -176,13 +180,6 @@ def _judged(
         yield _finding(span, False, because, written, k)
     elif answers and all(answers):
         yield _finding(span, True, because, written, k)
-
-
-def _of_removed(value: ir.Value, always: bool) -> dict[str, str]:
-    """The help for a question about a node that the rule removes."""
-    if always or not isinstance(value, ir.Uses):
-        return {}
-    return {"help": "a removed node is not an output of the graph: mark it `keep` in the source"}
 
 
 def _finding(span: Span, always: bool, because: Span | None, written: tuple[n.Expr, ...], k: int) -> Finding:

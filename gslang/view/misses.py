@@ -45,7 +45,7 @@ def misses_data(history: History, rules: RuleSet, result: Result) -> list[JsonDi
             "matched": miss.matched,
             "of": miss.of,
             "expected": miss.expected,
-            "found": miss.found,
+            "found": "; ".join((miss.found, *miss.others)),
             "help": miss.help,
             "part": miss.span.text,
             "picture": source_svg(rule, (miss.span,)),

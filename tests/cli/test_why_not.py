@@ -100,6 +100,7 @@ def test_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "column": 9,
         "expected": "a node that only the pattern uses",
         "found": "`nn.conv2d` conv is also used by `add` sum",
+        "others": [],
         "help": "mark it `keep` in the source if it may stay in the graph",
     }
 

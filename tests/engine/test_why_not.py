@@ -460,3 +460,19 @@ def test_shown_arrays_do_not_flood() -> None:
         lambda b: (b.call("multiply", x_of(b), b.const(np.ones((2, 4)))),),
     )
     assert miss.reason == "constant-value" and "an array [2, 4] of float32" in miss.found
+
+
+def test_all_conditions_that_fail_are_told() -> None:
+    """One of them being repaired is not enough: all are in the way."""
+    text = """rule r(x) { a = tanh(x);
+        a where x.ndim == 2, x.shape[0] == 3, x.shape[1] == 5 and a.dtype == "int8", x.shape[1] == 4,
+          users(x) == 1 and x.ndim > 5
+        => x }"""
+    _, miss = nearest(text, lambda b: (b.call("tanh", x_of(b)),))
+    assert (miss.matched, miss.of) == (6, 9)
+    assert miss.span.text == "x.shape[0] == 3"
+    assert miss.others == (
+        '`x.shape[1] == 5 and a.dtype == "int8"` is false: x.shape = (2, 4), a.dtype = "float32"; '
+        "x is input x, a is `tanh` n1",
+        "`users(x) == 1 and x.ndim > 5` is false: x.ndim = 2; x is input x",
+    )

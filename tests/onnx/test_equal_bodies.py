@@ -35,7 +35,15 @@ def body(name: str, text: str, result: str = "r") -> str:
 RELU = body("then_branch", "s = Neg(x) r = Relu(s)")
 TANH = body("else_branch", "r = Tanh(x)")
 RENAMED = body("then_branch", "one = Neg(x) two = Relu(one)", "two")
-INNER = "r = If (c) <then_branch = t () => (float[2] {0}) {{ {0} = Abs(x) }}, else_branch = e () => (float[2] {1}) {{ {1} = Exp(x) }}>"
+DRAWN = "r = RandomNormal <shape = [2]> ()"
+STATED = "r = Constant <value_floats = [1.0, 2.0]> ()"
+
+
+def nested(then: str, name: str, other: str) -> str:
+    """A body with two in it, of which one calls `then`; `name`, `other`: of their results."""
+    first = body("then_branch", f"{name} = {then}(x)", name)
+    inner = first, body("else_branch", f"{other} = Exp(x)", other)
+    return body("then_branch", f"r = If (c) <{', '.join(inner)}>")
 
 
 @pytest.mark.parametrize(
@@ -44,13 +52,15 @@ INNER = "r = If (c) <then_branch = t () => (float[2] {0}) {{ {0} = Abs(x) }}, el
         ((RELU, TANH), (RELU, TANH), 1),
         ((RELU, TANH), (RENAMED, TANH), 1),
         ((RELU, TANH), (body("then_branch", "s = Neg(x) r = Relu(x)"), TANH), 2),
-        ((body("then_branch", INNER.format("p", "q")), TANH), (body("then_branch", INNER.format("u", "v")), TANH), 1),
-        ((body("then_branch", INNER.format("p", "q")), TANH), (body("then_branch", INNER.format("p", "q").replace("Abs", "Exp")), TANH), 2),
-        ((body("then_branch", "r = RandomNormal <shape = [2]> ()"), TANH),) * 2 + (2,),
-        ((body("then_branch", "r = Constant <value_floats = [1.0, 2.0]> ()"), TANH), (body("then_branch", "r = Constant <value_floats = [1.0, 3.0]> ()"), TANH), 2),
+        ((nested("Abs", "p", "q"), TANH), (nested("Abs", "u", "v"), TANH), 1),
+        ((nested("Abs", "p", "q"), TANH), (nested("Exp", "p", "q"), TANH), 2),
+        ((body("then_branch", DRAWN), TANH), (body("then_branch", DRAWN), TANH), 2),
+        ((body("then_branch", STATED), TANH), (body("then_branch", STATED.replace("2", "3")), TANH), 2),
     ],
-)  # fmt: skip
-def test_calls_with_equal_bodies_become_one(first: tuple[str, ...], second: tuple[str, ...], left: int) -> None:
+)
+def test_calls_with_equal_bodies_become_one(
+    first: tuple[str, ...], second: tuple[str, ...], left: int
+) -> None:
     before = gslang.from_onnx(model(", ".join(first), ", ".join(second)))
     after = RULES.apply(before, pass_name="merge").graph
     assert sum(after.op[node] == "If" for node in after.nodes()) == left
@@ -66,7 +76,8 @@ def test_conditions_compare_what_bodies_compute() -> None:
 
 def test_attributes_that_rules_add_are_known() -> None:
     rules = gslang.parse_rules(
-        "dialect onnx; op Relu(X: tensor, slope: float = 0.0) -> tensor; rule r(x): Relu(x, slope = 0.5) => Neg(x);"
+        "dialect onnx; op Relu(X: tensor, slope: float = 0.0) -> tensor;"
+        " rule r(x): Relu(x, slope = 0.5) => Neg(x);"
     )
     text = """<ir_version: 8, opset_import: ["" : 17]>
         g (float[2] x) => (float[2] y) { y = Relu <slope = 0.5> (x) }"""
