@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NoReturn
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -22,6 +23,7 @@ from gslang.check.context import (
     ValueOf,
 )
 from gslang.check.results import is_tuple, told_of_target, told_when_matched
+from gslang.check.unknown_name import refuse_name
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -46,7 +48,7 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
     name = dotted(expr) or ""
     if name in lowering.dialect.operators and lowering.look_up(name.partition(".")[0]) is None:
-        lowering.unknown_name(name, expr.span)
+        refuse_name(lowering, name, expr.span)
     base = lowering.resolve(expr.base)
     field = expr.field
     match base:
@@ -92,8 +94,8 @@ def _only_operator(lowering: Lowering, what: NodeOf) -> str | None:
     return pattern.operators[0] if named and isinstance(what.place, ir.Own) else None
 
 
-def _fact_meant(field: str, node: str) -> str:
-    """A help for a field that no node has: the fact of that name in other languages."""
+def _fact_meant(field: str, node: str) -> str | None:
+    """A help for a field that no node has: the fact of that name in other languages, or one of like name."""
     match field.lower().lstrip("_").removeprefix("get_"):
         case "rank" | "dim" | "dims" | "ndims" | "num_dims" | "n_dims":
             return f"the number of dimensions is `{node}.ndim`, their sizes are `{node}.shape`"
@@ -115,10 +117,7 @@ def _fact_meant(field: str, node: str) -> str:
             return "name the operands in the pattern: `Relu((a := any()))`"
         case lower:
             guess = did_you_mean(lower, FACTS)
-            return (
-                f"did you mean `{guess}`?" if guess
-                else "attributes of every node: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`"
-            )
+            return f"did you mean `{guess}`?" if guess else None
 
 
 def _type_of_new(lowering: Lowering, expr: n.Attribute, base: TargetOf) -> ValueOf:
@@ -208,14 +207,15 @@ def attribute_type(lowering: Lowering, expr: n.Attribute, node: int) -> str:
             declared = [_declared(lowering, name, field) for name in part.operators]
             kinds = [kind for kind in declared if kind is not None]
             if len(kinds) < (1 if part.variable in lowering.trait_variables else max(1, len(part.operators))):
-                _no_attribute(lowering, expr, part.operators)
+                _no_attribute(lowering, expr, part)
             found += kinds
         elif field in part.attributes:
             found.append(part.attributes[field])
         else:
             lowering.stop(
-                "E0502", f"`{pattern.name or 'this node'}` has no attribute `{field}`", expr.field_span,
-                _fact_meant(field, pattern.name or "x"),
+                "E0502", f"`{expr.base.span.text}` has no attribute `{field}`", expr.field_span,
+                _fact_meant(field, expr.base.span.text)
+                or "attributes of every node: `shape`, `dtype`, `ndim`, `kind`, `op`, `name`",
             )
     return found[0] if found and all(kind == found[0] for kind in found) else "any"
 
@@ -232,12 +232,17 @@ def _declared(lowering: Lowering, operator: str, field: str) -> str | None:
     return None
 
 
-def _no_attribute(lowering: Lowering, expr: n.Attribute, operators: tuple[str, ...]) -> None:
-    lacking = next(name for name in operators if _declared(lowering, name, expr.field) is None)
-    signature = lowering.dialect.operators[lacking]
-    guess = did_you_mean(expr.field, [*signature.attributes, "shape", "dtype", "ndim"])
-    listed = ", ".join(f"`{name}`" for name in signature.attributes) or "none"
+def _no_attribute(lowering: Lowering, expr: n.Attribute, call: ir.CallNode) -> NoReturn:
+    operators = lowering.dialect.operators
+    lacking = [name for name in call.operators if _declared(lowering, name, expr.field) is None]
+    if call.variable in lowering.trait_variables:
+        message = f"no operator that `{call.variable}` may match has an attribute `{expr.field}`"
+        listed = "`gslc ops` lists the operators with their attributes"
+    else:
+        message = f"`{lacking[0]}` has no attribute `{expr.field}`"
+        listed = f"its attributes: {', '.join(f'`{a}`' for a in operators[lacking[0]].attributes) or 'none'}"
+    guess = did_you_mean(expr.field, [attribute for name in lacking for attribute in operators[name].attributes])
     lowering.stop(
-        "E0303", f"`{lacking}` has no attribute `{expr.field}`", expr.field_span,
-        f"did you mean `{guess}`?" if guess else f"its attributes: {listed}",
-    )  # fmt: skip
+        "E0303", message, expr.field_span,
+        f"did you mean `{guess}`?" if guess else _fact_meant(expr.field, expr.base.span.text) or listed,
+    )

@@ -10,10 +10,8 @@ from typing import Any, NoReturn, Union
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
-from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
 
 
@@ -126,10 +124,6 @@ BUILTIN_TYPES: Mapping[str, str] = {
 USES: Mapping[str, tuple[str, int]] = {"users": ("int", 2), "is_output": ("bool", 1), "calls": ("int", 2)}
 """Functions of the graph around a node, or inside it: the type of the result, and how many arguments."""
 FUNCTIONS = frozenset((*BUILTIN_ARGUMENTS, *USES))
-_LITERALS: Mapping[str, str] = {
-    "none": "none", "null": "none", "nil": "none", "nullptr": "none", "true": "true", "false": "false",
-}
-"""Literals as other languages write them, in lower case."""
 
 
 @dataclass(slots=True)
@@ -212,6 +206,8 @@ class Lowering:
     of_family: bool = False  # the rule is an instance of a family
     broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
+    defining: str | None = None  # the name of the statement that is lowered
+    text: n.Node | None = None  # the side of the rule that is lowered
     of_target: frozenset[str] = frozenset()  # names that the target will bind, while the source is lowered
     not_yet: frozenset[str] = frozenset()  # operators that the file declares here or further down
 
@@ -317,30 +313,6 @@ class Lowering:
             yield
         finally:
             self.if_unknown = before
-
-    def unknown_name(self, name: str, span: Span) -> NoReturn:
-        """Report a name that nothing binds, with the nearest one that is bound, or else `if_unknown`."""
-        if self.if_unknown is None and name in self.dialect.operators:
-            self.stop(
-                "E0504", f"`{name}` is an operator: call it", span,
-                f'write `{name}(…)`; its name as a text is `"{name}"`',
-            )
-        if self.inside is not None and name == self.inside.name:
-            other = "prev" if self.inside.block in self.runs else "first"
-            self.stop(
-                "E0201", f"`{name}` cannot be used inside its own block", span,
-                f"read another instance with `{other}.NAME`; ask for all of them outside the block: "
-                f"`where len({name}) > 2`",
-            )
-        guess = did_you_mean(name, self.visible()) or _LITERALS.get(name.lower())
-        hint = (
-            "the statement that defines it comes later: move it up" if name in self.below
-            else "the target defines it, and a source can only use its own names" if name in self.of_target
-            else f"did you mean `{guess}`?" if guess
-            else f'data types are strings: `"{name}"`' if dtype_exists(name)
-            else self.if_unknown or self.in_a_rule
-        )
-        self.stop("E0201", f"unknown name `{name}`", span, hint)
 
     def new_local(self) -> int:
         self.locals += 1

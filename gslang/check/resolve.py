@@ -38,6 +38,7 @@ from gslang.check.context import (
     is_tensor,
 )  # fmt: skip
 from gslang.check.results import Results, check_projection, fields_of_split, told_of_target, told_when_matched
+from gslang.check.unknown_name import refuse_name
 from gslang.dialect.declarations import NotConstant
 from gslang.syntax import nodes as n
 
@@ -205,7 +206,7 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
         lowering.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
     if name in KINDS and lowering.side == "source" and name != "op":
         return patterns.inline_kind(lowering, expr, name, ())
-    lowering.unknown_name(name, expr.span)
+    refuse_name(lowering, name, expr.span)
 
 
 # ── projections, items, slices ──────────────────────────────────────────────────────────────────────────────

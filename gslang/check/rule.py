@@ -180,8 +180,9 @@ def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
     """Lower the statements of a side; one that has an error leaves its name `Lost`. Returns the targets that
     each has created."""
     made: dict[str, range] = {}
+    lowering.text = side
     for k, statement in enumerate(side.statements):
-        before = len(lowering.targets)
+        before, lowering.defining = len(lowering.targets), statement.name.id
         lowering.below = frozenset(later.name.id for later in side.statements[k + 1 :])
         try:
             if isinstance(statement, n.Chain):
@@ -194,7 +195,7 @@ def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
             lowering.bound_at.setdefault(statement.name.id, statement.name.span)
             lowering.names.setdefault(statement.name.id, Lost())
         made[statement.name.id] = range(before, len(lowering.targets))
-    lowering.below = frozenset()
+    lowering.below, lowering.defining = frozenset(), None
     return made
 
 

@@ -1,0 +1,63 @@
+"""Names that nothing binds: what may be meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NoReturn
+
+from gslang.base.source import Span
+from gslang.base.suggest import did_you_mean
+from gslang.check.context import Lowering
+from gslang.check.walks import walk
+from gslang.dialect.dtypes import dtype_exists
+from gslang.syntax import nodes as n
+
+_LITERALS: Final[Mapping[str, str]] = {
+    "none": "none", "null": "none", "nil": "none", "nullptr": "none", "true": "true", "false": "false",
+}
+"""Literals as other languages write them, in lower case."""
+
+
+def refuse_name(lowering: Lowering, name: str, span: Span) -> NoReturn:
+    """Report a name that nothing binds, with what may be meant, or else `if_unknown`."""
+    if lowering.if_unknown is None and name in lowering.dialect.operators:
+        lowering.stop(
+            "E0504", f"`{name}` is an operator: call it", span,
+            f'write `{name}(…)`; its name as a text is `"{name}"`',
+        )
+    if lowering.inside is not None and name == lowering.inside.name:
+        other = "prev" if lowering.inside.block in lowering.runs else "first"
+        lowering.stop(
+            "E0201", f"`{name}` cannot be used inside its own block", span,
+            f"read another instance with `{other}.NAME`; ask for all of them outside the block: "
+            f"`where len({name}) > 2`",
+        )
+    hint = next(_meant(lowering, name), lowering.if_unknown or lowering.in_a_rule)
+    lowering.stop("E0201", f"unknown name `{name}`", span, hint)
+
+
+def _meant(lowering: Lowering, name: str) -> Iterator[str]:
+    """Helps that fit a name, the likeliest first."""
+    if name == lowering.defining:
+        yield f"`{name}` is what this statement defines, which is not known before"
+    if name in lowering.below:
+        yield "the statement that defines it comes later: move it up"
+    if name in _bound_within(lowering):
+        yield f"`({name} := …)` comes later: bind it where it is read first"
+    for template in lowering.templates:
+        if name in template.declared and template is not lowering.inside:
+            number = -1 if template.block in lowering.runs else 0
+            yield f"it belongs to a block: read an instance, `{template.name}[{number}].{name}`"
+    if name in lowering.of_target:
+        yield "the target defines it, and a source can only use its own names"
+    if guess := did_you_mean(name, lowering.visible()) or _LITERALS.get(name.lower()):
+        yield f"did you mean `{guess}`?"
+    if dtype_exists(name):
+        yield f'data types are strings: `"{name}"`'
+
+
+def _bound_within(lowering: Lowering) -> set[str]:
+    """Names that are bound inside the expressions of the function, or of the side, that is lowered."""
+    function = lowering.functions[lowering.expanding[-1]] if lowering.expanding else None
+    text = function.body if isinstance(function, n.FnDecl) else lowering.text
+    return {part.name.id for part in walk(text) if isinstance(part, n.Walrus)}
