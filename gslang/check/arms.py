@@ -37,7 +37,9 @@ def chosen_by(lowering: Lowering, arm: n.Arm, branches: Sequence[str | None]) ->
         guess = did_you_mean(arm.name.id, [b for b in branches if b])
         lowering.error(
             "E0402", f"`{arm.name.id}` is not an alternative of this", arm.name.span,
-            f"did you mean `{guess}`?" if guess else "name alternatives: `(a := p) | (b := q)`",
+            f"did you mean `{guess}`?" if guess
+            else f"its alternatives: {', '.join(f'`{name}`' for name in branches if name)}" if any(branches)
+            else "name alternatives: `(a := p) | (b := q)`",
         )  # fmt: skip
     return [k for k, name in enumerate(branches) if name == arm.name.id]
 

@@ -241,7 +241,7 @@ def _no_attribute(lowering: Lowering, expr: n.Attribute, call: ir.CallNode) -> N
     else:
         message = f"`{lacking[0]}` has no attribute `{expr.field}`"
         listed = f"its attributes: {', '.join(f'`{a}`' for a in operators[lacking[0]].attributes) or 'none'}"
-    guess = did_you_mean(expr.field, [attribute for name in lacking for attribute in operators[name].attributes])
+    guess = did_you_mean(expr.field, [known for name in lacking for known in operators[name].attributes])
     lowering.stop(
         "E0303", message, expr.field_span,
         f"did you mean `{guess}`?" if guess else _fact_meant(expr.field, expr.base.span.text) or listed,

@@ -34,7 +34,9 @@ def is_body(lowering: Lowering, signatures: Sequence[Signature], attribute: str,
         case n.Attribute():  # `prev.y`, `x.shape`, not `y.else_branch`
             what = lowering.resolve(value)
             return not isinstance(what, ValueOf) or what.type not in ("graph", "any")
-        case n.Literal(None) | n.Hole() | n.Walrus() | n.Conditional() | n.Match():
+        case n.Walrus(_, inner):
+            return is_body(lowering, signatures, attribute, inner)
+        case n.Literal(None) | n.Hole() | n.Conditional() | n.Match():
             return False
     return True
 
@@ -85,6 +87,11 @@ def computes(lowering: Lowering, signatures: Sequence[Signature], expr: n.Expr) 
 def _part(lowering: Lowering, expr: n.Expr | n.Star) -> ir.BodyPart:
     """A value in a body: one result of a call."""
     match expr:
+        case n.Walrus(name):
+            lowering.stop(
+                "E0504", f"`{name.id}` would be an intermediate result of a body, which has no name",
+                expr.span, "repeat the expression where it is used; attributes may be captured",
+            )
         case n.Hole():
             return ir.Anything()
         case n.Index(n.Name("input"), n.Literal(int() as index)) if index >= 0:
@@ -232,6 +239,21 @@ def _constant(lowering: Lowering, expr: n.Call, name: str) -> ir.BodyConstant:
 # ── what bodies read ────────────────────────────────────────────────────────────────────────────────────────
 
 
+def _check_inputs(lowering: Lowering, call: ir.CallNode) -> None:
+    """Report an input that a body cannot have: it has one for each operand, and those of `Loop` at least two.
+    """
+    if any(isinstance(operand, ir.Splice) for operand in call.operands):
+        return  # as many as there are instances
+    most = max(2, len(call.operands))
+    for test in call.tests:
+        read = [part.index for part in walk(test.test) if isinstance(part, ir.BodyInput)]
+        if max(read, default=0) >= most:
+            lowering.error(
+                "E0506", f"a body of this call has no `input[{max(read)}]`: it has at most {most} inputs",
+                test.span, "it has one for each operand; the first two of `Loop` are iteration and condition",
+            )
+
+
 def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
     """A call, and the same with what its bodies read in other orders: a model has these operands in the order
     in which it happens to use them first.
@@ -244,6 +266,7 @@ def orders(lowering: Lowering, call: ir.CallNode) -> list[ir.CallNode]:
                 "E0302", f"a body reads `{name}`, which is not an operand of this call", value.span,
                 f"the values that bodies read are the last operands: `{call.operators[0]}(…, {name}, …)`",
             )
+    _check_inputs(lowering, call)
     wanted = {value.node for value in read}
     signature = lowering.dialect.operators[call.operators[0]]
     places = [

@@ -122,6 +122,13 @@ def called(rules: Mapping[str, CheckedRule], name: str) -> tuple[str, ...]:
     return tuple(key for key, rule in rules.items() if rule.family == name)
 
 
+def rows_listed(name: str, rules: Mapping[str, CheckedRule]) -> str | None:
+    """The help for an unknown rule of a family: those that it has. None if the family is unknown, too."""
+    family = [key for key, rule in rules.items() if rule.family == name.partition("[")[0]]
+    rows = ", ".join(f"`{known}`" for known in family[:5]) + ", …" * (len(family) > 5)
+    return f"rules of this family: {rows}" if rows else None
+
+
 def families(rules: Mapping[str, CheckedRule]) -> list[str]:
     """The names of families, each once."""
     return list(dict.fromkeys(rule.family for rule in rules.values() if rule.family is not None))

@@ -110,7 +110,8 @@ class _Expansion:
         guess = did_you_mean(name, known)
         self._error(
             "E0207", f"unknown rule or pass `{name}`", part,
-            f"did you mean `{guess}`?" if guess else "declare it, or import its module with `use`",
+            f"did you mean `{guess}`?" if guess
+            else ir.rows_listed(name, self.rules) or "declare it, or import its module with `use`",
         )
         return None
 

@@ -33,6 +33,9 @@ def make_call(
         for a in attributes
         if isinstance(a, n.Keyword) and bodies.is_body(lowering, signatures, a.name, a.value)
     ]
+    for a in inside:
+        if isinstance(a.value, n.Walrus):
+            bodies.computes(lowering, signatures, a.value)  # refuses it, before anything reads the name
     said = [argument for argument in attributes if argument not in inside]
     given = given | {argument.name for argument in inside}
     constraints = call_arguments.constraints(lowering, signatures, shown, said, given)

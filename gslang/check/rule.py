@@ -207,6 +207,11 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
         try:
             if isinstance(item, n.Star):
                 what = lowering.resolve(item.value)
+                if isinstance(what, BlockOf | NodesOf) and what.block in lowering.runs:
+                    lowering.stop(
+                        "E0607", "a chain has one output, its end", item.span,
+                        _as_output(lowering, what, item.value),
+                    )
                 if isinstance(what, NodesOf) and len(side.outputs) == 1:
                     block = what.block
                     lowering.blocks[block] = replace(lowering.blocks[block], root=what.node, as_outputs=True)
@@ -226,8 +231,7 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
             what = lowering.resolve(item)
             if isinstance(what, BlockOf | NodesOf):
                 lowering.stop(
-                    "E0607", "a sequence cannot be one output", item.span,
-                    f"write `*` before it: `*{item.span.text}`",
+                    "E0607", "a sequence cannot be one output", item.span, _as_output(lowering, what, item)
                 )
             if isinstance(what, ValueOf):
                 lowering.stop(
@@ -244,6 +248,15 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
         except Stop:
             pass
     return outputs, block
+
+
+def _as_output(lowering: Lowering, what: BlockOf | NodesOf, item: n.Expr) -> str:
+    """The help for a block, or one node of all its instances, where an output is expected."""
+    written = item.span.text if isinstance(what, NodesOf) else f"{item.span.text}.NAME"
+    if what.block not in lowering.runs:
+        return f"write `*` before it: `*{written}`" if isinstance(what, NodesOf) else f"write `*{written}`"
+    block, _, name = written.partition(".")
+    return f"the source continues from a chain's end: `{block}[-1].{name}`"
 
 
 def target_outputs(lowering: Lowering, side: n.Side) -> list[int]:
@@ -342,7 +355,8 @@ def _check_results(lowering: Lowering, item: n.Expr | n.Star, old: Results, new:
     elif old == "tensor":
         lowering.error(
             "E0309", "the target has several results, this output of the source has one", span,
-            "project one: `(…).0`", related=(Label(item.span, "the source"),),
+            f"project one: `{span.text if len(span.text) < 40 else '(…)'}.0`",
+            related=(Label(item.span, "the source"),),
         )
     else:
         lowering.error(

@@ -18,13 +18,6 @@ from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.syntax import nodes as n
 
 
-def _listed(name: str, rules: Mapping[str, ir.CheckedRule]) -> str:
-    """The help for an unknown rule: the rules of the family that is named, if there is one."""
-    family = ir.called(rules, name.partition("[")[0])
-    rows = ", ".join(f"`{known}`" for known in family[:5])
-    return f"rules of this family: {rows}" if rows else "name a rule of this file or of one that it uses"
-
-
 def check_test(
     item: n.Test,
     dialect: Dialect,
@@ -39,7 +32,8 @@ def check_test(
         guess = did_you_mean(name, [*rules, *ir.families(rules)])
         found.append(Diagnostic(
             "E0207", f"unknown rule `{name}`", Label(item.rule.span),
-            help=f"did you mean `{guess}`?" if guess else _listed(name, rules),
+            help=f"did you mean `{guess}`?" if guess
+            else ir.rows_listed(name, rules) or "name a rule of this file or of one that it uses",
         ))
         return None
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)

@@ -32,17 +32,17 @@ def refuse_name(lowering: Lowering, name: str, span: Span) -> NoReturn:
             f"read another instance with `{other}.NAME`; ask for all of them outside the block: "
             f"`where len({name}) > 2`",
         )
-    hint = next(_meant(lowering, name), lowering.if_unknown or lowering.in_a_rule)
+    hint = next(_meant(lowering, name, span), lowering.if_unknown or lowering.in_a_rule)
     lowering.stop("E0201", f"unknown name `{name}`", span, hint)
 
 
-def _meant(lowering: Lowering, name: str) -> Iterator[str]:
+def _meant(lowering: Lowering, name: str, span: Span) -> Iterator[str]:
     """Helps that fit a name, the likeliest first."""
     if name == lowering.defining:
         yield f"`{name}` is what this statement defines, which is not known before"
     if name in lowering.below:
         yield "the statement that defines it comes later: move it up"
-    if name in _bound_within(lowering):
+    if any(start > span.start for start in _bound_within(lowering, name)):
         yield f"`({name} := …)` comes later: bind it where it is read first"
     for template in lowering.templates:
         if name in template.declared and template is not lowering.inside:
@@ -56,8 +56,10 @@ def _meant(lowering: Lowering, name: str) -> Iterator[str]:
         yield f'data types are strings: `"{name}"`'
 
 
-def _bound_within(lowering: Lowering) -> set[str]:
-    """Names that are bound inside the expressions of the function, or of the side, that is lowered."""
+def _bound_within(lowering: Lowering, name: str) -> list[int]:
+    """Where the expressions of the function, or of the side, that is lowered bind a name."""
     function = lowering.functions[lowering.expanding[-1]] if lowering.expanding else None
     text = function.body if isinstance(function, n.FnDecl) else lowering.text
-    return {part.name.id for part in walk(text) if isinstance(part, n.Walrus)}
+    return [
+        part.span.start for part in walk(text) if isinstance(part, n.Walrus) and part.name.id == name
+    ]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
-from typing import NoReturn
+from typing import Final, NoReturn
 
 from gslang.base.suggest import did_you_mean
-from gslang.check.context import FUNCTIONS, Lowering, NodeOf, Stop, TargetOf, ValueOf, branches_of
+from gslang.check.context import FUNCTIONS, KINDS, Lowering, NodeOf, Stop, TargetOf, ValueOf, branches_of
 from gslang.check.implied_dialect import dialect_with
 from gslang.syntax import nodes as n
 
@@ -23,6 +24,14 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
             "E0301", f"operator `{name}` is not declared yet", expr.callee.span,
             "a declaration can use only operators declared before it",
         )
+    if name in KINDS:
+        lowering.stop(
+            "E0304", f"`{name}` is a kind, not a function", expr.callee.span,
+            f"declare an input of this kind, `rule r(w: {name})`, or compare the kind of a node, "
+            '`w.kind == "const"`' if lowering.side == "source"
+            else "a target creates calls and constants; inputs and parameters come from the source",
+        )
+    _refuse_method(lowering, expr, name)
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
     )
@@ -48,6 +57,32 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
     )  # fmt: skip
+
+
+_METHODS: Final[Mapping[str, str]] = {
+    "startswith": 'compare its beginning: `{}[:4] == "attn"`',
+    "endswith": 'compare its end: `{}[-4:] == "attn"`',
+    "contains": '`"attn" in {}` tests this',
+    "index": "`[k for k in range(len({0})) if {0}[k] == 1]` are the places of an item",
+    "size": "the number of elements of a tensor is `numel(x.shape)`",
+}
+"""Helps for functions that values have in Python."""
+
+
+def _refuse_method(lowering: Lowering, expr: n.Call, name: str) -> None:
+    """Report a function of a node or of a value, which have none."""
+    first, _, last = name.rpartition(".")
+    base = name.partition(".")[0]
+    if not first or lowering.look_up(base) is None or any(
+        operator.startswith(f"{base}.") for operator in lowering.dialect.operators
+    ):
+        return
+    known = _with_prefix(last, lowering)
+    hint = (
+        f"did you mean `{known}({first})`?" if known
+        else _METHODS.get(last, "functions take values as arguments: `len({})`").format(first)
+    )
+    lowering.stop("E0304", f"`{first}` has no function `{last}`", expr.callee.span, hint)
 
 
 def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:

@@ -81,6 +81,11 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`."""
     shown = variables.dotted(expr)
     known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
+    if isinstance(expr, n.OperatorKind):
+        lowering.stop(
+            "E0310", "`op(…)` is the kind of an input", expr.span,
+            "name operators and traits alone: `users(y, elementwise)`, `users(y, nn.relu | tanh)`",
+        )
     if isinstance(known, OperatorOf):
         lowering.used_inputs.add(known.name)
         calls = [

@@ -240,6 +240,8 @@ def comparison(lowering: Lowering, expr: n.Comparison) -> ValueOf:
 
 def _side(lowering: Lowering, expr: n.Expr, other: n.Expr) -> Denotation:
     what = lowering.resolve(expr)
+    if isinstance(what, NodeOf) and isinstance(other, n.Attribute):
+        return what
     if isinstance(what, NodeOf) and isinstance(other, n.Literal) and other.value is None:
         return what
     if isinstance(what, NodeOf) and isinstance(other, n.Name):
@@ -264,6 +266,12 @@ def _compare(
             found = ir.IsAbsent(left.place, left.node)
         elif isinstance(right, NodeOf) and isinstance(left, ValueOf) and left.type == "none":
             found = ir.IsAbsent(right.place, right.node)
+        for one, other, where in ((left, right, left_expr), (right, left, right_expr)):
+            if isinstance(one, NodeOf) and isinstance(other, ValueOf) and other.type == "graph":
+                lowering.stop(
+                    "E0505", "a body is compared with a body, not with a node", where.span,
+                    "what a body computes is described in the call: `If(c, x, then_branch = Relu(x))`",
+                )
         if found is not None:
             return found if operator == "==" else ir.UnaryValue("not", found)
     a, b = force(lowering, left_expr, left), force(lowering, right_expr, right)

@@ -48,15 +48,18 @@ def marks(parts: Sequence[Part], in_subscript: bool = False) -> list[Mark]:
     found: list[Mark] = []
     operand = False  # did an operand end before this part?
     tight = True  # no space, whatever comes
-    loop = awaits_in = negated = False
+    loop = awaits_in = negated = in_block = False
     before: Part | None = None
     for k, part in enumerate(parts):
         text = part.open.text if isinstance(part, Bracket) else part.text
         after = parts[k + 1] if k + 1 < len(parts) else None
         space, level, next_operand, next_tight = not tight, None, True, False
         dotted = isinstance(before, Token) and before.text == "."
+        in_block = in_block or text in ("each", "chain") and not dotted and not _is_key(after)
         if isinstance(part, Bracket):
             space = space and (text == "{" or not operand)
+            if text == "{" and in_block:  # a statement, which ends with it
+                next_operand = in_block = False
         elif part.kind == "word" and text in _WORDS and not dotted and not _is_key(after):
             next_operand = False
             if text == "for":

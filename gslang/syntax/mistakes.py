@@ -106,6 +106,7 @@ _AFTER_TABLE: Final = {
     "where": "the conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`",
     "for": "a rule has one table: write a row for each combination, `for (A, c) in (Add, 0), (Mul, 1)`",
 }
+_IN_A_BLOCK: Final = re.compile(r"\b(?:each|chain)\s+\w+\s+in\b[^{}]*\{[^{}]*\Z")
 _BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
 
@@ -129,6 +130,10 @@ def explain_syntax_error(
     if (help := _mend_table(rest[:width], code[max(item[0], at - _FAR) : at])) is not None:
         message = f"expected {_list(expected)}, found `{rest[:width]}`"
         return Diagnostic("E0102", message, Label(here), help=help)
+    if rest[:width] in ("each", "chain") and _IN_A_BLOCK.search(code, item[0], at):
+        return Diagnostic(
+            "E0404", "blocks cannot be nested", Label(here), help="write out the inner one for a fixed number"
+        )
     if (word := keyword_for_name(code, item[0], at, expected)) is not None:
         return _keyword_as_name(Span(source, *word))
     if (misspelt := _misspelt(source, text, at, rest[:width])) is not None:
@@ -310,11 +315,20 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if expected == {"EQUAL"} and found == "}" and re.search(r"\b(?:each|chain)\b[^{}]*\{[^{}]*\Z", before):
         return "a block has statements only, `NAME = …;`; its nodes are read outside: `*branch.conv`"
     if expected == {"IN"}:
-        return "the number of instances follows `in`: `each b in 2.. { … }`"
+        word = "chain" if re.search(r"\bchain\s+\w+\Z", before) else "each"
+        return f"the number of instances follows `in`: {_NAMED[word]}"
     if "COLON" in expected and re.search(r"\brule\s+\w+\s*(?:\([^()]*\)\s*)?(?:for\b[^:{}]*)?\Z", before):
         return "source and target follow a colon: `rule name(inputs): source => target;`"
     if expected == {"RESULT_ARROW"}:
         return "state its result: `-> tensor`"
+    if "ARROW" in expected and before.endswith(";") and arrow:
+        return "outputs are separated by `,`, and a statement has a name: `y = …;`"
+    if "ARROW" in expected and re.search(r"\bmatch\b[^{}]*\{(?:[^{}]*,)?\s*\w+\Z", before):
+        return "an arm begins with the name of an alternative: `match y { a => …, _ => … }`"
+    if found == "=" and "COMMA" in expected and expected & _AFTER_LISTS:
+        return "within an expression, `:=` binds a name: `(y := …)`"
+    if found in "[?|" and re.search(r"\bfn\s+\w+\s*\([^()]*:\s*\w+\Z", before):
+        return "the type of a parameter is one word: `tuple` for all tuples, `any` for several types"
     if {"RESULT_ARROW", "EQUAL"} <= expected:
         if re.search(r"@extern\b[^;{}]*\Z", before):
             return "state the result of the Python function: `-> bool`"
@@ -369,6 +383,8 @@ def _mend_expression(found: str, before: str) -> str | None:
         return "the source is missing: its outputs come before `=>`"
     if operator := re.search(r"(?:\b(?:and|or|not|in|where|if|else)|[-+*/%|]|[=!<>]=|[<>])\Z", before):
         return f"`{operator.group()}` needs an expression after it"
+    if found == "*" and re.search(r"\bop\s*\(\Z", before):
+        return "`op(_)` stands for any operator"
     if found in ("and", "or", "in", "is", "if", "else"):
         return f"`{found}` needs an expression before it"
     if re.fullmatch(r"[A-Za-z_]+", found):

@@ -170,6 +170,13 @@ def test_a_comment_at_the_end_of_an_expression_does_not_break_it() -> None:
     assert formatted(text) == text
 
 
+def test_what_follows_a_block_is_no_product() -> None:
+    text = "rule r(x) { each b in 2.. { y = exp(x); } *b.y => *[x for i in b] }\n"
+    assert format_source(Source("t.gsl", text)).text == text
+    text = "rule r(x) { y = (a := exp(x)) | tanh(x); y => match y { a => x, _ => x } * x }\n"
+    assert format_source(Source("t.gsl", text)).text == text
+
+
 def test_numbers_are_not_joined() -> None:
     assert formatted("fn f(x) = 1 . 0;") == "fn f(x) = 1 .0;\n"
     assert (
