@@ -13,6 +13,7 @@ from gslang.check.context import Lowering, branches_of
 from gslang.check.decided import UNKNOWN
 from gslang.check.known_values import known
 from gslang.dialect.call_check import MOST, conform
+from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains, literals
 from gslang.dialect.domain_text import domain_text, value_text
 from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant
@@ -191,26 +192,44 @@ def check_comparison(
         pairs = [(left, ir.Const(item), part) for item, part in zip(right.value, right_expr.items)]
     else:
         return
-    for attribute, constant, expr in pairs:
-        if (
-            isinstance(attribute, ir.NodeAttr) and isinstance(constant, ir.Const)
-            and isinstance(constant.value, str)
-        ):
-            if attribute.name == "dtype":
-                _check_dtype(lowering, constant.value, expr)
-            if attribute.name == "kind" and constant.value not in NODE_KINDS:
-                guess = did_you_mean(constant.value, NODE_KINDS)
+    for compared, constant, expr in pairs:
+        if isinstance(constant, ir.Const) and isinstance(constant.value, str):
+            hint = _why_never(lowering, compared, constant.value, expr)
+            if hint is not None:
+                name = compared.name if isinstance(compared, (ir.NodeAttr, ir.Const)) else ""
                 lowering.error(
-                    "E0313", f"`kind` cannot be `{value_text(constant.value)}`", expr.span,
-                    f'did you mean `"{guess}"`?' if guess
-                    else f"kinds of nodes: {', '.join(map(value_text, NODE_KINDS))}",
+                    "E0313", f"`{name}` cannot be `{value_text(constant.value)}`", expr.span, hint
                 )
-            specs = declared(lowering, attribute)
-            if specs and all(fits(constant.value, s.types) and is_outside(constant.value, s) for s in specs):
-                lowering.error(
-                    "E0313", f"`{attribute.name}` cannot be `{value_text(constant.value)}`", expr.span,
-                    suggestion(constant.value, specs[0]),
-                )
+
+
+def _why_never(lowering: Lowering, compared: ir.Value, text: str, expr: n.Expr) -> str | None:
+    """The help for a text that an attribute or a parameter of the file never equals; None if it may."""
+    if isinstance(compared, ir.Const) and compared.name is not None:
+        declaration = lowering.functions.get(compared.name)
+        if not isinstance(declaration, n.ParamDecl):
+            return None
+        domain = TypeReader((), (), lambda *_: None).union(declaration.types)
+        texts = [value for value in literals(domain) if isinstance(value, str)]
+        if not texts or contains(domain, text) is not False:
+            return None
+        guess = did_you_mean(text, texts)
+        return f'did you mean `"{guess}"`?' if guess else f"declared: `{domain_text(domain)}`"
+    if not isinstance(compared, ir.NodeAttr):
+        return None
+    if compared.name == "dtype":
+        _check_dtype(lowering, text, expr)
+    if compared.name == "op" and text not in lowering.dialect.operators:  # one of a graph may be undeclared
+        guess = did_you_mean(text, lowering.dialect.operators)
+        return f'did you mean `"{guess}"`? An operator of another name must be declared' if guess else None
+    if compared.name == "kind" and text not in NODE_KINDS:
+        guess = did_you_mean(text, NODE_KINDS)
+        return (
+            f'did you mean `"{guess}"`?' if guess
+            else f"kinds of nodes: {', '.join(map(value_text, NODE_KINDS))}"
+        )
+    specs = declared(lowering, compared)
+    outside = specs and all(fits(text, spec.types) and is_outside(text, spec) for spec in specs)
+    return suggestion(text, specs[0]) if outside else None
 
 
 def declared(lowering: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:
