@@ -2,7 +2,7 @@
 
 A piece is one item with the comments above it. An item ends at its `;` or `}`; a missing one is made up for
 where the next item begins, since `rule NAME`, `test "…"` and their like stand nowhere inside of an item. What
-belongs to no item is a piece of its own. Pieces that did not change are kept, with all that was found out
+belongs to no item is a piece of its own, unless an item ends on the same line. Pieces that did not change are kept, with all that was found out
 about them.
 """
 
@@ -33,6 +33,7 @@ _HEADER = {
     "use": re.compile(_GAP + r'*(?:"|(?<=\s)[A-Za-z_])'),
 }
 _BLOCKS = ("rule", "fn", "pass", "test")
+_HEADED = ("rule", "pass", "test")  # a `:` or `{` comes before all else: a `;` ends no header
 _CLOSES = {")": "(", "]": "[", "}": "{"}
 
 
@@ -126,13 +127,18 @@ def _places(text: str) -> Iterator[tuple[int, str]]:
         if sign[0] == "#":
             continue
         heads = sign in _HEADER and before != "." and _HEADER[sign].match(text, found.end()) is not None
-        if heads or sign == "@":
+        begins = heads or sign == "@"
+        if begins and state == "open" and sign in ("@", "param"):
+            begins = heads = text.startswith("\n", found.start() - 1)  # else it is a mistake in the open item
+        if begins:
             if state in ("open", "ended", "junk") or heads and keyword:
                 yield begin, keyword
                 begin, keyword = _boundary(text, last, found.start()), ""
             state = "open" if heads else "marked"
             keyword = sign if heads else ""
             form, stack = "", []
+        elif state == "ended" and text.find("\n", last, found.start()) < 0:
+            pass  # behind it on its last line: a mistake that concerns the item
         elif state == "ended":
             yield begin, keyword
             begin, keyword, state, stack = _boundary(text, last, found.start()), "", "junk", []
@@ -151,7 +157,7 @@ def _places(text: str) -> Iterator[tuple[int, str]]:
                     stack.pop()
                     if not stack and form == "block" and sign == "}":
                         state = "ended"
-            elif not stack and sign == ";" and form != "block":
+            elif not stack and sign == ";" and (form == "line" or not form and keyword not in _HEADED):
                 state = "ended"
             elif (
                 not stack and not form

@@ -76,6 +76,16 @@ def test_the_same_findings(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert lints == expected_lints
 
 
+def test_the_same_findings_in_slips() -> None:
+    """Also in what cannot be read: the pieces are those that the parser leaves out one by one."""
+    slips = (ROOT / "tests" / "ui" / "slips.txt").read_text(encoding="utf-8").rstrip("\n").split("\n--\n")
+    slips += (ROOT / "tests" / "ui" / "other_languages.txt").read_text(encoding="utf-8").splitlines()
+    path = ROOT / "rules.gsl"
+    for slip in slips:
+        text = slip if slip.startswith("dialect") else f"dialect onnx;\n{slip}\n"
+        assert in_pieces(Store(), path, text)[0] == whole(path, text, frozenset())[0], slip
+
+
 @pytest.mark.parametrize("path", [p for p in SHIPPED if p.name == "bias.gsl"], ids=lambda p: p.name)
 def test_the_same_findings_after_each_edit(path: Path) -> None:
     """Words are swapped for others of the file, back and forth: most of these texts have errors, none are of
