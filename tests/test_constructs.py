@@ -115,6 +115,8 @@ CONSTRUCTS = {
         rule s(x): negative(negative(x)) => x if is_output(x) else exp(x) - exp(x) + x;
         test "no output" for r { x: input float32[2]; y = exp(x); tanh(y), sin(y) => tanh(exp(x)), sin(exp(x)) }
         test "an output" for r { x: input float32[2]; y = exp(x); tanh(y), y => unchanged }
+        test "an output in a tuple" for r { x: input float32[2]; y = exp(x); (tanh(y), y) => unchanged }
+        test "in a tuple that is none" for r { x: input float32[2]; y = exp(x); tanh(y), concatenate((y, x), axis = 0) => tanh(exp(x)), concatenate((exp(x), x), axis = 0) }
         test "an input and output" for s { x: input float32[2]; negative(negative(x)), x => x, x }
         test "an input" for s { x: input float32[2]; negative(negative(x)) => exp(x) - exp(x) + x }""",
     "families": """rule neutral(x) for (Op, e) in (add, 0), (subtract, 0), (multiply, 1): Op(x, e) => x;

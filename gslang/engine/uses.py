@@ -14,7 +14,7 @@ from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.values import call_attribute, equal
-from gslang.graph.graph import Graph
+from gslang.graph.graph import TUPLE, Graph
 
 FACTS: Final = ("users", "is_output", "calls")
 Operators = Union[str, Collection[str], None]
@@ -35,7 +35,8 @@ def surroundings(
     attributes: Attrs,
     body: str | None = None,
 ) -> int:
-    """The fact `what` (one of `FACTS`) of a node: a number, or True for an output of the graph.
+    """The fact `what` (one of `FACTS`) of a node: a number, or True for an output of the graph, alone or in a
+    tuple.
 
     Raises `UnknownValue` where the node is absent or there is no graph to look at.
     """
@@ -46,7 +47,10 @@ def surroundings(
     if limit == NO_GRAPH:
         raise UnknownValue("uses are not known here")
     if what == "is_output":
-        return node in graph.output_uses
+        outputs = graph.output_uses
+        return node in outputs or any(
+            user in outputs and graph.op[user] is TUPLE for user in graph.users[node]
+        )
     users = (user for user in graph.users[node] if limit is None or user < limit)
     return count_users(graph, dialect, users, operators, attributes)
 

@@ -2,8 +2,8 @@
 
 A piece is one item with the comments above it. An item ends at its `;` or `}`; a missing one is made up for
 where the next item begins, since `rule NAME`, `test "…"` and their like stand nowhere inside of an item. What
-belongs to no item is a piece of its own, unless an item ends on the same line. Pieces that did not change are kept, with all that was found out
-about them.
+belongs to no item is a piece of its own, unless an item ends on the same line. Pieces that did not change are
+kept, with all that was found out about them.
 """
 
 from __future__ import annotations

@@ -370,9 +370,9 @@ def _holds(
                 name is not None and text in name if how == "has" else (name == text) == (how == "is")
             )
         case ("output", a):
-            return f[a] in ends
+            return _is_output(f[a], graph, ends)
         case ("no output", a):
-            return f[a] >= 0 and f[a] not in ends
+            return f[a] >= 0 and not _is_output(f[a], graph, ends)
         case ("all users", a, b):
             return (
                 f[a] >= 0 and f[b] >= 0
@@ -389,6 +389,11 @@ def _holds(
         case ("and", *parts):
             return all(_holds(part, f, graph, choice, ends) for part in parts)
     raise AssertionError(condition)
+
+
+def _is_output(slot: int, graph: Data, ends: list[int]) -> bool:
+    """An output, or a field of a tuple that is one."""
+    return slot in ends or any(graph[end][0] == "tuple" and slot in graph[end][1] for end in ends)
 
 
 def _users(slot: int, operator: str | None, axis: int | None, graph: Data) -> int:
