@@ -31,6 +31,15 @@ CONSTRUCTS = {
         test "second" for r { x: input float32[2]; negative(negative(nn.relu(x))) => nn.leaky_relu(x, alpha = 0.0) }""",
     "keep": """rule r(x): negative(keep negative(x)) => x;
         test "another user" for r { x: input float32[2]; y = negative(x); negative(y), abs(y) => x, abs(negative(x)) }""",
+    "operators as arguments": """fn twice(f, x) = f(f(x));
+        fn four(f, x) = twice(f, twice(f, x));
+        rule r(x): twice(abs, x) => abs(x);
+        rule s(x) for f in nn.relu, abs: four(f, x) => f(x);
+        rule t(x, f: op(idempotent)) { y = twice(f, x); exp(y) => exp(f(x)) }
+        test "named" for r { x: input float32[2]; abs(abs(x)) => abs(x) }
+        test "by rows" for s[nn.relu] { x: input float32[2]; nn.relu(nn.relu(nn.relu(nn.relu(x)))) => nn.relu(x) }
+        test "a variable" for t { x: input float32[2]; exp(nn.relu(nn.relu(x))) => exp(nn.relu(x)) }
+        test "another operator" for t { x: input float32[2]; exp(nn.relu(abs(x))) => unchanged }""",
     "literals as arguments": """fn small(v) = v == none or v < 3;
         fn plus(y, b) = y if b == none else y + b;
         fn shape_of(v) = () if not (v != none and v.ndim > 0) else v.shape;

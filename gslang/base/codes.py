@@ -68,6 +68,7 @@ E0606 a sequence of unknown length
 E0607 a sequence in the wrong place
 E0608 an output without a replacement
 E0609 an output whose type would change
+E0610 an output given twice
 E0701 an unknown annotation
 E0702 invalid arguments of an annotation
 E0703 a recursive pass

@@ -19,6 +19,7 @@ from gslang.check.context import (
     InstanceOf,
     Lost,
     Lowering,
+    OperatorNamed,
     OperatorOf,
     Stop,
     TargetOf,
@@ -45,6 +46,8 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     known = lowering.look_up(name)
     if isinstance(known, Lost) and name not in lowering.dialect.operators:
         raise Stop
+    if isinstance(known, OperatorNamed):
+        return make_call(lowering, expr, known.name, expr.arguments, None, ordered)
     if isinstance(known, OperatorOf):
         lowering.used_inputs.add(name)
         return make_call(lowering, expr, known, expr.arguments, None, ordered)
@@ -100,7 +103,7 @@ def _looks_like_tensor(lowering: Lowering, expr: n.Expr) -> bool:
         case n.Call(callee):
             name = dotted(callee) or ""
             known = lowering.look_up(name)
-            if isinstance(known, OperatorOf):
+            if isinstance(known, OperatorOf | OperatorNamed):
                 return True
             if name in lowering.functions:
                 return any(
@@ -198,10 +201,10 @@ def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str
         match argument:
             case n.Positional(value):
                 if positional < len(parameters):
-                    given[parameters[positional]] = lowering.resolve(value)
+                    given[parameters[positional]] = _argument(lowering, value)
                 positional += 1
             case n.Keyword(key, value) if key in parameters:
-                given[key] = lowering.resolve(value)
+                given[key] = _argument(lowering, value)
             case n.Keyword(key, _):
                 guess = did_you_mean(key, parameters)
                 lowering.stop(
@@ -222,6 +225,20 @@ def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str
             related=(_label(function.name, "declared here"),),
         )
     return given
+
+
+def _argument(lowering: Lowering, expr: n.Expr) -> Denotation:
+    """The denotation of an argument of a function: a node, a value, or an operator that the function calls.
+    """
+    name = dotted(expr)
+    if name is None:
+        return lowering.resolve(expr)
+    known = lowering.look_up(name)
+    if isinstance(known, OperatorNamed):
+        return known
+    is_operator = name in lowering.dialect.operators and name not in lowering.functions
+    unbound = known is None and lowering.look_up(name.partition(".")[0]) is None
+    return OperatorNamed(name) if is_operator and unbound else lowering.resolve(expr)
 
 
 def _shared(lowering: Lowering, expr: n.Call, what: Denotation) -> Denotation:

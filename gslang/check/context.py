@@ -70,6 +70,13 @@ class OperatorOf:
 
 
 @dataclass(frozen=True, slots=True)
+class OperatorNamed:
+    """An operator of the dialect that is the argument of a function."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class TargetOf:
     """A node of the target. `several`: it stands for a sequence."""
 
@@ -81,7 +88,7 @@ class Lost:
     """Stands for a name whose definition has an error: what uses it is not judged."""
 
 
-Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, TargetOf, Lost]
+Denotation = Union[NodeOf, ValueOf, BlockOf, InstanceOf, NodesOf, OperatorOf, OperatorNamed, TargetOf, Lost]
 
 KINDS = ("any", "var", "input", "param", "const", "fixed", "op")
 BUILTIN_ARGUMENTS: Mapping[str, tuple[int, int]] = {

@@ -32,6 +32,7 @@ from gslang.check.context import (
     Lowering,
     NodeOf,
     NodesOf,
+    OperatorNamed,
     Stop,
     TargetOf,
     ValueOf,
@@ -110,7 +111,8 @@ def _refuse_alone(lowering: Lowering, expr: n.Hole | n.Star | n.Range) -> NoRetu
     match expr:
         case n.Hole():
             hint = (
-                "for any tensor, write `any`" if lowering.side == "source"
+                "for any tensor, write `any`; a condition compares parts: `x.shape[1] == 3`"
+                if lowering.side == "source"
                 else "write a value, or read the one that matched: `y.axis`"
             )
             lowering.stop("E0506", "`_` is only allowed in constraints of a source pattern", expr.span, hint)
@@ -169,6 +171,11 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
         lowering.used_inputs.add(name)
         if isinstance(what, Lost):
             raise Stop  # its definition has an error that is reported
+        if isinstance(what, OperatorNamed):
+            lowering.stop(
+                "E0504", f"`{name}` is the operator `{what.name}` here: call it", expr.span,
+                f'write `{name}(…)`; the name of an operator as a text is `"{what.name}"`',
+            )
         return what
     if name in ("index", "first") and lowering.inside is not None and lowering.inside.block in lowering.runs:
         hint = (

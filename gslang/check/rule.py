@@ -244,6 +244,11 @@ def source_outputs(lowering: Lowering, side: n.Side) -> tuple[list[int], int | N
                     "E0603", "an input cannot be an output", item.span,
                     "an output is a call, a tuple or a projection",
                 )
+            if node in outputs:
+                lowering.stop(
+                    "E0610", "this node is an output already", item.span,
+                    "an output has one replacement: list each node once",
+                )
             outputs.append(node)
         except Stop:
             pass

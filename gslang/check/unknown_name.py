@@ -7,7 +7,7 @@ from typing import Final, NoReturn
 
 from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
-from gslang.check.context import Lowering
+from gslang.check.context import Lost, Lowering
 from gslang.check.walks import walk
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
@@ -33,6 +33,8 @@ def refuse_name(lowering: Lowering, name: str, span: Span) -> NoReturn:
             f"`where len({name}) > 2`",
         )
     hint = next(_meant(lowering, name, span), lowering.if_unknown or lowering.in_a_rule)
+    if not lowering.expanding:
+        lowering.names.setdefault(name, Lost())  # told once
     lowering.stop("E0201", f"unknown name `{name}`", span, hint)
 
 

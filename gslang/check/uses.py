@@ -14,6 +14,7 @@ from gslang.check.context import (
     Lowering,
     NodeOf,
     NodesOf,
+    OperatorNamed,
     OperatorOf,
     TargetOf,
     ValueOf,
@@ -81,6 +82,8 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`."""
     shown = variables.dotted(expr)
     known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
+    if isinstance(known, OperatorNamed):
+        return ir.Const(known.name)
     if isinstance(expr, n.OperatorKind):
         lowering.stop(
             "E0310", "`op(…)` is the kind of an input", expr.span,

@@ -119,6 +119,10 @@ def _of_a_node(lowering: Lowering, expr: n.Expr | n.Star) -> str:
     said = "read an attribute of it: `.shape`, `.dtype`, …"
     if isinstance(expr, n.Call) and lowering.side == "source":
         return f"{said}; alternatives are separated by `|`"
+    what = lowering.look_up(expr.id) if isinstance(expr, n.Name) else None
+    pattern = lowering.patterns[what.node] if isinstance(what, NodeOf) else None
+    if isinstance(pattern, ir.LeafNode) and pattern.kind in ("const", "fixed", "param"):
+        return f"{said}; the elements of a constant are `{expr.span.text}.value`"
     return said
 
 
@@ -433,6 +437,10 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
                 )
             hint = lowering.if_unknown or f"`({name} := _)` matches any value and binds it"
             with lowering.helping(name, hint):
+                return ir.Equals(value(lowering, expr).value)
+        case n.TupleExpr(items) if (names := [item.id for item in items if isinstance(item, n.Name)]):
+            new = next((name for name in names if lowering.look_up(name) is None), names[0])
+            with lowering.helping(new, f"`({new} := _)` matches any value and binds it"):
                 return ir.Equals(value(lowering, expr).value)
     return ir.Equals(value(lowering, expr).value)
 

@@ -103,9 +103,9 @@ FUNCTIONS = {
     "max": ("max(items) | max(a, b, …)", "The greatest; with a tensor, the operator."),
     "any": (
         "any(conditions)",
-        "Whether one holds; with a tensor, the operator; with keywords only, the kind.",
+        "True if one holds; with a tensor, the operator; with keywords only, the kind.",
     ),
-    "all": ("all(conditions)", "Whether all hold; with a tensor, the operator."),
+    "all": ("all(conditions)", "True if all hold; with a tensor, the operator."),
     "concat": ("concat(tuples) | concat(a, b, …)", "Tuples joined to one."),
     "cumsum": ("cumsum(numbers)", "Running sums."),
     "abs": ("abs(number)", "The absolute value; with a tensor, the operator."),
@@ -116,7 +116,7 @@ FUNCTIONS = {
         "layout_remap(from, to)",
         'The index tuple that carries one layout string into another: `layout_remap("NHWC", "NCHW")`.',
     ),
-    "close": ("close(a, b, rtol)", "Whether two numbers differ by at most `rtol`, relatively."),
+    "close": ("close(a, b, rtol)", "True if two numbers differ by at most `rtol`, relatively."),
     "users": (
         "users(node) | users(node, operators, attribute = value, …)",
         (
@@ -124,7 +124,10 @@ FUNCTIONS = {
             "these, with these attributes."
         ),
     ),
-    "is_output": ("is_output(node)", "Whether a node is an output of the graph before the rewrite."),
+    "is_output": (
+        "is_output(node)",
+        "True if a node is an output of the graph before the rewrite, alone or in a tuple.",
+    ),
     "calls": (
         "calls(node) | calls(node.body, operators, attribute = value, …)",
         "How many calls the bodies of a node have, or one of them; with operators, how many of these, "

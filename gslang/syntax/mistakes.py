@@ -106,6 +106,7 @@ _AFTER_TABLE: Final = {
     "where": "the conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`",
     "for": "a rule has one table: write a row for each combination, `for (A, c) in (Add, 0), (Mul, 1)`",
 }
+_COMPARED: Final = re.compile(r"\b(?:where|and|or|not|if)\b[^;{}]*\bin\s+[\w.]+\s*\Z")
 _IN_A_BLOCK: Final = re.compile(r"\b(?:each|chain)\s+\w+\s+in\b[^{}]*\{[^{}]*\Z")
 _BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
@@ -144,6 +145,11 @@ def explain_syntax_error(
         start, end, message, hint = form
         return Diagnostic("E0106", message, Label(Span(source, start, end)), help=hint)
     if (dots := _bounds(text, at, previous)) is not None:
+        if _COMPARED.search(text, item[0], dots):
+            return Diagnostic(
+                "E0102", "`..` is no value of a condition", Label(Span(source, dots, dots + 2)),
+                help="compare: `2 <= x.ndim <= 4`, or list the values: `x.ndim in (2, 3)`",
+            )
         return Diagnostic(
             "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
         )
@@ -373,6 +379,8 @@ def _mend_item(found: str, before: str) -> str | None:
 
 def _mend_expression(found: str, before: str) -> str | None:
     """The fix for something missing where an expression should begin."""
+    if found == "if":
+        return "a choice is written `a if condition else b`"
     if found == ",":
         return "an operand is missing: write `none` for one that is absent, or remove the `,`"
     if before.endswith(","):
