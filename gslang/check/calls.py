@@ -10,6 +10,7 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import externs, known_values, pattern_calls, patterns, targets, uses, values
+from gslang.check.builtin_calls import builtin
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
     FUNCTIONS,
@@ -79,10 +80,10 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
             operator in BUILTIN_ARGUMENTS
             and (operator not in TENSOR_OR_BUILTIN or not _has_tensor(lowering, expr)) and name == short
         ):
-            return known_values.noted(lowering, expr, values.builtin(lowering, expr, operator))
+            return known_values.noted(lowering, expr, builtin(lowering, expr, operator))
         return make_call(lowering, expr, operator, expr.arguments, None, ordered)
     if name in BUILTIN_ARGUMENTS:
-        return known_values.noted(lowering, expr, values.builtin(lowering, expr, name))
+        return known_values.noted(lowering, expr, builtin(lowering, expr, name))
     if name in USES:
         return uses.uses(lowering, expr, name)
     refuse(lowering, expr, name)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final
 
+from gslang.check.walks import walk
 from gslang.dialect.load import load_dialect
 from gslang.syntax import nodes as n
 
@@ -27,7 +28,7 @@ def meant_dialect(program: n.Program) -> str:
     called = {
         name
         for item in program.items if isinstance(item, (n.Rule, n.FnDecl, n.Test))
-        for name in _called(item)
+        for name in _called(item, own)
     } - own
     if any(name.startswith(f"{_USUAL}.") for name in called):
         return _USUAL
@@ -53,9 +54,16 @@ def _words() -> frozenset[str]:
     return frozenset((*FUNCTIONS, *KINDS, "const", "splat", "distinct"))
 
 
-def _called(item: object) -> Iterator[str]:
-    """Names in front of parentheses, but those that are parameters or inputs."""
+def _called(item: object, own: Collection[str]) -> Iterator[str]:
+    """Names in front of parentheses, but those that are parameters or inputs; operators of variables, of the
+    rows of a family, and in arguments of the file's `own` functions.
+    """
     bound = {part.name.id for part in (*getattr(item, "inputs", ()), *getattr(item, "parameters", ()))}
+    table = getattr(item, "table", None)
+    bound |= {name.id for name in table.names} if table is not None else set()
+    for operator in _operators(item, own):
+        if operator not in bound and any(operator in load_dialect(d).operators for d in (_USUAL, *_OTHERS)):
+            yield operator
     stack: list[Any] = [item]
     while stack:
         part = stack.pop()
@@ -68,6 +76,24 @@ def _called(item: object) -> Iterator[str]:
                 getattr(part, field.name)
                 for field in fields(part) if field.name not in ("span", "field_span", "name_span")
             )
+
+
+def _operators(item: object, own: Collection[str]) -> Iterator[str]:
+    """The names that may be operators, where none is called."""
+    for part in walk(item):
+        places: tuple[object, ...] = ()
+        match part:
+            case n.Table(rows=rows):
+                places = rows
+            case n.Kind(name=n.Name("op"), arguments=arguments) | n.OperatorKind(arguments=arguments):
+                places = tuple(arguments)
+            case n.Call(callee=n.Name(name), arguments=arguments) if (
+                name in own or name in ("users", "calls")
+            ):
+                places = tuple(argument.value for argument in arguments if isinstance(argument, n.Positional))
+        for inner in walk(places):
+            if (found := _dotted(inner)) is not None:
+                yield found
 
 
 def _dotted(expr: object) -> str | None:

@@ -8,8 +8,6 @@ from gslang.base.source import Span
 from gslang.check import arms, attribute_values
 from gslang.check import checked as ir
 from gslang.check.context import (
-    BUILTIN_ARGUMENTS,
-    BUILTIN_TYPES,
     BlockOf,
     Denotation,
     InstanceOf,
@@ -59,15 +57,6 @@ def value(lowering: Lowering, expr: n.Expr) -> ValueOf:
     return force(lowering, expr, lowering.resolve(expr))
 
 
-_CALLED = {
-    "len": "write `len(x.shape)`",
-    "range": "write `range(n)`, `range(first, end)` or `range(first, end, step)`",
-    "normalize_axis": "write `normalize_axis(y.axis, x.ndim)`",
-    "layout_remap": 'write `layout_remap("NCHW", "NHWC")`',
-    "broadcast": "write `broadcast(x.shape, y.shape)`",
-    "close": "write `close(a, b, 1e-5)`",
-}
-"""Calls of built-in functions whose arguments are not any values."""
 _COMPARED = {
     frozenset(("tuple", "int")): "compare an item, `x.shape[0]`, or the length, `len(x.shape)`",
     frozenset(("dtype", "int")): 'a data type is a string: `"int64"`',
@@ -340,41 +329,6 @@ def distinct(lowering: Lowering, expr: n.Call) -> ValueOf:
         for b in found[k + 1 :]
     ]
     return ValueOf(pairs[0] if len(pairs) == 1 else ir.AllOf(tuple(pairs)), "bool")
-
-
-def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
-    """A call of a built-in function."""
-    least, most = BUILTIN_ARGUMENTS[name]
-    arguments: list[ValueOf] = []
-    for argument in expr.arguments:
-        if not isinstance(argument, n.Positional):
-            lowering.stop(
-                "E0503", f"`{name}` takes positional arguments only", argument.span, "write the value alone"
-            )
-        what = lowering.resolve(argument.value)
-        if name == "len" and isinstance(what, (BlockOf, NodesOf)):
-            indices = what.indices if isinstance(what, BlockOf) else None
-            if indices is None:
-                return ValueOf(ir.Length(what.block), "int")
-            return ValueOf(ir.Builtin("len", (indices,)), "int")
-        arguments.append(force(lowering, argument.value, what))
-    if name == "range" and len(arguments) == 1 and isinstance(length := arguments[0].value, ir.Length):
-        return ValueOf(ir.Instances(length.block), "tuple")
-    if not least <= len(arguments) <= most:
-        wanted = str(least) if least == most else f"{least} to {most}"
-        lowering.stop(
-            "E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}",
-            expr.span, _CALLED.get(name, f"write `{name}({', '.join('abc'[: max(1, least)])})`"),
-        )
-    if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in (
-        "int", "float", "bool", "none",
-    ):
-        lowering.error(
-            "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span,
-            f"write a tuple: `{name}(x.shape)`",
-        )
-    kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
-    return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)
 
 
 # ── constraints ─────────────────────────────────────────────────────────────────────────────────────────────

@@ -11,6 +11,7 @@ from typing import Final
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering
+from gslang.check.implied_dialect import dialect_with
 from gslang.dialect.signature import REQUIRED, TRAITS, Signature
 from gslang.syntax import nodes as n
 
@@ -69,9 +70,12 @@ def admitted(lowering: Lowering, expr: n.Expr) -> list[str]:
     if name in TRAITS:
         return list(lowering.dialect.by_trait.get(name, ()))
     guess = did_you_mean(name, [*TRAITS, *lowering.dialect.operators])
+    other = None if guess else dialect_with(name, lowering.dialect.name)
     lowering.stop(
         "E0301", f"`{name}` is neither a trait nor an operator", expr.span,
-        f"did you mean `{guess}`?" if guess else f"traits: {', '.join(sorted(TRAITS))}",
+        f"did you mean `{guess}`?" if guess
+        else f"dialect `{other}` has this operator: did you mean `dialect {other};`?" if other
+        else f"traits: {', '.join(sorted(TRAITS))}",
     )  # fmt: skip
 
 
