@@ -37,7 +37,9 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         not 1 <= len(places) <= most or len(places) + len(keywords) != len(expr.arguments) or keywords
         and len(places) < 2
     ):
-        form = f"`{name}(n)`" + (f", `{name}(n, op)`, `{name}(n, op, attribute = …)`" if most > 1 else "")
+        form = f"`{name}(n)`" + (
+            f", `{name}(n, op)`, `{name}(n, op | op)`, `{name}(n, op, attribute = …)`" if most > 1 else ""
+        )
         lowering.stop("E0503", f"wrong arguments for `{name}`", expr.span, f"write {form}")
     what, body = lowering.resolve(places[0]), None
     if name == "calls":

@@ -316,6 +316,10 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "names consist of letters, digits and `_`"
     if expected == {"LPAR"} and before.endswith("?"):
         return "`?` stands in a call: `nn.relu?(x)`"
+    if expected == {"LPAR"} and before.endswith("where"):
+        return "the conditions of a rule follow its outputs: `y where x.ndim == 2 => x`"
+    if found == "|" and re.search(r":\s*(?:const|param|input|var)\Z", before):
+        return "`fixed` is a parameter or a constant, `var` an input or a parameter, `any` each of them"
     if expected == {"COLON"}:
         return "give it a type: `x: tensor`, `k: int = 1`"
     if expected == {"EQUAL"} and found == "}" and re.search(r"\b(?:each|chain)\b[^{}]*\{[^{}]*\Z", before):
@@ -331,6 +335,8 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "outputs are separated by `,`, and a statement has a name: `y = …;`"
     if "ARROW" in expected and re.search(r"\bmatch\b[^{}]*\{(?:[^{}]*,)?\s*\w+\Z", before):
         return "an arm begins with the name of an alternative: `match y { a => …, _ => … }`"
+    if found == "=" and re.search(r"\bfn\s+\w+\s*\([^()]*\Z", before):
+        return "a parameter of a function has no default: each use gives all arguments"
     if found == "=" and "COMMA" in expected and expected & _AFTER_LISTS:
         return "within an expression, `:=` binds a name: `(y := …)`"
     if found in "[?|" and re.search(r"\bfn\s+\w+\s*\([^()]*:\s*\w+\Z", before):
@@ -368,6 +374,8 @@ def _mend_item(found: str, before: str) -> str | None:
     if found == ";":
         why = "no `;` is needed after `}`" if before.endswith("}") else "one is enough"
         return f"{why}: remove the `;`"
+    if found == "for":
+        return "the table of a family follows its inputs: `rule r(x) for A in Relu, Tanh { … }`"
     if found in ("chain", "each", "keep", "match", "where"):
         return f"`{found}` is only allowed inside a rule"
     guess = _ITEM_WORDS.get(found.lower())
