@@ -20,6 +20,9 @@ from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
 from gslang.lsp.verdicts import known_verdict, told
 from gslang.syntax import nodes as n
+from gslang.syntax.families import items_of
+
+_SHOWN = 8  # rows of a table
 
 
 def hover(store: Store, document: Document, position: lsp.Position) -> lsp.Hover | None:
@@ -58,13 +61,7 @@ def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str 
             shown = words.ANNOTATIONS.get(mark.text)
             return f"`{shown[0]}` — {shown[1]}" if shown else None
         case "trait":
-            if mark.text not in words.TRAITS:
-                return None
-            some = analysis.dialect.by_trait.get(mark.text, ())
-            return (
-                f"{_explained(mark.text, words.TRAITS)}\n\n{len(some)} operators: "
-                f"{', '.join(some[:12])}{', …' if len(some) > 12 else ''}"
-            )
+            return _of_trait(analysis, mark.text) if mark.text in words.TRAITS else None
         case "type":
             return _explained(mark.text, words.TYPES)
         case "code":
@@ -92,6 +89,14 @@ def _of_mark(store: Store, document: Document, piece: Piece, mark: Mark) -> str 
     return of_definition(store, analysis, definition, mark)
 
 
+def _of_trait(analysis: Analysis, name: str) -> str:
+    some = analysis.dialect.by_trait.get(name, ())
+    return (
+        f"{_explained(name, words.TRAITS)}\n\n{len(some)} operators: "
+        f"{', '.join(some[:12])}{', …' if len(some) > 12 else ''}"
+    )
+
+
 def _explained(word: str, table: dict[str, str]) -> str | None:
     return f"**{word}** — {table[word]}" if word in table else None
 
@@ -109,6 +114,8 @@ def _of_unowned(analysis: Analysis, mark: Mark) -> str | None:
         shown += [f"{_code(form.label)}\n\n{form.doc}" for form in signature_text.builtin(name)]
     if name in words.KINDS:
         shown.append(_explained(name, words.KINDS) or "")
+    if name in words.TRAITS:
+        shown.append(_of_trait(analysis, name))
     if name in words.NAMES:
         shown.append(_explained(name, words.NAMES) or "")
     return "\n\n---\n\n".join(shown) or None
@@ -206,6 +213,8 @@ def of_rule(store: Store, definition: Definition) -> str:
 def _of_local(analysis: Analysis, definition: Definition) -> str:
     """A name that only its item sees: what it stands for, and the statement that says so."""
     piece, mark = definition.piece, definition.mark
+    if mark.role == "counter" and (items := _items_of_table(piece, mark)):
+        return f"**{mark.text}** — name of the table; in each row another item: {items}"
     lowering = lowered(analysis, piece)
     what = resolved(lowering, mark.text) if lowering is not None and mark.role != "counter" else None
     title = mark.role.replace("-", " ").replace("graph input", "input of the test")
@@ -223,6 +232,18 @@ def _of_local(analysis: Analysis, definition: Definition) -> str:
     if len(operators) == 1 and (signature := analysis.dialect.get(operators[0])) is not None:
         shown += "\n\n---\n\n" + of_signature(signature)
     return shown
+
+
+def _items_of_table(piece: Piece, mark: Mark) -> str:
+    """The items that a name of a family's table stands for; empty for other names."""
+    tables = [item.table for item in piece.items if isinstance(item, n.Rule) and item.table is not None]
+    for table in tables:
+        for k, name in enumerate(table.names):
+            if name.span.start == mark.start:
+                rows = [items_of(row, len(table.names)) for row in table.rows[:_SHOWN]]
+                shown = [f"`{row[k].span.text}`" for row in rows if row is not None]
+                return ", ".join([*shown, *(["…"] if len(table.rows) > _SHOWN else [])])
+    return ""
 
 
 def statement_text(piece: Piece, mark: Mark) -> str:

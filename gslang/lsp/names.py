@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.check.context import KINDS
 from gslang.lsp.pieces import Piece
 from gslang.lsp.tokens import RESERVED, Tokens
 
@@ -323,7 +324,11 @@ class _Scan:
                 yield self.introduce(k, "binding")
             elif t.text(k - 1) == "each" or t.text(k - 1) == "chain" and t.text(k + 1) == "in":
                 yield self.introduce(k, "template")
-                templates[t.text(k)] = next((j for j in range(k, min(end, k + 40)) if t.text(j) == "{"), -1)
+                block = next((j for j in range(k, min(end, k + 40)) if t.text(j) == "{"), -1)
+                templates[t.text(k)] = block
+                if t.text(k - 1) == "chain":  # these two are names elsewhere
+                    skip.add(k - 1)
+                    skip.update(j for j in range(k + 1, block) if t.text(j) == "from")
             else:
                 continue
             skip.add(k)
@@ -409,7 +414,9 @@ class _Scan:
         last = min(self.chain(k), end - 1)
         called = t.text(last + 1) == "(" or t.text(last + 1) == "?" and t.text(last + 2) == "("
         if local is None and (called or last > k and t.text(k) not in ("first", "prev", "index")):
-            if self.is_name(k):
+            if t.text(k) in KINDS and t.text(k + 1) == "(" and (t.text(k + 2) == ")" or t.text(k + 3) == "="):
+                yield self.mark(k, "kind")  # of a node, with constraints alone
+            elif self.is_name(k):
                 yield self.mark(k, "callee", last=last)
             return
         yield replace(self.mark(k, "name"), local=local.start if local is not None else None)

@@ -21,7 +21,8 @@ KEYWORDS = {
         "Parameters take values or nodes."
     ),
     "for": (
-        "`[e for v in s if c]` — a tuple of one item for each item of `s`. In a test: the rule that it tests."
+        "`[e for v in s if c]` — a tuple of one item for each item of `s`. Behind the inputs of a rule: a "
+        "table, with a rule for each row. In a test: the rule that it tests."
     ),
     "from": "The pattern from which a `chain` starts.",
     "if": (
@@ -190,7 +191,7 @@ TRAITS = {
 
 TYPES = {
     "tensor": "One tensor.",
-    "tuple": "A tuple of tensors.",
+    "tuple": "A tuple: of tensors as an operand or a result, of values elsewhere.",
     "int": "A whole number.",
     "float": "A number.",
     "bool": "`true` or `false`.",

@@ -237,6 +237,30 @@ def test_hover_tells_the_verdict_that_is_known(client: Client) -> None:
     assert f"verify: {answer['verdict']}" in after and "errors" not in before
 
 
+FAMILY = """rule fuse(x) for (Op, e) in (add, 0), (subtract, 1) {
+    chain c in 2.. from x { f = op(unary); b = any(); y = f(prev.y); where y.ndim == b.ndim; }
+    Op(c[-1].y, e) => nn.relu(x)
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("mark", "skip", "expected"),
+    [
+        ("(Op, e)", 1, "name of the table; in each row another item: `add`, `subtract`"),
+        ("Op(c", 0, "name of the table"),
+        ("chain c", 0, "a run of any length"),
+        ("from x", 0, "from which a `chain` starts"),
+        ("op(unary", 3, "One operand."),
+        ("any()", 0, "an input of the rule without constraints"),
+    ],
+)
+def test_hover_in_families_and_chains(client: Client, mark: str, skip: int, expected: str) -> None:
+    client.open("untitled:family", FAMILY)
+    found = client.at("hover", "untitled:family", *place(FAMILY, mark, skip))
+    assert expected in found["contents"]["value"]
+
+
 def test_hover_beside_words(client: Client) -> None:
     assert client.at("hover", URI, 1, 300) is None
     assert client.at("hover", URI, 2, 0) is None
