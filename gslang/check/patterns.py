@@ -205,9 +205,11 @@ def splice(
 ) -> ir.Splice:
     """`*b`: all instances of a block as operands or fields."""
     if not isinstance(what, NodesOf):
+        name = item.value.id if isinstance(item.value, n.Name) else "s"
         lowering.stop(
             "E0607", "`*` is written before a sequence of nodes", item.span,
-            "name a node of an `each` block: `*branch.conv`",
+            f"all results of a node are `[{name}[i] for i in ..]`" if isinstance(what, NodeOf)
+            else "name a node of an `each` block: `*branch.conv`",
         )
     if any(isinstance(part, ir.Splice) for part in before):
         lowering.stop(

@@ -107,6 +107,8 @@ _AFTER_TABLE: Final = {
     "for": "a rule has one table: write a row for each combination, `for (A, c) in (Add, 0), (Mul, 1)`",
 }
 _COMPARED: Final = re.compile(r"\b(?:where|and|or|not|if)\b[^;{}]*\bin\s+[\w.]+\s*\Z")
+_OPEN_DECIMAL: Final = re.compile(r"(?<![\w.])([0-9]+\.)\s*\Z")
+_BLOCK: Final = re.compile(r"(?:each|chain)\s+\w+\s+in\b")
 _IN_A_BLOCK: Final = re.compile(r"\b(?:each|chain)\s+\w+\s+in\b[^{}]*\{[^{}]*\Z")
 _BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
@@ -131,7 +133,12 @@ def explain_syntax_error(
     if (help := _mend_table(rest[:width], code[max(item[0], at - _FAR) : at])) is not None:
         message = f"expected {_list(expected)}, found `{rest[:width]}`"
         return Diagnostic("E0102", message, Label(here), help=help)
-    if rest[:width] in ("each", "chain") and _IN_A_BLOCK.search(code, item[0], at):
+    if number := _OPEN_DECIMAL.search(text, max(item[0], at - _FAR), at):
+        return Diagnostic(
+            "E0106", "a number needs a digit after the decimal point", Label(Span(source, *number.span(1))),
+            help=f"write `{number[1]}0`",
+        )
+    if _BLOCK.match(code, at) and _IN_A_BLOCK.search(code, item[0], at):
         return Diagnostic(
             "E0404", "blocks cannot be nested", Label(here), help="write out the inner one for a fixed number"
         )

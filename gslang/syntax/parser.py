@@ -189,13 +189,15 @@ def _nodes(
             hint = "name parts of it with statements"
             return [], Diagnostic("E0107", message, Label(error.span), help=hint), region
         except Reserved as error:
-            span = Span(source, error.span.start, min(error.span.end, error.span.start + 1))
+            sign = "<=>" if "<=>" in error.what else "{"
+            at = source.text.index(sign, error.span.start)
+            span = Span(source, at, at + len(sign))
             message = f"{error.what} is reserved for a later version"
             return (
                 [],
                 Diagnostic(
                     "E0108", message, Label(span),
-                    help="write a rule for each direction" if "<=>" in error.what
+                    help="write a rule for each direction" if sign == "<=>"
                     else "write `fn name(…) = expression;`",
                 ),
                 region,
