@@ -285,15 +285,7 @@ def make_call(
     lowering: Lowering, expr: n.Expr, operator: str | OperatorOf, arguments: tuple[n.Argument, ...],
     known: list[Denotation] | None, ordered: bool = False,
 ) -> Denotation:  # fmt: skip
-    seen: set[str] = set()
-    for argument in arguments:
-        if isinstance(argument, n.Keyword):
-            if argument.name in seen:
-                lowering.error(
-                    "E0311", f"`{argument.name}` is given twice", argument.name_span,
-                    help="remove one of them",
-                )
-            seen.add(argument.name)
+    lowering.check_once(arguments)
     if lowering.side == "source":
         return pattern_calls.make_call(lowering, expr, operator, arguments, known, ordered)
     return targets.make_call(lowering, expr, operator, arguments, known)

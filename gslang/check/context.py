@@ -239,6 +239,16 @@ class Lowering:
         self.error(code, message, span, help, related=related)
         raise Stop
 
+    def check_once(self, arguments: Iterable[n.Argument]) -> None:
+        """Report arguments by name that are given twice."""
+        seen: set[str] = set()
+        for argument in arguments:
+            if isinstance(argument, n.Keyword):
+                if argument.name in seen:
+                    message = f"`{argument.name}` is given twice"
+                    self.error("E0311", message, argument.name_span, "remove one of them")
+                seen.add(argument.name)
+
     def resolve(self, expr: n.Expr, *, ordered: bool = False) -> Denotation:
         """The node, value or sequence that an expression denotes (`resolve.resolve`)."""
         return self.denoting(self, expr, ordered)

@@ -61,6 +61,7 @@ def leaf(
 ) -> NodeOf:
     """A wildcard or leaf with constraints on shape, dtype, ndim or value."""
     constraints: list[ir.Constraint | ir.SameAttributes] = []
+    lowering.check_once(arguments)
     for argument in arguments:
         if not isinstance(argument, n.Keyword):
             number = (

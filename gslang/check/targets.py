@@ -115,6 +115,7 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
             "write `const(value = v, shape = s)`",
         )
     given: dict[str, ir.Value] = {}
+    lowering.check_once(expr.arguments)
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
             given[argument.name] = values.value(lowering, argument.value).value

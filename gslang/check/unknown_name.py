@@ -54,6 +54,8 @@ def _meant(lowering: Lowering, name: str, span: Span) -> Iterator[str]:
         yield "the target defines it, and a source can only use its own names"
     if guess := did_you_mean(name, lowering.visible()) or _LITERALS.get(name.lower()):
         yield f"did you mean `{guess}`?"
+    if not lowering.in_graph and did_you_mean(name, ("unchanged",)):
+        yield "did you mean `unchanged`?"
     if dtype_exists(name):
         yield f'data types are strings: `"{name}"`'
 
