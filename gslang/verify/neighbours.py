@@ -160,12 +160,38 @@ def _changed(
 ) -> Instance | None:
     """The instance at a point with a change, if there is one that was not made before."""
     shapes = {leaf for leaf, field in change if field == "shape"}
+    told = {leaf for leaf in point.values if rule.leaves[leaf].asked("value")}  # they follow what they read
     kept = {
         key: value
         for key, value in point.wishes().items()
-        if not (key[0] in shapes and key[0] in point.values and key[1] == "value")
+        if not (key[0] in shapes & set(point.values) and key[1] == "value")
+        and not (key[0] in told and key[1] in ("value", "shape"))
     }
     return wished(rule, kept | change, seed, Search(), made)
+
+
+def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance | None:
+    """The instance near one that has these shapes and values of leaves; where there is none, the one in which
+    whatever else had a size that changes follows it."""
+    scope = match_in(rule, centre.before)
+    if scope is None:
+        return None
+    point, seed = point_of(scope), max(centre.seed, 0)
+    found = _changed(rule, point, change, seed, set())
+    return found or _changed(rule, point, _followed(point, change), seed, set())
+
+
+def _followed(point: Point, change: Wishes) -> Wishes:
+    """A change of shapes, with the axes of other inputs that had a size of those that change."""
+    becomes: dict[int, int] = {}
+    for (leaf, field), shape in change.items():
+        if field == "shape" and isinstance(shape, tuple):
+            becomes |= {old: new for old, new in zip(point.shapes.get(leaf, ()), shape) if old != new}
+    others = {
+        (leaf, "shape"): tuple([becomes.get(d, d) for d in shape])
+        for leaf, shape in point.shapes.items() if leaf not in point.values
+    }
+    return others | change
 
 
 def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:

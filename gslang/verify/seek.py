@@ -5,12 +5,20 @@ decisions that go each way, attributes that make a difference.
 from __future__ import annotations
 
 from collections import Counter
-from itertools import chain, zip_longest
+from itertools import chain, islice, zip_longest
+from random import Random
 
 from gslang.base.deadline import Deadline
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
-from gslang.verify.compare import Finding, agree_at_a_glance, compare, fits_its_types, refutes
+from gslang.verify.compare import (
+    Finding,
+    agree_at_a_glance,
+    can_be_computed,
+    compare,
+    fits_its_types,
+    refutes,
+)
 from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
@@ -25,7 +33,8 @@ from gslang.verify.instances import (
     towards,
     wished,
 )
-from gslang.verify.neighbours import Point, corners, point_of
+from gslang.verify.joint_numbers import at_limits, reaching
+from gslang.verify.neighbours import Point, corners, point_of, resized
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
@@ -42,6 +51,8 @@ _FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
+_MOST_JOINT = 4  # instances in which several numbers change together, for one decision
+_MOST_LIMITS = 8  # the same, for what conditions just allow
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
 
 
@@ -65,6 +76,7 @@ def seek_variety(
         ]
     evidence.stopped = evidence.stopped or until.passed
     _seek_ties(rule, settings, evidence, search, until.within(_FOR_TIES * settings.seconds))
+    _seek_limits(rule, settings, evidence, until.within(_FOR_TIES * settings.seconds))
 
 
 def look_beyond(
@@ -189,6 +201,7 @@ def _look_towards(
     found = None
     for k in range(_LOOKS):
         instance = towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
+        instance = instance or _jointly_towards(rule, goal, evidence)
         if instance is None:
             return found
         if integer_types(instance) and not names_types(rule):
@@ -200,6 +213,39 @@ def _look_towards(
         if len(evidence.good) == before or evidence.good[-1].field is True:
             break
     return found
+
+
+def _jointly_towards(rule: CheckedRule, goal: Goal, evidence: Evidence) -> Instance | None:
+    """An instance near one that agrees in which a decision goes as wanted since several of its numbers are
+    others; None if none is found."""
+    for k, centre in enumerate(islice(reversed(evidence.agreeing), _MOST_JOINT)):
+        scope = match_in(rule, centre.before)
+        change = {} if scope is None else reaching(rule, scope, goal, Random(k))
+        found = resized(rule, centre, change) if change else None
+        if (
+            found is not None and found.after is not None and goal.key in found.seen
+            and can_be_computed(found.before, rule.dialect, found.seed)
+        ):
+            return found
+    return None
+
+
+def _seek_limits(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
+    """Look at instances in which all numbers are as large as conditions allow together."""
+    tried: set[str] = set()
+    centres = list(evidence.agreeing)
+    for k in range(_MOST_LIMITS):
+        if until.passed or evidence.bad:
+            return
+        centre = centres[-1 - k % len(centres)]
+        scope = match_in(rule, centre.before)
+        change = {} if scope is None else at_limits(rule, scope, Random(k))
+        if not change or (text := repr(change)) in tried:
+            continue
+        tried.add(text)
+        if (instance := resized(rule, centre, change)) is not None:
+            evidence.coverage["numbers that conditions just allow"] += 1
+            look_at(rule, instance, settings, evidence)
 
 
 def _seek_ties(
