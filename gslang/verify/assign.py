@@ -34,7 +34,7 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
         case ir.Uses(what, ir.Own(), node, operators) if what != "calls":
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Captured(ir.Own(), capture):
-            wishes = (assign(read, value, making, levels) for read in _captured(making.rule, capture))
+            wishes = (assign(read, value, making, levels) for read in captured(making.rule, capture))
             return next((wish for wish in wishes if wish), {})
         case ir.Let(ir.Own(), let):
             return assign(making.rule.lets[let], value, making, levels)
@@ -55,7 +55,7 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
         ) and isinstance(value, int):
             return _of_range(node, value, making) or _some_size(value, making)
         case ir.ItemValue(ir.Captured(ir.Own(), capture), index):
-            read = [ir.ItemValue(whole, index) for whole in _captured(making.rule, capture)]
+            read = [ir.ItemValue(whole, index) for whole in captured(making.rule, capture)]
             wishes = (assign(item, value, making, levels) for item in read)
             return next((wish for wish in wishes if wish), {})
         case ir.UnaryValue("-", inner) if isinstance(value, int) and not isinstance(value, bool):
@@ -122,7 +122,7 @@ def _splat(value: object, shape: Shape) -> object:
     return in_tuples(np.full(shape, value).tolist())
 
 
-def _captured(rule: ir.CheckedRule, capture: int) -> Iterator[ir.Value]:
+def captured(rule: ir.CheckedRule, capture: int) -> Iterator[ir.Value]:
     """The values that a capture is bound to, as a rule would read them: attributes and items of such."""
     for number, node in enumerate(rule.nodes):
         for constraint in node.tests:

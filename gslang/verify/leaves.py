@@ -28,7 +28,8 @@ from gslang.verify.reads import has_open, parts_of_shapes, ranks_stated
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
 
-# (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt
+# (pattern node, field) → the value that a `where` condition asked for, found in an earlier attempt; of one
+# instance of a block if the field says so (`of_instance`)
 Wishes = Mapping[tuple[int, str], Any]
 
 
@@ -44,6 +45,18 @@ _ALIKE = 0.25  # share of attempts in which inputs of one rank have one shape
 _SEVERAL = 4  # inputs that a rule has at least for that: those of attention hardly ever fit otherwise
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
 _SIZES = (1, 2, 3, 4, 6, -1)  # that a reshape asks for
+
+
+def of_instance(field: str, index: int) -> str:
+    """The field of a wish for one instance of a block."""
+    return f"{field}@{index}"
+
+
+def under(wishes: Wishes, index: int) -> Wishes:
+    """The wishes as they are for an instance of a block."""
+    mark = of_instance("", index)
+    own = {(n, f.removesuffix(mark)): value for (n, f), value in wishes.items() if f.endswith(mark)}
+    return {**wishes, **own} if own else wishes
 
 
 class Misfit(Exception):
@@ -67,7 +80,7 @@ class Leaves:
         self.has_literals = False  # one was made whose number of dimensions is open
         # an operator and its attribute that shall have an uncommon value, as most others shall
         self.stressed = stressed
-        self.rule, self.seed, self.wishes = rule, seed, wishes
+        self.rule, self.seed, self.wishes, self.wished = rule, seed, wishes, wishes
         self.rng = Random(f"{rule.name} {seed}")
         self.graph = Graph(rule.dialect.name, rule.name)
         self.scope = Scope(rule, self.graph, [UNBOUND] * len(rule.nodes), instances=[[] for _ in rule.blocks])

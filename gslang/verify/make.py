@@ -21,7 +21,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
-from gslang.verify.leaves import Misfit
+from gslang.verify.leaves import Misfit, under
 from gslang.verify.make_demands import Demands
 from gslang.verify.operand_misfits import check_operands, check_result
 from gslang.verify.operand_types import (
@@ -177,18 +177,23 @@ class Making(Demands):
         if made:
             result = []
             for instance in made:
-                self.scope.current = instance
+                self.within(instance)
                 result.append(self.node(root))
-            self.scope.current = before
+            self.within(before)
             return result
         result = []
         for k in range(self.count_of(number)):
             instance = Instance(k)
-            self.scope.current = instance
+            self.within(instance)
             result.append(self.node(root))
             made.append(instance)
-        self.scope.current = before
+        self.within(before)
         return result
+
+    def within(self, instance: Instance | None) -> None:
+        """Go on with the nodes of an instance of a block, under the wishes for it alone."""
+        self.scope.current = instance
+        self.wishes = self.wished if instance is None else under(self.wished, instance.index)
 
     def count_of(self, number: int) -> int:
         """The number of instances that a block is to have here; raises `Misfit` above `_MOST_INSTANCES`."""
@@ -211,10 +216,10 @@ class Making(Demands):
         for k in range(self.count_of(end.chain)):
             assert block.previous is not None
             instance = Instance(k, {block.previous: slot}, previous=made[-1] if made else None)
-            self.scope.current = instance
+            self.within(instance)
             slot = self.node(end.root)
             made.append(instance)
-        self.scope.current = before
+        self.within(before)
         return slot
 
     # ── calls ──

@@ -46,6 +46,8 @@ _MOST_STRESSED = 24  # attempts to make one attribute matter
 _DRAWN_INSTANCES = 3  # of a block: rarely more are drawn
 _MOST_INSTANCES = 16  # that a number in a rule is taken to be a limit of
 _MOST_COUNTS = 6  # of instances of blocks
+_MANY = "blocks of many instances"  # a feature
+_ANYWAY = 6  # instances of blocks that are looked at whatever numbers a rule states
 _WITH_MANY = 3  # attempts for each
 _FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
@@ -60,6 +62,7 @@ def seek_variety(
     rule: CheckedRule, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> None:
     """Seek instances in which conditions decide and attributes matter; note those that never did."""
+    _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
     _seek_decisions(rule, settings, evidence, search, until)
     _seek_effects(rule, settings, evidence, search, until)
     evidence.unvaried += constant_attributes(rule, evidence.attributes)
@@ -85,7 +88,8 @@ def look_beyond(
     """Look at what is seldom drawn: blocks of many instances, inputs of unknown rank, and corners, of which
     so many are tried.
     """
-    _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
+    if not evidence.coverage[_MANY]:
+        _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
     _look_without_ranks(rule, settings, evidence, search)
     _look_around(rule, settings, evidence, until, corners)
 
@@ -124,8 +128,10 @@ def _look_at_many(
     """Look at blocks of more instances than are drawn, and than proofs count: a few more than each number
     that the rule states, which may be a limit.
     """
-    stated = whole_literals(rule, _DRAWN_INSTANCES, _MOST_INSTANCES) if rule.blocks else []
-    counts = dict.fromkeys(number + more for number in stated for more in (2, 1))
+    if not rule.blocks:
+        return
+    stated = whole_literals(rule, _DRAWN_INSTANCES, _MOST_INSTANCES)
+    counts = dict.fromkeys([_ANYWAY, *[number + more for number in stated for more in (2, 1)]])
     made: set[str] = set()
     for count in list(counts)[:_MOST_COUNTS]:
         wishes = {(block, "%count"): count for block in range(len(rule.blocks))}
@@ -134,7 +140,7 @@ def _look_at_many(
                 return
             instance = wished(rule, wishes, seed, search, made)
             if instance is not None:
-                evidence.coverage["blocks of many instances"] += 1
+                evidence.coverage[_MANY] += 1
                 look_at(rule, instance, settings, evidence)
 
 

@@ -12,8 +12,9 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import evaluate, holds, iterate
 from gslang.engine.values import FAILURES
-from gslang.verify.assign import Wish, assign
-from gslang.verify.elements import with_elements
+from gslang.verify.assign import Wish, assign, captured
+from gslang.verify.elements import in_tuples, with_elements
+from gslang.verify.leaves import of_instance
 from gslang.verify.make import Making
 
 _NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
@@ -45,7 +46,10 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
                 return wish
         return {}
     if wanted and (each := condition.each) is not None:
-        return _every(each, making) or _each_place(each, making) or with_elements(condition, making)
+        return (
+            _every(each, making) or _each_place(each, making) or _each_instance(each, making)
+            or with_elements(condition, making)
+        )
     if (compared := condition.compares) is not None:
         sign, left, right = compared
         asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)
@@ -182,6 +186,43 @@ def _each_place(each: ir.Comprehension, making: Making) -> Wish:
         if wish := assign(base, tuple(items), making):
             return wish
     return {}
+
+
+def _each_instance(each: ir.Comprehension, making: Making) -> Wish:
+    """Fields of instances of blocks become what an equation asks of each: `q.a == p[0].a` for all `q` in `p`,
+    or of its neighbour, the later one of the two."""
+    if (compared := each.element.compares) is None or compared[0] != "==":
+        return {}
+    scope, wish = making.scope, dict[tuple[int, str], object]()
+    before, memo = scope.locals, scope.memo
+    scope.locals, scope.memo = dict(before), None
+    try:
+        for _ in iterate(each, scope):
+            sides = [(_instance_field(side, making), side) for side in compared[1:]]
+            (key, _), (other, known) = sorted(sides, key=lambda side: side[0] or (-1, 0, ""), reverse=True)
+            if key is not None and key != other:
+                value = evaluate(known, scope)
+                field = key[1], of_instance(key[2], key[0])
+                wish[field] = value if other is None else wish.get(
+                    (other[1], of_instance(other[2], other[0])), value
+                )
+    except FAILURES:
+        return {}
+    finally:
+        scope.locals, scope.memo = before, memo
+    return {key: in_tuples(v.tolist()) if isinstance(v, np.ndarray) else v for key, v in wish.items()}
+
+
+def _instance_field(side: ir.Value, making: Making) -> tuple[int, int, str] | None:
+    """The instance, the node and the field that a value reads; None if it reads anything else."""
+    match side:
+        case ir.NodeAttr(ir.At(_, index), node, name):
+            return evaluate(index, making.scope), node, name
+        case ir.Captured(ir.At(_, index), capture):
+            for whole in captured(making.rule, capture):
+                if isinstance(whole, ir.NodeAttr):
+                    return evaluate(index, making.scope), whole.node, whole.name
+    return None
 
 
 def _place_in_turn(each: ir.Comprehension, item: ir.Value) -> tuple[ir.Value | None, ir.Value | None]:
