@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from gslang.check import checked as ir
+from gslang.dialect.domain import ListOf
 from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
 from gslang.verify.elements import in_tuples
@@ -151,7 +152,21 @@ def _with_item(
     k %= len(found)
     if name == "shape" and isinstance(value, int) and value > _LARGE:
         found = (1,) * len(found)  # the whole stays small
-    return _field(node, name, (*found[:k], value, *found[k + 1 :]), making)
+    items = [*found[:k], value, *found[k + 1 :]]
+    if value in found and _lists_each_once(node, name, making):
+        items[found.index(value)] = found[k]
+    return _field(node, name, tuple(items), making)
+
+
+def _lists_each_once(node: int, name: str, making: Making) -> bool:
+    """True if an attribute is a list of different items, such as a permutation."""
+    pattern = making.rule.nodes[node]
+    for operator in pattern.operators if isinstance(pattern, ir.CallNode) else ():
+        spec = making.rule.dialect.operators[operator].attributes.get(name)
+        parts = () if spec is None else getattr(spec.domain, "parts", (spec.domain,))
+        if any(isinstance(part, ListOf) and part.distinct for part in parts):
+            return True
+    return False
 
 
 def _undone(sign: str, left: ir.Value, right: ir.Value, value: Any, making: Making, levels: int) -> Wish:
@@ -175,7 +190,8 @@ def _undone(sign: str, left: ir.Value, right: ir.Value, value: Any, making: Maki
         elif sign == "%" and is_left and 0 <= value < known:
             needed = value + known * making.rng.choice((0, 1, 2) if value else (1, 2))  # a size is hardly 0
         elif sign == "//" and is_left and known > 0:
-            needed = value * known
+            least = 1 if value == 0 and known > 1 else 0
+            needed = value * known + making.rng.choice((least, making.rng.randrange(least, known)))
         if needed is not None and (wish := assign(side, needed, making, levels)):
             return wish
     whole = sign == "*" and type(value) is int

@@ -44,6 +44,8 @@ _FLOAT_ONLY = frozenset({
 })
 _SPLITS = frozenset({"Split", "split"})
 _OF_ANY_SHAPE = frozenset({"Expand", "Reshape"})  # they can have that of what stands beside them
+_ALIKE = 0.7  # share of calls whose operands are computed alike from inputs of one shape
+_AGAIN = 4  # times that a sampler is asked again where it proposes another rank than the rule states
 _MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
@@ -237,7 +239,7 @@ class Making(Demands):
         signature = self.rule.dialect.operators[operator]
         first, others = self.to_vary(rng, signature, given)
         early = self.varied(rng, signature, slots, len(call.operands), given, given, first)
-        shapes, proposed = self.leaf_operands(call, operator, slots, {**early, **given}, known, rng)
+        shapes, proposed = self.leaf_operands(number, call, operator, slots, {**early, **given}, known, rng)
         proposed.update(early)
         splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
         if splices and self.attributes(number, call, operator, proposed)[1]:
@@ -293,6 +295,8 @@ class Making(Demands):
                 self.beside = beside
                 dtype = self.type_beside(call, operator, k, slots)
                 slots[k] = self.operand(operator, k, pattern, None, dtype)
+                if Random(f"{self.dice(number).random()} {k} alike").random() < _ALIKE:
+                    self.propose_alike(call.operands, k)
                 if self.broadcasts(operator):
                     beside = self.shape_of(slots[k]) or beside
         self.rank, self.beside = None, beside
@@ -314,6 +318,7 @@ class Making(Demands):
 
     def leaf_operands(
         self,
+        number: int,
         call: ir.CallNode,
         operator: str,
         slots: dict[int, int],
@@ -344,15 +349,22 @@ class Making(Demands):
         order = list(enumerate(call.operands))
         if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
             order.reverse()
-        # their values may decide about shapes
-        order.sort(key=lambda item: not self.is_fixed_constant(item[1]))
+        late = {k for k in self.operands_told(call, signature) if f"%{k}" not in given}
+        # their values may decide about shapes, and be told by what the other operands are
+        order.sort(key=lambda item: (item[0] in late, not self.is_fixed_constant(item[1])))
         for k, pattern in order:
             if not isinstance(pattern, int) or k in slots:
                 continue
+            if k in late:
+                given = {**given, **self.former_attributes(number, call, signature, proposed)}
             shapes = self.shapes(call, slots)
             if shapes[0] is None:
                 shapes[0] = self.shape_demanded(operator, call.operands)
             ask(shapes)
+            for _ in range(_AGAIN * (sampled in self.samplers)):
+                if self.rank_of(pattern) in (None, len(answer[k])):
+                    break
+                ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
             self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
@@ -415,13 +427,6 @@ class Making(Demands):
         self.dtype = before
         return slot
 
-    def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
-        """True if an operand is a leaf whose value the rule constrains, or one of several such leaves."""
-        node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
-        if isinstance(node, ir.AltNode):
-            return all(self.is_fixed_constant(branch) for branch in node.branches)
-        return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
-
     def state_shape(self, slot: int) -> None:
         """Where an operand is computed, inference may not know the result's shape; a model would state it, so
         it is found by running it.
@@ -439,15 +444,6 @@ class Making(Demands):
     def is_float(self, slot: int) -> bool:
         """True if a node holds floats, as far as is known."""
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
-
-    def is_open_leaf(self, number: int) -> bool:
-        """True if a pattern node is a leaf that is not made yet; of an alternation the branch that will be
-        taken counts."""
-        while isinstance(node := self.rule.nodes[number], ir.AltNode):
-            if self.bound(number) != UNBOUND:
-                return False
-            number = node.branches[self.dice(number).randrange(len(node.branches))]
-        return isinstance(node, ir.LeafNode) and self.bound(number) == UNBOUND
 
     # ── leaves ──
 

@@ -165,12 +165,13 @@ class CallAttributes(Leaves):
                 default = declared.attributes[name].default if name in declared.defaults else None
                 try:
                     near = self.uneven(number, declared, constraint, default, proposed.get(name))
-                    given[name] = self.concrete(
-                        constraint.test, proposed.get(name, default) if near is None else near
-                    )
+                    start = proposed.get(name, default) if near is None else near
+                    given[name] = self.concrete(constraint.test, start)
+                    if start is None and isinstance(constraint.test, ir.Capture) and settle:
+                        self.scope.bind(constraint.test.capture, given[name])  # that it is absent
                 except FAILURES:
                     later.append(name)
-        given |= self._former_attributes(number, call, declared, proposed)
+        given |= self.former_attributes(number, call, declared, proposed)
         given |= {
             name: self.wishes[number, name] for name in declared.attributes if (number, name) in self.wishes
         }
@@ -214,17 +215,20 @@ class CallAttributes(Leaves):
                 return tuple(found)
         return None
 
-    def _former_attributes(
+    def operands_told(self, call: ir.CallNode, declared: Signature) -> set[int]:
+        """The operands that were attributes in earlier versions and whose values constraints fix."""
+        places = _former_places(declared)
+        told = [c.field for c in call.tests if not isinstance(c.test, ir.Anything)]
+        return {int(places[name][1:]) for name in told if name in places}
+
+    def former_attributes(
         self, number: int, call: ir.CallNode, declared: Signature, proposed: Attrs
     ) -> dict[str, object]:
         """Values of operands that were attributes in earlier versions, by place, as far as constraints and
         wishes fix them.
         """
         given: dict[str, object] = {}
-        places = {
-            operand.name: f"%{k}" for k, operand in enumerate(declared.operands)
-            if operand.attribute is not None
-        }
+        places = _former_places(declared)
         for constraint in call.tests:
             if constraint.field in places and not isinstance(constraint.test, ir.Anything):
                 place = places[constraint.field]
@@ -236,6 +240,13 @@ class CallAttributes(Leaves):
             if (number, name) in self.wishes:
                 given[place] = self.wishes[number, name]
         return given
+
+
+def _former_places(declared: Signature) -> dict[str, str]:
+    """Operands that were attributes in earlier versions: name → place, as samplers name it."""
+    return {
+        operand.name: f"%{k}" for k, operand in enumerate(declared.operands) if operand.attribute is not None
+    }
 
 
 def _says_more(test: ir.Test) -> bool:

@@ -41,7 +41,7 @@ class Demands(CallAttributes):
         first = operands[0] if operands else None
         if not isinstance(first, int) or RANKS_OF_OPERANDS.get(operator, (None,))[0] is not None:
             return None
-        rank = self.ranks.get(first)
+        rank = self.ranks.get(first, self.said_ranks.get(first))
         return self.below.get(first, None if rank is None else some_shape(self.dice(first), rank))
 
     def propose_below(self, call: ir.CallNode, operator: str, given: Attrs, rng: Random) -> dict[str, object]:
@@ -58,6 +58,56 @@ class Demands(CallAttributes):
         )
         self.below |= {number: shape for number, shape in zip(inputs, shapes) if number is not None}
         return proposed
+
+    def propose_alike(self, operands: Sequence[int | None | ir.Splice], made: int) -> None:
+        """Propose the shape of the input below an operand that is made for inputs below other operands, if
+        the same operators stand above them: what is permuted alike mostly fits together then.
+        """
+        path, leaf = self.path_below(operands[made])
+        shape = self.shape_of(self.bound(leaf)) if leaf is not None and path else None
+        if shape is None:
+            return
+        for other in operands[made + 1 :]:
+            above, below = self.path_below(other)
+            if above == path and below is not None and self.bound(below) == UNBOUND:
+                self.below.setdefault(below, shape)
+
+    def path_below(self, pattern: int | None | ir.Splice) -> tuple[list[str], int | None]:
+        """The operators above the leaf that an operand is computed from, along first operands; None if there
+        is no such leaf outside of blocks."""
+        path: list[str] = []
+        while isinstance(pattern, int) and isinstance(call := self.rule.nodes[pattern], ir.CallNode):
+            if len(call.operators) != 1:
+                return [], None
+            path.append(call.operators[0])
+            pattern = call.operands[0] if call.operands else None
+        if not isinstance(pattern, int):
+            return path, None
+        node = self.rule.nodes[pattern]
+        return path, pattern if isinstance(node, ir.LeafNode) and node.block is None else None
+
+    def is_open_leaf(self, number: int) -> bool:
+        """True if a pattern node is a leaf that is not made yet; of an alternation the branch that will be
+        taken counts."""
+        while isinstance(node := self.rule.nodes[number], ir.AltNode):
+            if self.bound(number) != UNBOUND:
+                return False
+            number = node.branches[self.dice(number).randrange(len(node.branches))]
+        return isinstance(node, ir.LeafNode) and self.bound(number) == UNBOUND
+
+    def is_fixed_constant(self, pattern: int | None | ir.Splice) -> bool:
+        """True if an operand is a leaf whose value the rule constrains, or one of several such leaves."""
+        node = self.rule.nodes[pattern] if isinstance(pattern, int) else None
+        if isinstance(node, ir.AltNode):
+            return all(self.is_fixed_constant(branch) for branch in node.branches)
+        return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
+
+    def rank_of(self, leaf: int) -> int | None:
+        """The rank that the rule states of a leaf; None if it states none."""
+        for test in self.rule.nodes[leaf].asked("shape"):
+            if isinstance(test, ir.TupleTest) and test.back is None:
+                return len(test.items)
+        return self.said_ranks.get(leaf)
 
     def input_below(self, pattern: int | None | ir.Splice) -> int | None:
         """The input of open shape that an operand is computed from by at least one call, all of which keep

@@ -37,6 +37,8 @@ def check_operands(operator: str, types: Sequence[Type | None], attrs: Attrs) ->
         _check_factors(operator, shapes)
     if operator in ("QuantizeLinear", "DequantizeLinear"):
         _check_scale(operator, shapes)
+    if operator in ("ScatterND", "ScatterElements"):
+        _check_updates(operator, shapes)
     if operator in ("RotaryEmbedding", "com.microsoft.RotaryEmbedding"):
         _check_turned(operator, shapes[0], attrs)
     if operator in ("Attention", "com.microsoft.MultiHeadAttention"):
@@ -88,6 +90,15 @@ def _check_keys(operator: str, shapes: Sequence[Shape | None]) -> None:
         return  # packed, or of unknown rank
     if keys[0] != values[0] or keys[-2] != values[-2]:
         raise Misfit(f"`{operator}` has different numbers of keys and values")
+
+
+def _check_updates(operator: str, shapes: Sequence[Shape | None]) -> None:
+    """There is one update for each index: a number, or a part of the data."""
+    data, indices, updates = shapes
+    if data is None or indices is None or updates is None:
+        return
+    if updates != (indices if operator == "ScatterElements" else (*indices[:-1], *data[indices[-1] :])):
+        raise Misfit(f"the updates of `{operator}` are not those of its indices")
 
 
 def _check_turned(operator: str, data: Shape | None, attrs: Attrs) -> None:

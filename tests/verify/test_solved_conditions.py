@@ -29,14 +29,39 @@ rule r(
     where s.value > 0, l.value <= {} * s.value, h.value >= 300.0 * s.value
   => QuantizeLinear(x, s, z, q.*);
 """
+CHANNELS = """
+dialect onnx;
+rule r(x: any(dtype = "float32")):
+    SpaceToDepth(DepthToSpace(x, blocksize = 2, mode = "CRD"), blocksize = 2, mode = "DCR")
+    where x.shape[1] // 8 <= {}
+  => x;
+"""
+STATED = """
+dialect onnx;
+rule r(x: any(shape = ((n := _), (c := _), (h := _)))) {
+    a = Reshape(Transpose(Reshape(x, (n, 2, c // 2, h)), perm = (0, 2, 1, 3)), (n, c, h));
+    Reshape(Transpose(Reshape(a, (n, 2, c // 2, h)), perm = (0, 2, 1, 3)), (n, c, h))
+    where n * c * h > 0, c % 2 == 0, c <= {}
+  => x
+}
+"""
+UPDATES = """
+dialect onnx;
+rule r(x: any(shape = (_, _), dtype = "float32"), i: any(shape = ({}, 1), dtype = "int64"), u) {
+    GatherND(ScatterND(x, i, u, reduction = "add"), i, batch_dims = 0) where x.shape[0] == 1
+  => Add(GatherND(x, i), u)
+}
+"""
 
 
 @pytest.mark.parametrize("text, wrong, right", [
-    (LENGTHS, "3, 4", "4, 3"), (NUMBERS, "4.0", "-300.0"),
+    (LENGTHS, "3, 4", "4, 3"), (NUMBERS, "4.0", "-300.0"), (CHANNELS, "1", "0"), (STATED, "8", "4"),
+    (UPDATES, "_", "1"),
 ])
 def test_a_condition_is_satisfied(text: str, wrong: str, right: str) -> None:
-    """`text`: with a place for what is wrong or right; the length of a captured shape, and numbers of one
-    element on both sides of a comparison."""
+    """`text`: with a place for what is wrong or right; the length of a captured shape, numbers of one element
+    on both sides of a comparison, a quotient that is 0, shapes that read captured sizes, and updates that
+    belong to indices."""
     for part, wanted in ((wrong, ("refuted",)), (right, ("tested", "exact", "proved"))):
         rules = api.parse_rules(text.replace("{}", part))
         assert rules.diagnostics == ()
