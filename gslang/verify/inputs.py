@@ -21,7 +21,11 @@ Values = dict[str, Array]
 _LARGE = 50  # times a normal number: as far as exponentials have values
 _CLOSE = 1e-4  # times a normal number: less than what guards roots and quotients
 _SHARE = 0.7  # of the inputs of one instance that are as large, or as close to each other
+_BESIDE_ENDS = 0.1  # share of integers that are next to the end of their type at which the others are
 _USUAL = 12  # sizes that are drawn are no larger
+_WITH_LIMITS = ("float16", "float32", "float64")
+_TOO_LARGE = 0.75  # power of the largest number of a type
+_OVERFLOWING = 3  # one in so many instances has such numbers in place of infinities
 _RANGES = frozenset({"Range", "arange"})
 _ROUNDS = (-1, 0, 4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
@@ -76,13 +80,23 @@ class Inputs:
         return changed
 
     def _odd(self, dtype: np.dtype[Any], kind: str) -> list[float]:
-        """Infinities and NaN; or zeros, denormal numbers, and what narrower types take for zeros."""
+        """Infinities and NaN, or numbers whose squares are none of the type; or zeros, denormal numbers, and
+        what narrower types take for zeros."""
         if kind == "special":
+            if self.overflows and dtype.name in _WITH_LIMITS:
+                ends = np.finfo(dtype)
+                large, tiny = float(ends.max) ** _TOO_LARGE, float(ends.tiny) ** _TOO_LARGE
+                return [large, -large, tiny, -tiny]
             return [np.inf, -np.inf, np.nan]
         small: list[float] = []
-        if dtype.name in ("float16", "float32", "float64"):
+        if dtype.name in _WITH_LIMITS:
             small = [float(np.finfo(dtype).smallest_subnormal), *self.thresholds.vanishing(dtype)]
         return [0.0, -0.0, *small, *[-number for number in small]]
+
+    @property
+    def overflows(self) -> bool:
+        """True if special numbers are finite, and only what is computed from them may not be."""
+        return self.seed % _OVERFLOWING == _OVERFLOWING - 1
 
     @cached_property
     def _whole(self) -> list[tuple[int, int, str, tuple[int, int] | None]]:
@@ -204,7 +218,9 @@ class Inputs:
             if name in self._free:
                 limits = np.iinfo(value.dtype)
                 least = end == 0 if one else sign < 0
-                changed[name] = np.full_like(value, limits.min if least else limits.max)
+                at_end, beside = (limits.min, limits.min + 1) if least else (limits.max, limits.max - 1)
+                some = rng.random(value.shape) < rng.choice((0, _BESIDE_ENDS))  # sums of one number are round
+                changed[name] = np.where(some, beside, at_end).astype(value.dtype)
             elif value.dtype.kind != "f":
                 continue
             elif kind == 2:

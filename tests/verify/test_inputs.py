@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+import gslang.api as api
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import CONST, INPUT, Graph
 from gslang.verify.compare import compare, refutes
 from gslang.verify.inputs import Inputs
 from gslang.verify.thresholds import thresholds
+from gslang.verify.verdict import verify_now
 
 
 def test_whole_numbers_of_two_inputs_differ() -> None:
@@ -65,14 +67,33 @@ def test_some_inputs_lie_beyond_a_threshold_altogether() -> None:
 
 
 def test_integers_are_all_the_smallest_or_all_the_largest() -> None:
+    """But for some beside them: sums of the ends alone are round numbers, which floats hold."""
     graph = Graph("relay")
-    x, y = (graph.add(INPUT, (), {}, TensorType((4,), "int8"), name) for name in "xy")
-    graph.outputs = (graph.add("add", (x, y), {}, TensorType((4,), "int8")),)
-    ends = set()
-    for seed in range(30):
+    x, y = (graph.add(INPUT, (), {}, TensorType((40,), "int8"), name) for name in "xy")
+    graph.outputs = (graph.add("add", (x, y), {}, TensorType((40,), "int8")),)
+    ends: set[tuple[frozenset[int], frozenset[int]]] = set()
+    for seed in range(40):
         values = Inputs(graph, seed).of_kind("far")
-        ends.add((*{*values["x"].tolist()}, *{*values["y"].tolist()}))
-    assert ends == {(-128, -128), (127, 127), (-128, 127), (127, -128)}
+        ends.add((frozenset(values["x"].tolist()), frozenset(values["y"].tolist())))
+    low, high = frozenset({-128}), frozenset({127})
+    assert {(low, low), (high, high), (low, high), (high, low)} <= ends
+    assert {-128, -127} in {x for x, _ in ends} and {127, 126} in {x for x, _ in ends}
+    assert all(x <= {-128, -127} or x <= {127, 126} for pair in ends for x in pair)
+
+
+def test_some_special_numbers_are_finite_and_their_squares_are_not() -> None:
+    graph = one_call("abs", "float32")
+    drawn = [Inputs(graph, seed).of_kind("special")["x"] for seed in range(6)]
+    large = [x for x in drawn if np.isfinite(x).all()]
+    with np.errstate(over="ignore", under="ignore"):
+        assert large and all(np.isinf(x * x).any() and (x * x == 0).any() for x in large)
+    assert any(np.isnan(x).any() for x in drawn)
+
+
+def test_an_overflow_on_one_side_is_reported() -> None:
+    """The root of x² is |x|, where x² is a number."""
+    rules = api.parse_rules("rule r(x: any(dtype = \"float32\")): sqrt(x * x) => abs(x);")
+    assert "differs on NaN and infinities only" in verify_now(rules.own["r"]).reason
 
 
 def test_numbers_that_differ_count_where_others_are_nan() -> None:
