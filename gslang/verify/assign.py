@@ -265,13 +265,17 @@ def _of_elements(shape: ir.Value, count: int, making: Making) -> tuple[int, ...]
     rank = making.wishes.get((shape.node, "ndim")) if isinstance(shape, ir.NodeAttr) else None
     if isinstance(rank, int) and (rank or count == 1):
         return (*(1,) * (rank - 1), count) if rank else ()
-    if count != 1:
-        return (count,)
     try:
-        axes = len(evaluate(shape, making.scope))
+        now: tuple[int, ...] = evaluate(shape, making.scope)
     except FAILURES:
-        axes = 1
-    return making.rng.choice(((), (1,), (1,) * axes))
+        now = (1,)
+    if count == 1:
+        return making.rng.choice(((), (1,), (1,) * len(now)))
+    if not now or making.rng.random() < 0.5:
+        return (count,)
+    k = making.rng.randrange(len(now))
+    others = [1 if count else max(d, 1) for d in now]
+    return (*others[:k], count, *others[k + 1 :])
 
 
 def _field(node: int, name: str, value: object, making: Making) -> Wish:

@@ -51,9 +51,10 @@ class Evidence:
     `drawn`: how many are no tests of
     the rule's own. `coverage`: feature → how many instances have it. `search`: of those that are drawn.
     `stopped`: the time was over before enough was seen; not `complete`: where it is not known what was not
-    varied. `unvaried`: what no instance showed, as messages name
-    it. `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
-    instances showed that they did not; `masked`: in how many of these the operator's own result changed.
+    varied. `empty`: the sides differ where tensors have no elements. `unvaried`: what no instance showed, as
+    messages name it. `effective`: attributes of the source that changed what it computes in some instance.
+    `idle`: how many instances showed that they did not; `masked`: in how many of these the operator's own
+    result changed.
     """
 
     good: list[Finding] = field(default_factory=list)
@@ -66,6 +67,7 @@ class Evidence:
     search: Search = field(default_factory=Search)
     complete: bool = False
     stopped: bool = False
+    empty: bool = False
     unvaried: list[str] = field(default_factory=list)
     seen: set[tuple[int, bool]] = field(default_factory=set)
     seen_in_integers: set[tuple[int, bool]] = field(default_factory=set)
@@ -104,6 +106,11 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
     evidence.good.append(finding)
     evidence.agreeing.append(instance)
     _note_effects(rule, instance, settings, evidence)
+
+
+def refuting(rule: CheckedRule, instance: Instance, settings: Settings) -> bool:
+    """True if an instance would refute the rule."""
+    return bool(_judged(rule, instance, settings)[1])
 
 
 def _stating_floats(rule: CheckedRule) -> str:

@@ -13,7 +13,7 @@ from gslang.verify.evidence import Covered, Evidence, Settings, look_at
 from gslang.verify.instances import Instance, Search, instances, instances_on, of_whole_numbers
 from gslang.verify.neighbours import NEAR, near
 from gslang.verify.own_tests import graphs_near, test_graphs
-from gslang.verify.seek import look_beyond, seek_variety
+from gslang.verify.seek import look_at_nothing, look_beyond, seek_variety
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -84,6 +84,8 @@ def gather(
     if evidence.good and not evidence.bad and rule.changes is None:
         corners = _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED
         look_beyond(rule, settings, evidence, search, until, corners)
+    if evidence.good and not evidence.bad and rule.changes is None and not covered:  # proofs exclude them
+        look_at_nothing(rule, settings, evidence, until)
     evidence.complete = True
 
 

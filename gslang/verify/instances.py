@@ -228,7 +228,7 @@ def _attempt(
             return None  # what is wished for decides: it would go round in circles
         tried.add(text)
         making = Making(rule, seed, wishes, wide, stressed, dtype)
-        graph = _graph_of(making, search)
+        graph = _graph_of(making, search, _asks_for_nothing(first))
         search.has_literals |= making.has_literals
         if graph is None:
             if not (wish := _early_wish(rule, making)):
@@ -266,8 +266,16 @@ def _is_integer_type(key: tuple[int, str], value: object) -> bool:
     return key[1] == "dtype" and isinstance(value, str) and value.startswith(("int", "uint"))
 
 
-def _graph_of(making: Making, search: Search) -> Graph | None:
-    """The graph of an attempt; None where it leads nowhere, and the reason is counted."""
+def _asks_for_nothing(wishes: Wishes | None) -> bool:
+    """True if tensors without elements are wished for."""
+    shapes = [value for (_, field), value in (wishes or {}).items() if field == "shape"]
+    return any(isinstance(shape, tuple) and 0 in shape for shape in shapes)
+
+
+def _graph_of(making: Making, search: Search, empty: bool) -> Graph | None:
+    """The graph of an attempt; None where it leads nowhere, and the reason is counted. `empty`: it may have
+    no elements.
+    """
     try:
         graph = making.run()
     except (Misfit, TypeInferenceError) as error:
@@ -280,7 +288,7 @@ def _graph_of(making: Making, search: Search) -> Graph | None:
     if unfit is not None:
         search.obstacles[unfit] += 1
         return None
-    if _says_nothing(making, graph):
+    if not empty and _says_nothing(making, graph):
         search.obstacles["nothing to compute: a dimension is 0"] += 1
         return None
     return graph

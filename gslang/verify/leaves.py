@@ -24,7 +24,7 @@ from gslang.graph.inference import infer_node
 from gslang.verify.onnx_samplers import ONNX_SAMPLERS
 from gslang.verify.open_numbers import not_computed_with, open_numbers
 from gslang.verify.operand_types import rare_types, stated_types
-from gslang.verify.reads import has_open, parts_of_shapes, ranks_stated
+from gslang.verify.reads import may_have, parts_of_shapes, ranks_stated
 from gslang.verify.relay_samplers import RELAY_SAMPLERS
 from gslang.verify.samplers import Only, Shape, some_shape
 
@@ -111,7 +111,7 @@ class Leaves:
         self.shaped = False  # whether the operand that is made next needs the shape that is proposed
         # the first input has no elements: only then does `allowzero` make a difference
         self.empty = stressed == ("Reshape", "allowzero") or (
-            has_open(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
+            may_have(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
         )
         self.alike: dict[int, Shape] | None = None  # rank → shape of its inputs, where these are alike
         if len(rule.inputs) >= _SEVERAL and Random(f"{rule.name} {seed} alike").random() < _ALIKE:

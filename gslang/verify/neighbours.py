@@ -181,6 +181,24 @@ def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance 
     return found or _changed(rule, point, _followed(point, change), seed, set())
 
 
+def emptied(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:
+    """The instance with no elements along the axes of one size, of each size in turn; what was empty before
+    is so only then."""
+    scope = match_in(rule, centre.before)
+    if scope is None:
+        return
+    point, seed = point_of(scope), max(centre.seed, 0)
+    made = set[str]()
+    for size in dict.fromkeys(point.sizes.values()):
+        change: Wishes = {
+            (leaf, "shape"): tuple([0 if d == size else d or 2 for d in shape])
+            for leaf, shape in point.shapes.items() if leaf not in point.values or len(shape) > 1
+        }
+        found = _changed(rule, point, change, seed, made)
+        if found is not None:
+            yield found
+
+
 def _followed(point: Point, change: Wishes) -> Wishes:
     """A change of shapes, with the axes of other inputs that had a size of those that change."""
     becomes: dict[int, int] = {}

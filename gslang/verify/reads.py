@@ -38,11 +38,11 @@ def _nodes_capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
     ]
 
 
-def has_open(rule: ir.CheckedRule, name: str) -> bool:
-    """True if a call of the source may have the attribute at any value."""
+def may_have(rule: ir.CheckedRule, name: str) -> bool:
+    """True if a call of the source may have the attribute at any value, or has it at another one than 0."""
     return any(
         any(name in rule.dialect.operators[o].attributes for o in call.operators)
-        and all(isinstance(test, ir.Anything) for test in call.asked(name))
+        and (bool(call.stated(name)) or all(isinstance(test, ir.Anything) for test in call.asked(name)))
         for call in rule.calls.values()
     )
 

@@ -22,7 +22,7 @@ from gslang.verify.compare import (
 from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
-from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at
+from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at, refuting
 from gslang.verify.instances import (
     KEPT,
     Instance,
@@ -34,7 +34,7 @@ from gslang.verify.instances import (
     wished,
 )
 from gslang.verify.joint_numbers import at_limits, reaching
-from gslang.verify.neighbours import Point, corners, point_of, resized
+from gslang.verify.neighbours import Point, corners, emptied, point_of, resized
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
@@ -53,6 +53,7 @@ _FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
+_MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
 _MOST_LIMITS = 8  # the same, for what conditions just allow
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
@@ -92,6 +93,16 @@ def look_beyond(
         _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
     _look_without_ranks(rule, settings, evidence, search)
     _look_around(rule, settings, evidence, until, corners)
+
+
+def look_at_nothing(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
+    """Note whether the sides differ where tensors have no elements: rules are hardly meant for these, so this
+    refutes none."""
+    for centre in islice(reversed(evidence.agreeing), _MOST_EMPTIED):
+        for instance in emptied(rule, centre):
+            if evidence.empty or until.passed:
+                return
+            evidence.empty = refuting(rule, instance, settings)
 
 
 def _look_without_ranks(

@@ -53,6 +53,7 @@ _FOR_PROOF = 0.75  # share of the time
 _OVER = "the time was over"
 _UNSEEN = "what no time was left for"
 _SPECIAL = "; differs on NaN and infinities only"
+_EMPTY = "; differs on tensors without elements only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
 
 
@@ -261,9 +262,10 @@ def _judged(
         special = _SPECIAL if _SPECIAL in reason else ""
         return verdict("proved", proof.claim + nearness + special, 0.0, laws=proof.laws)
     capped = unfit + capped
+    reason += (_EMPTY if evidence.empty else "") + nearness
     if name == "exact" and not capped:
-        return verdict(name, reason + nearness, BOUND)
-    return verdict("tested" if name == "exact" else name, reason + nearness + capped)
+        return verdict(name, reason, BOUND)
+    return verdict("tested" if name == "exact" else name, reason + capped)
 
 
 def _look(attempt: _Attempt, evidence: Evidence, programs: Sequence[CheckedProgram]) -> None:
