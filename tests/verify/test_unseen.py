@@ -44,12 +44,15 @@ SOME = [
     "h_each_min2", "e_max_i64", "gather_abs", "loop_inv", "loop_scan_len", "cast_half_bool",
     "cast_f64_f32_less", "onehot_mm", "val_not_in",
     "h_each_min2", "e_max_i64", "pool_dims", "conv_one", "tr_sum", "perm_same", "split_half", "codes_left",
-    "tr_rest", "pw_rest",
+    "tr_rest", "pw_rest", "z_slice_third", "z_range_mod", "z_trilu_low", "z_slice_constant", "z_two_numbers",
+    "z_bytes_in_floats", "z_shuffle", "z_join_permuted", "z_zero_stated", "z_sum_bytes", "z_first_slopes",
+    "z_equal_neighbours",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
     "m_sum6", "m_softmax6", "g_mean_each", "b_concat_six", "b_concat_four", "g_each_last",
     "g_each_outs", "g_split_parts", "h_each_min", "h_each_min2", "v_longer_factor", "perm_same", "perm_zip",
+    "z_equal_neighbours",
 }
 
 
