@@ -24,6 +24,7 @@ NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a 
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 _HALF_TOLERANCE = 2e-3  # the same of half precision
+_OVERFLOWING = 3  # one in so many instances is also compared for numbers that overflow
 _BESIDE = 1e-5  # relative: farther from a constant of type float32 than what it is rounded from
 
 
@@ -65,7 +66,7 @@ def compare(
     reason, special, worst, failing, rounds, shown, nothing = "", False, 0.0, None, True, "", False
     near = thresholds(before, after)
     drawn = Inputs(before, seed, near)
-    kinds = _kinds(before, bool(near), point is not None)
+    kinds = _kinds(before, seed, bool(near), point is not None)
     if drawn.counts_many:
         kinds.append("many")
     if brief and exactly.equal and exactly.certain:
@@ -96,8 +97,11 @@ def compare(
             break
         if agreement.equal:
             continue
-        if kind == "special" and (drawn.overflows or not _asks_for_special(before, after, left)):
-            special |= not drawn.overflows or _overflow_apart(left, right)  # others are of rounding
+        if kind == "overflowing":
+            special |= _overflow_apart(left, right)  # other differences are of rounding
+            continue
+        if kind == "special" and not _asks_for_special(before, after, left):
+            special = True
             continue
         if agreement.special:
             if _is_lost(before, after, dialect, inputs):
@@ -181,10 +185,10 @@ _IN_BRIEF = frozenset({"normal", "zeros", "wide"})
 
 
 # integers that an operator may not take: the others are compared then
-_MAY_NOT_FIT = frozenset({"near", "far", "wide", "many"})
+_MAY_NOT_FIT = frozenset({"near", "far", "wide", "many", "overflowing"})
 
 
-def _kinds(graph: Graph, has_thresholds: bool, has_point: bool) -> list[str]:
+def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> list[str]:
     """The kinds of numbers to compare with (`Inputs`), and the point of the prime field; without those that
     change no input of the graph."""
     leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
@@ -200,6 +204,7 @@ def _kinds(graph: Graph, has_thresholds: bool, has_point: bool) -> list[str]:
         *(["wide"] if whole else []),
         *(["point"] if has_point else []),
         *(["special"] if floats else []),
+        *(["overflowing"] if floats and not small and seed % _OVERFLOWING == 0 else []),
     ]
 
 

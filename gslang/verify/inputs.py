@@ -25,7 +25,6 @@ _BESIDE_ENDS = 0.1  # share of integers that are next to the end of their type a
 _USUAL = 12  # sizes that are drawn are no larger
 _WITH_LIMITS = ("float16", "float32", "float64")
 _TOO_LARGE = 0.75  # power of the largest number of a type
-_OVERFLOWING = 3  # one in so many instances has such numbers in place of infinities
 _RANGES = frozenset({"Range", "arange"})
 _ROUNDS = (-1, 0, 4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
@@ -48,7 +47,7 @@ class Inputs:
         """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show);
         with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
         thresholds; far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities
-        and NaN among them.
+        and NaN among them, or with numbers whose squares overflow or vanish.
         """
         if kind == "normal":
             return self.normal
@@ -68,7 +67,7 @@ class Inputs:
                 changed[name] = np.ones_like(value)  # as many as can be
             elif value.dtype.kind != "f":
                 changed[name] = value
-            elif kind in ("zeros", "special"):  # inputs of one size get these at different places
+            elif kind in ("zeros", "special", "overflowing"):  # at other places in each input of one size
                 rng = np.random.default_rng([self.seed, value.size, 13, k])
                 changed[name] = _sprinkled(value, rng, self._odd(value.dtype, kind))
             elif kind == "halves":
@@ -80,23 +79,18 @@ class Inputs:
         return changed
 
     def _odd(self, dtype: np.dtype[Any], kind: str) -> list[float]:
-        """Infinities and NaN, or numbers whose squares are none of the type; or zeros, denormal numbers, and
+        """Infinities and NaN; numbers whose squares are none of the type; or zeros, denormal numbers, and
         what narrower types take for zeros."""
         if kind == "special":
-            if self.overflows and dtype.name in _WITH_LIMITS:
-                ends = np.finfo(dtype)
-                large, tiny = float(ends.max) ** _TOO_LARGE, float(ends.tiny) ** _TOO_LARGE
-                return [large, -large, tiny, -tiny]
             return [np.inf, -np.inf, np.nan]
+        if kind == "overflowing":
+            ends = np.finfo(dtype if dtype.name in _WITH_LIMITS else np.float32)
+            large, tiny = float(ends.max) ** _TOO_LARGE, float(ends.tiny) ** _TOO_LARGE
+            return [large, -large, tiny, -tiny]
         small: list[float] = []
         if dtype.name in _WITH_LIMITS:
             small = [float(np.finfo(dtype).smallest_subnormal), *self.thresholds.vanishing(dtype)]
         return [0.0, -0.0, *small, *[-number for number in small]]
-
-    @property
-    def overflows(self) -> bool:
-        """True if special numbers are finite, and only what is computed from them may not be."""
-        return self.seed % _OVERFLOWING == _OVERFLOWING - 1
 
     @cached_property
     def _whole(self) -> list[tuple[int, int, str, tuple[int, int] | None]]:
