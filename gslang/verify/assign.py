@@ -153,7 +153,7 @@ def _with_item(
     if name == "shape" and isinstance(value, int) and value > _LARGE:
         found = (1,) * len(found)  # the whole stays small
     items = [*found[:k], value, *found[k + 1 :]]
-    if value in found and _lists_each_once(node, name, making):
+    if isinstance(value, int) and _lists_each_once(node, name, making) and value in found:
         items[found.index(value)] = found[k]
     return _field(node, name, tuple(items), making)
 

@@ -50,6 +50,10 @@ class Goal:
     def key(self) -> tuple[int, bool]:
         return id(self.condition), self.wanted
 
+    @property
+    def outcomes(self) -> Outcomes:
+        return (self.condition, self.wanted), *self.beside
+
 
 def goals(rule: ir.CheckedRule) -> list[Goal]:
     """Each way in which a decision of the rule may come out, once."""

@@ -14,6 +14,7 @@ from random import Random
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.walks import readings
@@ -31,6 +32,7 @@ _SMALL = 13  # sizes up to this one are tried
 _COARSE = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)  # so that a limit between two of them shows
 _MOST_STATED = 6  # numbers of a rule that are combined
 _MOST_NUMBERS = 8  # that change together
+_MOST_ITEMS = 6  # of a constant
 _SWEEPS = 8  # changes of one number after another
 _LARGEST = 5_000  # size
 _MOST_ELEMENTS = 100_000  # of an input
@@ -38,10 +40,11 @@ _MOST_ELEMENTS = 100_000  # of an input
 
 @dataclass(frozen=True, slots=True)
 class _Number:
-    """A size of a leaf, or (`axis` None) the one number of a constant, that conditions read."""
+    """A size of a leaf, or (`axis` None) a number of a short constant, that conditions read."""
 
     leaf: int
     axis: int | None
+    item: int  # of the constant
     captures: tuple[int, ...]  # bound to it
     candidates: tuple[float, ...]
 
@@ -54,7 +57,7 @@ class JointNumbers:
         self.rule, self.scope, self.graph = rule, scope, scope.graph
         self.conditions: Outcomes = (*[(condition, True) for condition in rule.where], *outcomes)
         self.shapes: dict[int, list[int]] = {}
-        self.values: dict[int, float] = {}
+        self.values: dict[int, Array] = {}
         self.numbers = list(self._found())[:_MOST_NUMBERS]
         self._before = (
             {leaf: self.graph.types[scope.slots[leaf]] for leaf in self.shapes},
@@ -85,19 +88,20 @@ class JointNumbers:
                 sizes = tuple([int(n) for n in _candidates(self.rule) if 1 <= n <= _LARGEST])
                 for axis in range(len(shape)):
                     bound = [c for at, c in captured.get(leaf, ()) if at % len(shape) == axis]
-                    yield _Number(leaf, axis, tuple(bound), sizes)
-            if (leaf, "value") in read and graph.op[slot] is CONST and graph.value(slot).size == 1:
-                self.values[leaf] = graph.value(slot).item()
-                yield _Number(leaf, None, (), _of_type(_candidates(self.rule), type_.dtype))
+                    yield _Number(leaf, axis, 0, tuple(bound), sizes)
+            if (leaf, "value") in read and graph.op[slot] is CONST and graph.value(slot).size <= _MOST_ITEMS:
+                self.values[leaf] = graph.value(slot).copy()
+                numbers = _of_type(_candidates(self.rule), type_.dtype)
+                for item in range(graph.value(slot).size):
+                    yield _Number(leaf, None, item, (), numbers)
 
     def _put(self, number: _Number, value: float) -> None:
         slot = self.scope.slots[number.leaf]
         type_ = self.graph.types[slot]
         assert isinstance(type_, TensorType)
         if number.axis is None:
-            self.values[number.leaf] = value
-            old = self.graph.value(slot)
-            self.graph.values[slot] = np.full(old.shape, value).astype(old.dtype)
+            self.values[number.leaf].reshape(-1)[number.item] = value
+            self.graph.values[slot] = self.values[number.leaf].copy()
             return
         shape = self.shapes[number.leaf]
         shape[number.axis] = int(value)
@@ -106,7 +110,10 @@ class JointNumbers:
             self.scope.captures[capture] = int(value)
 
     def _now(self, number: _Number) -> float:
-        return self.values[number.leaf] if number.axis is None else self.shapes[number.leaf][number.axis]
+        if number.axis is not None:
+            return self.shapes[number.leaf][number.axis]
+        value: float = self.values[number.leaf].reshape(-1)[number.item].item()
+        return value
 
     def _failing(self) -> int:
         return sum(holds(condition, self.scope) is not wanted for condition, wanted in self.conditions)
@@ -153,11 +160,11 @@ class JointNumbers:
 
     def _allowed(self, number: _Number, values: list[float]) -> float | None:
         """The last of these values, from near to far, under which the conditions hold, or one between it and
-        the next; None if they hold under none, or under all of them."""
+        the next; None if they hold under none, or under the farthest ones, too: then there is no limit."""
         now = self._now(number)
         fits = [value for value in values if self._fits(number, value)]
         allowed = [value for value in fits if self._allows(number, value)]
-        if len(allowed) == len(fits):
+        if len(allowed) == len(fits) or number.axis is not None and allowed and 2 * allowed[-1] > fits[-1]:
             return None
         last = allowed[-1] if allowed else now
         beyond = next((value for value in fits if abs(value - now) > abs(last - now)), None)
@@ -169,8 +176,7 @@ class JointNumbers:
     def wishes(self) -> Wishes:
         """The numbers as they are now, as wishes for an instance."""
         found: Wishes = {(leaf, "shape"): tuple(shape) for leaf, shape in self.shapes.items()}
-        for leaf in self.values:
-            array = self.graph.value(self.scope.slots[leaf])
+        for leaf, array in self.values.items():
             found[leaf, "value"] = in_tuples(array.tolist()) if array.ndim else array.item()
             found[leaf, "shape"] = array.shape
         return found
@@ -188,15 +194,15 @@ def _changed(
         numbers.restore()
 
 
-def at_limits(rule: ir.CheckedRule, scope: Scope, random: Random) -> Wishes:
-    """Wishes for numbers that the rule's conditions just allow."""
-    return _changed(rule, scope, (), lambda numbers: numbers.widen(random)) if rule.where else {}
+def at_limits(rule: ir.CheckedRule, scope: Scope, outcomes: Outcomes, random: Random) -> Wishes:
+    """Wishes for numbers that the rule's conditions, and these, just allow."""
+    known = bool(rule.where or outcomes)
+    return _changed(rule, scope, outcomes, lambda numbers: numbers.widen(random)) if known else {}
 
 
 def reaching(rule: ir.CheckedRule, scope: Scope, goal: Goal, random: Random) -> Wishes:
     """Wishes for numbers under which the rule's conditions hold and a decision goes as wanted."""
-    outcomes = ((goal.condition, goal.wanted), *goal.beside)
-    return _changed(rule, scope, outcomes, lambda numbers: numbers.settle(random))
+    return _changed(rule, scope, goal.outcomes, lambda numbers: numbers.settle(random))
 
 
 def _fields_read(rule: ir.CheckedRule, conditions: Outcomes) -> Iterator[tuple[int, str]]:

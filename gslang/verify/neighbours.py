@@ -177,8 +177,11 @@ def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance 
     if scope is None:
         return None
     point, seed = point_of(scope), max(centre.seed, 0)
-    found = _changed(rule, point, change, seed, set())
-    return found or _changed(rule, point, _followed(point, change), seed, set())
+    for wishes in (change, _followed(point, change)):
+        found = _changed(rule, point, wishes, seed, set())
+        if found is not None and _elements(found) <= _MOST_COMPUTED:
+            return found
+    return None
 
 
 def emptied(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:

@@ -56,6 +56,8 @@ _FOR_TIES = 0.05  # share of the time for all of them
 _MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
 _MOST_LIMITS = 8  # the same, for what conditions just allow
+_MOST_DECIDED = 8  # outcomes of decisions for which this is sought, too
+_LIMITS_DECIDED = 2  # instances for each
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
 
 
@@ -227,7 +229,7 @@ def _look_towards(
         found, before = instance, len(evidence.good)
         evidence.coverage[f"solved for: {goal.text}"] += 1
         look_at(rule, instance, settings, evidence)
-        if len(evidence.good) == before or evidence.good[-1].field is True:
+        if len(evidence.good) == before or k and evidence.good[-1].field is True:
             break
     return found
 
@@ -248,16 +250,20 @@ def _jointly_towards(rule: CheckedRule, goal: Goal, evidence: Evidence) -> Insta
 
 
 def _seek_limits(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
-    """Look at instances in which all numbers are as large as conditions allow together."""
+    """Look at instances in which all numbers are as large as conditions allow together, and as the outcome of
+    a decision does."""
     tried: set[str] = set()
-    centres = list(evidence.agreeing)
-    for k in range(_MOST_LIMITS):
+    decided = [goal for goal in goals(rule) if goal.key in evidence.seen][:_MOST_DECIDED]
+    for k, goal in enumerate([*[None] * _MOST_LIMITS, *decided * _LIMITS_DECIDED]):
+        centres = [i for i in evidence.agreeing if goal is None or goal.key in i.seen]
         if until.passed or evidence.bad:
             return
-        centre = centres[-1 - k % len(centres)]
-        scope = match_in(rule, centre.before)
-        change = {} if scope is None else at_limits(rule, scope, Random(k))
-        if not change or (text := repr(change)) in tried:
+        centre = centres[-1 - k % len(centres)] if centres else None
+        scope = None if centre is None else match_in(rule, centre.before)
+        change = {} if scope is None else at_limits(
+            rule, scope, () if goal is None else goal.outcomes, Random(k)
+        )
+        if centre is None or not change or (text := repr(change)) in tried:
             continue
         tried.add(text)
         if (instance := resized(rule, centre, change)) is not None:
