@@ -30,6 +30,7 @@ from gslang.verify.decisions import Goal, seen
 from gslang.verify.features import features_of, open_attributes
 from gslang.verify.leaves import Misfit, Wishes
 from gslang.verify.make import Making
+from gslang.verify.reads import names_types
 from gslang.verify.solve import solve
 from gslang.verify.target_domains import outside_domain, undeclared_value
 
@@ -240,9 +241,7 @@ def _attempt(
             return None
         aimed = {} if goal is None else _aimed(goal, making)
         instance = _applied(rule, making, graph, seed)
-        if instance is not None and (
-            goal is None or goal.key in instance.seen and instance.after is not None
-        ):
+        if instance is not None and (goal is None or goal.key in instance.seen and _counts(rule, instance)):
             if made is not None:
                 made.add(text)
             same = {key: value for key, value in (first or {}).items() if not _is_integer_type(key, value)}
@@ -260,6 +259,11 @@ def _attempt(
             return None
         wishes.update(wish)
     return None
+
+
+def _counts(rule: ir.CheckedRule, instance: Instance) -> bool:
+    """False if the target does not fit an instance of integers that the rule may not be meant for."""
+    return instance.after is not None or names_types(rule) or not integer_types(instance)
 
 
 def _is_integer_type(key: tuple[int, str], value: object) -> bool:
@@ -356,11 +360,11 @@ def _applied(rule: ir.CheckedRule, making: Making, graph: Graph, seed: int) -> I
             decided = frozenset(seen(rule, scope))
             result = apply_match(scope, edits_of(graph, rule.dialect), [])
             if isinstance(result, Failure):
-                return Instance(seed, before, None, result.message, features)
+                return Instance(seed, before, None, result.message, features, decided)
             if result is None:
                 break
             if (outside := outside_domain(graph, rule.dialect, len(before.op))) is not None:
-                return Instance(seed, before, None, outside, features)
+                return Instance(seed, before, None, outside, features, decided)
             return Instance(seed, before, graph, None, features, decided, attributes)
     return None
 
