@@ -188,40 +188,63 @@ def _each_place(each: ir.Comprehension, making: Making) -> Wish:
     return {}
 
 
+_InstanceField = tuple[int, int, str, int]
+"""An instance, a node and a field of it, and which item of that; -1 for the whole."""
+
+
 def _each_instance(each: ir.Comprehension, making: Making) -> Wish:
     """Fields of instances of blocks become what an equation asks of each: `q.a == p[0].a` for all `q` in `p`,
     or of its neighbour, the later one of the two."""
     if (compared := each.element.compares) is None or compared[0] != "==":
         return {}
-    scope, wish = making.scope, dict[tuple[int, str], object]()
+    scope, found = making.scope, dict[_InstanceField, object]()
     before, memo = scope.locals, scope.memo
     scope.locals, scope.memo = dict(before), None
     try:
         for _ in iterate(each, scope):
             sides = [(_instance_field(side, making), side) for side in compared[1:]]
-            (key, _), (other, known) = sorted(sides, key=lambda side: side[0] or (-1, 0, ""), reverse=True)
+            (key, _), (other, known) = sorted(sides, key=lambda side: side[0] or (-1, 0, "", 0), reverse=True)
             if key is not None and key != other:
                 value = evaluate(known, scope)
-                field = key[1], of_instance(key[2], key[0])
-                wish[field] = value if other is None else wish.get(
-                    (other[1], of_instance(other[2], other[0])), value
-                )
+                found[key] = value if other is None else found.get(other, value)
     except FAILURES:
         return {}
     finally:
         scope.locals, scope.memo = before, memo
-    return {key: in_tuples(v.tolist()) if isinstance(v, np.ndarray) else v for key, v in wish.items()}
+    wish: dict[tuple[int, str], object] = {}
+    for (instance, node, name, item), value in found.items():
+        field = node, of_instance(name, instance)
+        plain = in_tuples(value.tolist()) if isinstance(value, np.ndarray) else value
+        if item >= 0:
+            shape = wish.get(field) or _shape_in(instance, node, making)
+            if not isinstance(shape, tuple) or item >= len(shape):
+                continue
+            plain = (*shape[:item], plain, *shape[item + 1 :])
+        wish[field] = plain
+    return wish
 
 
-def _instance_field(side: ir.Value, making: Making) -> tuple[int, int, str] | None:
-    """The instance, the node and the field that a value reads; None if it reads anything else."""
+def _shape_in(instance: int, node: int, making: Making) -> tuple[int, ...] | None:
+    """The shape of a node of an instance of a block."""
+    block = making.rule.nodes[node].block
+    made = [] if block is None else making.scope.instances[block]
+    return making.shape_of(made[instance].slots.get(node, -1)) if 0 <= instance < len(made) else None
+
+
+def _instance_field(side: ir.Value, making: Making) -> _InstanceField | None:
+    """The field of an instance that a value reads; None if it reads anything else."""
     match side:
         case ir.NodeAttr(ir.At(_, index), node, name):
-            return evaluate(index, making.scope), node, name
+            return evaluate(index, making.scope), node, name, -1
+        case ir.ItemValue(ir.NodeAttr(ir.At(_, index), node, "shape"), ir.Const(int(item))):
+            return evaluate(index, making.scope), node, "shape", item
         case ir.Captured(ir.At(_, index), capture):
-            for whole in captured(making.rule, capture):
-                if isinstance(whole, ir.NodeAttr):
-                    return evaluate(index, making.scope), whole.node, whole.name
+            for read in captured(making.rule, capture):
+                match read:
+                    case ir.NodeAttr(_, node, name):
+                        return evaluate(index, making.scope), node, name, -1
+                    case ir.ItemValue(ir.NodeAttr(_, node, "shape"), ir.Const(int(item))):
+                        return evaluate(index, making.scope), node, "shape", item
     return None
 
 
