@@ -44,8 +44,9 @@ _FLOAT_ONLY = frozenset({
 })
 _SPLITS = frozenset({"Split", "split"})
 _OF_ANY_SHAPE = frozenset({"Expand", "Reshape"})  # they can have that of what stands beside them
+_PERMUTES = frozenset({"Transpose", "transpose"})
 _ALIKE = 0.7  # share of calls whose operands are computed alike from inputs of one shape
-_AGAIN = 4  # times that a sampler is asked again where it proposes another rank than the rule states
+_AGAIN = 6  # times that a sampler is asked again where it proposes another rank than the rule states
 _MOST_INSTANCES = 200  # of an `each` or `chain`: each of them is a part of the graph
 
 
@@ -284,6 +285,8 @@ class Making(Demands):
         proposed = self.propose_below(call, operator, given, rng)
         rank, self.rank = self.rank if operator == "Reshape" else None, None
         beside = self.beside if self.broadcasts(operator) or operator in _OF_ANY_SHAPE else None
+        own = self.beside
+        beside = own if self.broadcasts(operator) or operator == "Expand" else None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):
@@ -295,11 +298,11 @@ class Making(Demands):
                 self.beside = beside
                 dtype = self.type_beside(call, operator, k, slots)
                 slots[k] = self.operand(operator, k, pattern, None, dtype)
-                if Random(f"{self.dice(number).random()} {k} alike").random() < _ALIKE:
-                    self.propose_alike(call.operands, k)
                 if self.broadcasts(operator):
                     beside = self.shape_of(slots[k]) or beside
-        self.rank, self.beside = None, beside
+                elif Random(f"{self.dice(number).random()} {k} alike").random() < _ALIKE:
+                    self.propose_alike(call.operands, k)
+        self.rank, self.beside = None, own if operator in _PERMUTES else beside
         read = {"%results": self.results_read(number)} if operator in _SPLITS else {}
         return {**proposed, **read} if rank is None else {**proposed, "%rank": rank}
 
@@ -346,13 +349,8 @@ class Making(Demands):
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
 
-        order = list(enumerate(call.operands))
-        if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
-            order.reverse()
         late = {k for k in self.operands_told(call, signature) if f"%{k}" not in given}
-        # their values may decide about shapes, and be told by what the other operands are
-        order.sort(key=lambda item: (item[0] in late, not self.is_fixed_constant(item[1])))
-        for k, pattern in order:
+        for k, pattern in self.leaf_order(call, late, rng):
             if not isinstance(pattern, int) or k in slots:
                 continue
             if k in late:
@@ -360,10 +358,12 @@ class Making(Demands):
             shapes = self.shapes(call, slots)
             if shapes[0] is None:
                 shapes[0] = self.shape_demanded(operator, call.operands)
+            before = proposed
             ask(shapes)
             for _ in range(_AGAIN * (sampled in self.samplers)):
-                if self.rank_of(pattern) in (None, len(answer[k])):
+                if self.ranks_fit(call, answer, proposed):
                     break
+                proposed = before
                 ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
             self.settled = f"%{k}" in given
@@ -381,6 +381,17 @@ class Making(Demands):
         ):
             ask(shapes)
         return answer, proposed
+
+    def leaf_order(
+        self, call: ir.CallNode, late: set[int], rng: Random
+    ) -> list[tuple[int, int | None | ir.Splice]]:
+        """The operands of a call in the order in which leaves are made; `late`: those that others tell."""
+        order = list(enumerate(call.operands))
+        if rng.random() < 0.4:  # a later operand may be the one whose shape is fixed
+            order.reverse()
+        # their values may decide about shapes
+        order.sort(key=lambda item: (item[0] in late, not self.is_fixed_constant(item[1])))
+        return order
 
     def shapes(self, call: ir.CallNode, slots: Mapping[int, int]) -> list[Shape | None]:
         """Shapes of a call's operands, those that leaves state too; None where they are not known yet."""

@@ -41,7 +41,7 @@ class Demands(CallAttributes):
         first = operands[0] if operands else None
         if not isinstance(first, int) or RANKS_OF_OPERANDS.get(operator, (None,))[0] is not None:
             return None
-        rank = self.ranks.get(first, self.said_ranks.get(first))
+        rank = self.ranks.get(first)
         return self.below.get(first, None if rank is None else some_shape(self.dice(first), rank))
 
     def propose_below(self, call: ir.CallNode, operator: str, given: Attrs, rng: Random) -> dict[str, object]:
@@ -102,12 +102,18 @@ class Demands(CallAttributes):
             return all(self.is_fixed_constant(branch) for branch in node.branches)
         return isinstance(node, ir.LeafNode) and bool(node.asked("value"))
 
-    def rank_of(self, leaf: int) -> int | None:
-        """The rank that the rule states of a leaf; None if it states none."""
-        for test in self.rule.nodes[leaf].asked("shape"):
-            if isinstance(test, ir.TupleTest) and test.back is None:
-                return len(test.items)
-        return self.said_ranks.get(leaf)
+    def ranks_fit(self, call: ir.CallNode, shapes: Sequence[Shape], proposed: Attrs) -> bool:
+        """False if the rule states another rank of an operand that is a leaf than one of these shapes has.
+        Of operands whose values are proposed, these say more."""
+        for k, (pattern, shape) in enumerate(zip(call.operands, shapes)):
+            leaf = isinstance(pattern, int) and isinstance(self.rule.nodes[pattern], ir.LeafNode)
+            if isinstance(pattern, int) and leaf and f"%{k}" not in proposed:
+                tests = self.rule.nodes[pattern].asked("shape")
+                listed = [t for t in tests if isinstance(t, ir.TupleTest) and t.back is None]
+                rank = len(listed[0].items) if listed else self.said_ranks.get(pattern, len(shape))
+                if rank != len(shape):
+                    return False
+        return True
 
     def input_below(self, pattern: int | None | ir.Splice) -> int | None:
         """The input of open shape that an operand is computed from by at least one call, all of which keep

@@ -55,12 +55,14 @@ from gslang.verify.samplers import (
     Shape,
     Shapes,
     any_axis,
+    before_transpose,
     block_of,
     data_shape,
     factors,
     fill,
     least_rank,
     some_shape,
+    wanted_of_transpose,
     written,
 )
 from gslang.verify.slice_samplers import slices
@@ -85,10 +87,13 @@ def _flatten(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def _transpose(rng: Random, known: Shapes, given: Attrs) -> Answer:
     perm = given.get("perm")
     data = some_shape(rng, len(perm)) if known[0] is None and perm else data_shape(rng, known, 2)
-    order = rng.sample(range(len(data)), len(data))
-    return fill(known, data), {
-        "perm": rng.choice((tuple(order), tuple(order), tuple(range(len(data))), None))
-    }
+    wanted = wanted_of_transpose(rng, known, perm, given)
+    rank = len(data if wanted is None else wanted)
+    order = rng.sample(range(rank), rank)
+    chosen = perm or rng.choice((tuple(order), tuple(order), tuple(range(rank)), None))
+    if wanted is not None:
+        data = before_transpose(chosen or range(rank)[::-1], wanted)
+    return fill(known, data), {"perm": chosen}
 
 
 def _concat(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -258,7 +263,7 @@ def _pad(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = (
         known[0] if known[0] is not None
         else some_shape(rng, count) if count is not None and len(known) < 4 and axes is None
-        else data_shape(rng, known, max(2, count or 0, least_rank(axes)))
+        else data_shape(rng, known, max(1, count or 0, least_rank(axes)))
     )
     if axes is None:
         some = len(known) > 3 and known[3] != () and rng.random() < 0.6

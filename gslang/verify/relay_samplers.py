@@ -11,6 +11,17 @@ from gslang.dialect.relay.dynamic import STATIC, Static
 from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.relay_quantized_samplers import QUANTIZED_SAMPLERS
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
+from gslang.verify.samplers import (
+    Answer,
+    Sampler,
+    Shape,
+    Shapes,
+    any_axis,
+    before_transpose,
+    factors,
+    some_shape,
+    wanted_of_transpose,
+)
 from gslang.verify.slice_samplers import slices
 
 _BY_CODE = 0.2  # share of reshapes that say which dimensions stay or are merged
@@ -88,9 +99,13 @@ def _split(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 def _transpose(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     axes = attrs.get("axes")
     shape = known[0] if known[0] is not None else some_shape(rng, len(axes)) if axes else _one(known, rng)
+    wanted = wanted_of_transpose(rng, known, axes, attrs)
+    rank = len(shape if wanted is None else wanted)
     if axes is None:
-        order = rng.sample(range(len(shape)), len(shape))
-        axes = rng.choice((None, tuple(order), tuple(a - len(shape) for a in order)))
+        order = rng.sample(range(rank), rank)
+        axes = rng.choice((None, tuple(order), tuple(a - rank for a in order)))
+    if wanted is not None:
+        shape = before_transpose(axes or range(rank)[::-1], wanted)
     return [shape], {"axes": axes}
 
 

@@ -21,6 +21,7 @@ Shapes = list["Shape | None"]
 Answer = tuple[list[Shape], dict[str, Any]]
 Sampler = Callable[[Random, Shapes, Attrs], Answer]
 
+_FITTING = 0.7  # share of transposes whose result has the shape of what stands beside it
 _SIZES = (2, 3, 4, 5, 6, 1)
 
 
@@ -105,6 +106,21 @@ def _elementwise(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         shapes.append(s if s is not None else some_shape(rng) if base is None else _broadcast_with(rng, base))
         base = base if base is not None else shapes[-1]
     return shapes, {}
+
+
+def wanted_of_transpose(rng: Random, known: Shapes, axes: Shape | None, attrs: Attrs) -> Shape | None:
+    """The shape of what stands beside a transpose, where its operand is made so that the result has it, too.
+    """
+    beside: Shape | None = attrs.get("%beside")
+    if known[0] is not None or not beside or len(axes or beside) != len(beside):
+        return None
+    return beside if rng.random() < _FITTING else None
+
+
+def before_transpose(axes: Sequence[int], result: Shape) -> Shape:
+    """The shape that an order of axes turns into `result`."""
+    back = sorted(range(len(axes)), key=lambda k: axes[k] % len(axes))
+    return tuple([result[k] for k in back])
 
 
 def _same_shapes(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
