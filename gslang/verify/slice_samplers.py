@@ -68,7 +68,7 @@ def _bounds(rng: Random, size: int, step: int, whole: bool, start: int | None) -
         first, behind = size - 1 - first, size - 1 - behind  # -1 here is what is before the first element
         return first, behind - size if behind < 0 else behind
     match rng.randrange(8):
-        case 0:
+        case 0 | 2:
             return first - size, behind if behind == size else behind - size
         case 1 if behind == size:
             return first, rng.choice((2**31 - 1, 2**63 - 1))
