@@ -141,30 +141,33 @@ class JointNumbers:
         return not failing
 
     def widen(self, random: Random) -> bool:
-        """Make one number after another as large as the conditions allow, or constants as small; numbers
-        without a limit stay. True if any changed."""
-        changed = False
-        for _ in range(2):
-            for number in random.sample(self.numbers, len(self.numbers)):
-                up = number.axis is not None or random.random() < 0.5
-                now = self._now(number)
-                beyond = sorted(n for n in number.candidates if (n > now if up else n < now))
-                allowed = self._allowed(number, beyond if up else beyond[::-1])
-                self._put(number, now if allowed is None else allowed)
-                changed |= allowed is not None
-        return changed
+        """Make one number as large as the conditions allow, or a constant as small, once the others are so,
+        or as small as possible; numbers without a limit stay. True if any changed."""
+        if not self.numbers:
+            return False
+        one, before, others_up = random.choice(self.numbers), self.wishes(), random.random() < 0.5
+        for number in (*random.sample(self.numbers, len(self.numbers)), one):
+            up = random.random() < 0.5 if number.axis is None else others_up or number is one
+            now = self._now(number)
+            beyond = sorted(n for n in number.candidates if (n > now if up else n < now))
+            allowed = self._allowed(number, beyond if up else beyond[::-1], up)
+            self._put(number, now if allowed is None else allowed)
+        return repr(self.wishes()) != repr(before)
 
     def _allows(self, number: _Number, value: float) -> bool:
         self._put(number, value)
         return not self._failing()
 
-    def _allowed(self, number: _Number, values: list[float]) -> float | None:
+    def _allowed(self, number: _Number, values: list[float], up: bool) -> float | None:
         """The last of these values, from near to far, under which the conditions hold, or one between it and
         the next; None if they hold under none, or under the farthest ones, too: then there is no limit."""
         now = self._now(number)
         fits = [value for value in values if self._fits(number, value)]
         allowed = [value for value in fits if self._allows(number, value)]
-        if len(allowed) == len(fits) or number.axis is not None and allowed and 2 * allowed[-1] > fits[-1]:
+        is_size = number.axis is not None
+        if is_size and not up:
+            return allowed[-1] if allowed else None
+        if len(allowed) == len(fits) or is_size and allowed and 2 * allowed[-1] > fits[-1]:
             return None
         last = allowed[-1] if allowed else now
         beyond = next((value for value in fits if abs(value - now) > abs(last - now)), None)

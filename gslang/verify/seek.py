@@ -55,7 +55,7 @@ _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
 _MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
-_MOST_LIMITS = 8  # the same, for what conditions just allow
+_MOST_LIMITS = 12  # the same, for what conditions just allow
 _MOST_DECIDED = 8  # outcomes of decisions for which this is sought, too
 _LIMITS_DECIDED = 2  # instances for each
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
