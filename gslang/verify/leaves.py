@@ -41,8 +41,6 @@ _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what s
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _RARE = 0.08  # share of attempts with a type of whole numbers that few models have
 _AS_STATED = 0.5  # share of attempts in which inputs of open types have one that the rule states of another
-_ALIKE = 0.25  # share of attempts in which inputs of one rank have one shape
-_SEVERAL = 4  # inputs that a rule has at least for that: those of attention hardly ever fit otherwise
 _WIDE = (7, 2, 7, 4)  # dimensions of literal numbers, in turn: mostly more than any input has
 _SIZES = (1, 2, 3, 4, 6, -1)  # that a reshape asks for
 
@@ -113,9 +111,6 @@ class Leaves:
         self.empty = stressed == ("Reshape", "allowzero") or (
             may_have(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
         )
-        self.alike: dict[int, Shape] | None = None  # rank → shape of its inputs, where these are alike
-        if len(rule.inputs) >= _SEVERAL and Random(f"{rule.name} {seed} alike").random() < _ALIKE:
-            self.alike = {}
         self.proposals = _AtRandom(self)
         self.sizes = parts_of_shapes(rule)
         self.said_ranks = ranks_stated(rule.where, rule.lets)
@@ -173,8 +168,6 @@ class Leaves:
             shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= LARGEST for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
-        if self.alike is not None and hint is None and (number, "shape") not in self.wishes:
-            shape = self.alike.setdefault(len(shape), shape)
         kind = (
             leaf.kind if leaf.kind not in ("any", "var", "fixed")
             else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))

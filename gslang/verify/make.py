@@ -284,9 +284,8 @@ class Making(Demands):
         given, _ = self.attributes(number, call, operator, {})
         proposed = self.propose_below(call, operator, given, rng)
         rank, self.rank = self.rank if operator == "Reshape" else None, None
-        beside = self.beside if self.broadcasts(operator) or operator in _OF_ANY_SHAPE else None
         own = self.beside
-        beside = own if self.broadcasts(operator) or operator == "Expand" else None
+        beside = own if self.broadcasts(operator) or operator in _OF_ANY_SHAPE else None
         axis, perm = given.get("axis"), given.get("perm")
         self.join_axis = axis if operator == "concatenate" and isinstance(axis, int) else None
         for k, pattern in enumerate(call.operands):

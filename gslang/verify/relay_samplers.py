@@ -10,7 +10,6 @@ from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dynamic import STATIC, Static
 from gslang.verify.relay_image_samplers import IMAGE_SAMPLERS
 from gslang.verify.relay_quantized_samplers import QUANTIZED_SAMPLERS
-from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, any_axis, factors, some_shape
 from gslang.verify.samplers import (
     Answer,
     Sampler,
