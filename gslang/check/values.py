@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from gslang.base.source import Span
@@ -347,23 +348,7 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
         case n.Binary("|"):
             return ir.OneOf(tuple(test(lowering, branch) for branch in branches_of(expr)))
         case n.TupleExpr(items) if _has_hole(expr):
-            parts: list[list[ir.Test]] = [[]]
-            for item in items:
-                if isinstance(item, n.Star):
-                    if not isinstance(item.value, n.Hole):
-                        lowering.stop(
-                            "E0506", "only `*_` may match several items in a constraint", item.span,
-                            "bind the tuple, `(t := _)`, and compare a slice in `where`: `t[1:] == …`",
-                        )
-                    if len(parts) == 2:
-                        lowering.stop(
-                            "E0506", "at most one `*_` in a tuple", item.span,
-                            "bind the tuple, `(t := _)`, and test its items in `where`",
-                        )
-                    parts.append([])
-                else:
-                    parts[-1].append(test(lowering, item))
-            return ir.TupleTest(tuple(parts[0]), tuple(parts[1]) if len(parts) == 2 else None)
+            return _tuple_test(lowering, items)
         case n.Comprehension(source=n.Range(lower, None)):
             if len(expr.targets) != 1 or expr.condition is not None:
                 lowering.stop(
@@ -397,6 +382,27 @@ def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
             with lowering.helping(new, f"`({new} := _)` matches any value and binds it"):
                 return ir.Equals(value(lowering, expr).value)
     return ir.Equals(value(lowering, expr).value)
+
+
+def _tuple_test(lowering: Lowering, items: Sequence[n.Expr | n.Star]) -> ir.TupleTest:
+    """The demands on the items of a tuple, those behind `*_` counted from its end."""
+    parts: list[list[ir.Test]] = [[]]
+    for item in items:
+        if isinstance(item, n.Star):
+            if not isinstance(item.value, n.Hole):
+                lowering.stop(
+                    "E0506", "only `*_` may match several items in a constraint", item.span,
+                    "bind the tuple, `(t := _)`, and compare a slice in `where`: `t[1:] == …`",
+                )
+            if len(parts) == 2:
+                lowering.stop(
+                    "E0506", "at most one `*_` in a tuple", item.span,
+                    "bind the tuple, `(t := _)`, and test its items in `where`",
+                )
+            parts.append([])
+        else:
+            parts[-1].append(test(lowering, item))
+    return ir.TupleTest(tuple(parts[0]), tuple(parts[1]) if len(parts) == 2 else None)
 
 
 def _match_test(lowering: Lowering, expr: n.Match) -> ir.Test:

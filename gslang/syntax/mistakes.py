@@ -152,14 +152,8 @@ def explain_syntax_error(
         start, end, message, hint = form
         return Diagnostic("E0106", message, Label(Span(source, start, end)), help=hint)
     if (dots := _bounds(text, at, previous)) is not None:
-        if _COMPARED.search(text, item[0], dots):
-            return Diagnostic(
-                "E0102", "`..` is no value of a condition", Label(Span(source, dots, dots + 2)),
-                help="compare: `2 <= x.ndim <= 4`, or list the values: `x.ndim in (2, 3)`",
-            )
-        return Diagnostic(
-            "E0102", "the bounds of a range must be numbers", Label(Span(source, dots, dots + 2)), help=_RANGE
-        )
+        compared = _COMPARED.search(text, item[0], dots) is not None
+        return _misplaced_range(Span(source, dots, dots + 2), compared)
     gap = Label(Span(source, previous, previous), "expected `;` here")
     if not rest.strip() or width == 0:
         if "SEMICOLON" in expected:
@@ -176,6 +170,15 @@ def explain_syntax_error(
         )
     help = _mend(rest[:width], text[max(0, previous - _FAR) : previous], expected, "=>" in code[slice(*item)])
     return Diagnostic("E0102", f"expected {_list(expected)}, found {found}", Label(here), help=help)
+
+
+def _misplaced_range(dots: Span, compared: bool) -> Diagnostic:
+    if compared:
+        return Diagnostic(
+            "E0102", "`..` is no value of a condition", Label(dots),
+            help="compare: `2 <= x.ndim <= 4`, or list the values: `x.ndim in (2, 3)`",
+        )
+    return Diagnostic("E0102", "the bounds of a range must be numbers", Label(dots), help=_RANGE)
 
 
 def between_items(error: UnexpectedInput, before: str) -> bool:
@@ -321,23 +324,12 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "no `;` is needed after `}`: remove the `;`"
     if found == "-" and re.search(r"\b(rule|pass|fn)\s+\w+\Z", before):
         return "names consist of letters, digits and `_`"
-    if expected == {"LPAR"} and before.endswith("?"):
-        return "`?` stands in a call: `nn.relu?(x)`"
-    if expected == {"LPAR"} and before.endswith("where"):
-        return "the conditions of a rule follow its outputs: `y where x.ndim == 2 => x`"
+    if len(expected) == 1 and (fix := _mend_the_only(found, before, *expected)) is not None:
+        return fix
     if found == "|" and re.search(r":\s*(?:const|param|input|var)\Z", before):
         return "`fixed` is a parameter or a constant, `var` an input or a parameter, `any` each of them"
-    if expected == {"COLON"}:
-        return "give it a type: `x: tensor`, `k: int = 1`"
-    if expected == {"EQUAL"} and found == "}" and re.search(r"\b(?:each|chain)\b[^{}]*\{[^{}]*\Z", before):
-        return "a block has statements only, `NAME = …;`; its nodes are read outside: `*branch.conv`"
-    if expected == {"IN"}:
-        word = "chain" if re.search(r"\bchain\s+\w+\Z", before) else "each"
-        return f"the number of instances follows `in`: {_NAMED[word]}"
     if "COLON" in expected and re.search(r"\brule\s+\w+\s*(?:\([^()]*\)\s*)?(?:for\b[^:{}]*)?\Z", before):
         return "source and target follow a colon: `rule name(inputs): source => target;`"
-    if expected == {"RESULT_ARROW"}:
-        return "state its result: `-> tensor`"
     if "ARROW" in expected and before.endswith(";") and arrow:
         return "outputs are separated by `,`, and a statement has a name: `y = …;`"
     if "ARROW" in expected and re.search(r"\bmatch\b[^{}]*\{(?:[^{}]*,)?\s*\w+\Z", before):
@@ -364,6 +356,25 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "separate them with `,`"
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
         return f"`{found}` is a keyword: choose another name"
+    return None
+
+
+def _mend_the_only(found: str, before: str, expected: str) -> str | None:
+    """The fix where only one thing can follow."""
+    match expected:
+        case "LPAR" if before.endswith("?"):
+            return "`?` stands in a call: `nn.relu?(x)`"
+        case "LPAR" if before.endswith("where"):
+            return "the conditions of a rule follow its outputs: `y where x.ndim == 2 => x`"
+        case "COLON":
+            return "give it a type: `x: tensor`, `k: int = 1`"
+        case "EQUAL" if found == "}" and re.search(r"\b(?:each|chain)\b[^{}]*\{[^{}]*\Z", before):
+            return "a block has statements only, `NAME = …;`; its nodes are read outside: `*branch.conv`"
+        case "IN":
+            word = "chain" if re.search(r"\bchain\s+\w+\Z", before) else "each"
+            return f"the number of instances follows `in`: {_NAMED[word]}"
+        case "RESULT_ARROW":
+            return "state its result: `-> tensor`"
     return None
 
 

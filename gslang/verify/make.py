@@ -336,14 +336,12 @@ class Making(Demands):
         beside, self.beside = self.beside, None
         answer: list[Shape] = []
         absent = frozenset([k for k, pattern in enumerate(call.operands) if pattern is None])
-        data = call.operands[0] if operator == "Reshape" else None
-        rank = self.said_ranks.get(data) if isinstance(data, int) else None
 
         def ask(shapes: list[Shape | None]) -> None:
             nonlocal answer, proposed
             known = {
                 **proposed, **given, **self.values(slots), "%empty": self.empty, "%beside": beside,
-                "%absent": absent, "%rank_of_data": rank,
+                "%absent": absent, "%rank_of_data": self.rank_of_data(call),
             }
             answer, extra = sample(rng, sampled, signature.traits, shapes, known, self.samplers)
             proposed = {**extra, **proposed}
@@ -380,6 +378,11 @@ class Making(Demands):
         ):
             ask(shapes)
         return answer, proposed
+
+    def rank_of_data(self, call: ir.CallNode) -> int | None:
+        """The rank of the first operand of a call, where conditions state it."""
+        data = call.operands[0] if call.operands else None
+        return self.said_ranks.get(data) if isinstance(data, int) else None
 
     def leaf_order(
         self, call: ir.CallNode, late: set[int], rng: Random

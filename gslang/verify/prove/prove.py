@@ -299,7 +299,7 @@ class _Found:
 
     @property
     def limits(self) -> tuple[str, ...]:
-        """What the claim assumes: nothing about whole numbers where it is for floats only."""
+        """The assumptions of the claim: none about whole numbers where it is for floats only."""
         return tuple(sorted(self.notes if self.floats else self.notes | self.notes_of_whole))
 
 
