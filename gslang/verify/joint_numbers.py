@@ -15,6 +15,7 @@ from random import Random
 import numpy as np
 
 from gslang.base.arrays import Array
+from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.walks import readings
@@ -33,6 +34,9 @@ _COARSE = (16, 32, 64, 128, 256, 512, 1024, 2048, 4096)  # so that a limit betwe
 _MOST_STATED = 6  # numbers of a rule that are combined
 _MOST_NUMBERS = 8  # that change together
 _MOST_ITEMS = 6  # of a constant
+_MOST_SETTLED = 100  # values of one number in a sweep
+_MOST_TRIED = 32  # values of one number between which a limit is sought
+_HALVINGS = 16  # of what is between two of them
 _SWEEPS = 8  # changes of one number after another
 _LARGEST = 5_000  # size
 _MOST_ELEMENTS = 100_000  # of an input
@@ -115,6 +119,10 @@ class JointNumbers:
         value: float = self.values[number.leaf].reshape(-1)[number.item].item()
         return value
 
+    @property
+    def _hold(self) -> bool:
+        return all(holds(condition, self.scope) is wanted for condition, wanted in self.conditions)
+
     def _failing(self) -> int:
         return sum(holds(condition, self.scope) is not wanted for condition, wanted in self.conditions)
 
@@ -122,15 +130,15 @@ class JointNumbers:
         others = self.shapes[number.leaf] if number.axis is not None else []
         return prod(d for k, d in enumerate(others) if k != number.axis) * value <= _MOST_ELEMENTS
 
-    def settle(self, random: Random) -> bool:
+    def settle(self, random: Random, until: Deadline) -> bool:
         """Change one number after another until all conditions come out as wanted; False if they do not."""
         failing = self._failing()
         for _ in range(_SWEEPS * bool(self.numbers)):
-            if not failing:
-                return True
+            if not failing or until.passed:
+                break
             number = random.choice(self.numbers)
             tried = {}
-            for value in random.sample(number.candidates, len(number.candidates)):
+            for value in random.sample(number.candidates, min(len(number.candidates), _MOST_SETTLED)):
                 if self._fits(number, value):
                     self._put(number, value)
                     tried[value] = self._failing()
@@ -140,7 +148,7 @@ class JointNumbers:
             self._put(number, random.choice([value for value, count in tried.items() if count == failing]))
         return not failing
 
-    def widen(self, random: Random) -> bool:
+    def widen(self, random: Random, until: Deadline) -> bool:
         """Make one number as large as the conditions allow, or a constant as small, once the others are so,
         or as small as possible; numbers without a limit stay. True if any changed."""
         if not self.numbers:
@@ -148,6 +156,8 @@ class JointNumbers:
         one, before, others_up = random.choice(self.numbers), self.wishes(), random.random() < 0.5
         for number in (*random.sample(self.numbers, len(self.numbers)), one):
             up = random.random() < 0.5 if number.axis is None else others_up or number is one
+            if until.passed:
+                return False
             now = self._now(number)
             beyond = sorted(n for n in number.candidates if (n > now if up else n < now))
             allowed = self._allowed(number, beyond if up else beyond[::-1], up)
@@ -156,13 +166,14 @@ class JointNumbers:
 
     def _allows(self, number: _Number, value: float) -> bool:
         self._put(number, value)
-        return not self._failing()
+        return self._hold
 
     def _allowed(self, number: _Number, values: list[float], up: bool) -> float | None:
         """The last of these values, from near to far, under which the conditions hold, or one between it and
         the next; None if they hold under none, or under the farthest ones, too: then there is no limit."""
         now = self._now(number)
         fits = [value for value in values if self._fits(number, value)]
+        fits = [*fits[: len(fits) - 1 : 1 + len(fits) // _MOST_TRIED], *fits[-1:]]
         allowed = [value for value in fits if self._allows(number, value)]
         is_size = number.axis is not None
         if is_size and not up:
@@ -171,7 +182,9 @@ class JointNumbers:
             return None
         last = allowed[-1] if allowed else now
         beyond = next((value for value in fits if abs(value - now) > abs(last - now)), None)
-        while beyond is not None and abs(beyond - last) > 1:
+        for _ in range(_HALVINGS):
+            if beyond is None or abs(beyond - last) <= 1:
+                break
             middle = (last + beyond) // 2
             last, beyond = (middle, beyond) if self._allows(number, middle) else (last, middle)
         return last if last != now else None
@@ -197,15 +210,19 @@ def _changed(
         numbers.restore()
 
 
-def at_limits(rule: ir.CheckedRule, scope: Scope, outcomes: Outcomes, random: Random) -> Wishes:
+def at_limits(
+    rule: ir.CheckedRule, scope: Scope, outcomes: Outcomes, random: Random, until: Deadline
+) -> Wishes:
     """Wishes for numbers that the rule's conditions, and these, just allow."""
     known = bool(rule.where or outcomes)
-    return _changed(rule, scope, outcomes, lambda numbers: numbers.widen(random)) if known else {}
+    return _changed(rule, scope, outcomes, lambda numbers: numbers.widen(random, until)) if known else {}
 
 
-def reaching(rule: ir.CheckedRule, scope: Scope, goal: Goal, random: Random) -> Wishes:
+def reaching(
+    rule: ir.CheckedRule, scope: Scope, goal: Goal, random: Random, until: Deadline
+) -> Wishes:
     """Wishes for numbers under which the rule's conditions hold and a decision goes as wanted."""
-    return _changed(rule, scope, goal.outcomes, lambda numbers: numbers.settle(random))
+    return _changed(rule, scope, goal.outcomes, lambda numbers: numbers.settle(random, until))
 
 
 def _fields_read(rule: ir.CheckedRule, conditions: Outcomes) -> Iterator[tuple[int, str]]:

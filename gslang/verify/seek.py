@@ -56,8 +56,8 @@ _FOR_TIES = 0.05  # share of the time for all of them
 _MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
 _MOST_LIMITS = 12  # the same, for what conditions just allow
-_MOST_DECIDED = 8  # outcomes of decisions for which this is sought, too
-_LIMITS_DECIDED = 2  # instances for each
+_MOST_DECIDED = 6  # outcomes of decisions for which this is sought, too
+_LIMITS_DECIDED = 1  # instances for each
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
 
 
@@ -202,7 +202,7 @@ def _seek_decisions(
         if goal.key in evidence.seen | never or id(goal.condition) not in possible:
             continue
         hopeless = until.passed or goal.text in known or id(goal.condition) not in within
-        found = None if hopeless else _look_towards(rule, goal, settings, evidence, search)
+        found = None if hopeless else _look_towards(rule, goal, settings, evidence, search, until)
         if found is None and goal.key not in evidence.seen_in_integers:
             evidence.unvaried.append(f"no instance where {goal.text}")
             never.add(goal.key)
@@ -212,7 +212,7 @@ def _seek_decisions(
 
 
 def _look_towards(
-    rule: CheckedRule, goal: Goal, settings: Settings, evidence: Evidence, search: Search
+    rule: CheckedRule, goal: Goal, settings: Settings, evidence: Evidence, search: Search, until: Deadline
 ) -> Instance | None:
     """Look at an instance in which a decision goes as wanted, of floats where the rule may be about them; at
     more where its sides are not known to be equal for all numbers. Returns one of them.
@@ -220,7 +220,7 @@ def _look_towards(
     found = None
     for k in range(_LOOKS):
         instance = towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
-        instance = instance or _jointly_towards(rule, goal, evidence)
+        instance = instance or _jointly_towards(rule, goal, evidence, until)
         if instance is None:
             return found
         if integer_types(instance) and not names_types(rule):
@@ -234,12 +234,14 @@ def _look_towards(
     return found
 
 
-def _jointly_towards(rule: CheckedRule, goal: Goal, evidence: Evidence) -> Instance | None:
+def _jointly_towards(
+    rule: CheckedRule, goal: Goal, evidence: Evidence, until: Deadline
+) -> Instance | None:
     """An instance near one that agrees in which a decision goes as wanted since several of its numbers are
     others; None if none is found."""
     for k, centre in enumerate(islice(reversed(evidence.agreeing), _MOST_JOINT)):
         scope = match_in(rule, centre.before)
-        change = {} if scope is None else reaching(rule, scope, goal, Random(k))
+        change = {} if scope is None else reaching(rule, scope, goal, Random(k), until)
         found = resized(rule, centre, change) if change else None
         if (
             found is not None and found.after is not None and goal.key in found.seen
@@ -261,7 +263,7 @@ def _seek_limits(rule: CheckedRule, settings: Settings, evidence: Evidence, unti
         centre = centres[-1 - k % len(centres)] if centres else None
         scope = None if centre is None else match_in(rule, centre.before)
         change = {} if scope is None else at_limits(
-            rule, scope, () if goal is None else goal.outcomes, Random(k)
+            rule, scope, () if goal is None else goal.outcomes, Random(k), until
         )
         if centre is None or not change or (text := repr(change)) in tried:
             continue
