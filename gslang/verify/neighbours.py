@@ -40,6 +40,7 @@ _MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in
 _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _MOST_COMPUTED = 2_000_000  # of what is computed from it
+_ONE_BY_ONE = {"Resize": 400}  # elements that take as long as one of what the reference interpolates
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
@@ -275,10 +276,14 @@ def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
 
 
 def _elements(instance: Instance) -> int:
-    """The number of elements of the largest tensor in an instance."""
+    """The number of elements of the largest tensor in an instance, by the time that they take."""
     graph = instance.before
-    shapes = [getattr(graph.types[node], "shape", None) or () for node in graph.nodes()]
-    return max((prod(shape) for shape in shapes if is_static(shape)), default=0)
+    shapes = {node: getattr(graph.types[node], "shape", None) or () for node in graph.nodes()}
+    counts = [
+        _ONE_BY_ONE.get(graph.op[node], 1) * prod(shape)
+        for node, shape in shapes.items() if is_static(shape)
+    ]
+    return max(counts, default=0)
 
 
 def _has_empty(instance: Instance) -> bool:
