@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, islice, product, zip_longest
+from itertools import chain, combinations, islice, permutations, product, zip_longest
 from math import prod
 from random import Random
 from typing import TypeVar
@@ -42,6 +42,7 @@ _MOST_ELEMENTS = 100_000  # of an input with such a size
 _MOST_COMPUTED = 2_000_000  # of what is computed from it
 _ONE_BY_ONE = {"Resize": 400}  # elements that take as long as one of what the reference interpolates
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
+_MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
 
@@ -305,6 +306,7 @@ def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
     }
     known = sorted(set(sizes.values()) - {1}) or [2]
     yield from _shuffled((_sized(point, [place], 1) for place, size in sizes.items() if size > 1), random)
+    yield from islice(_shuffled(_exchanged(point, sizes, known), random), _MOST_EXCHANGED)
     while sizes:
         becomes = {size: random.choice((1, size, random.choice(known))) for size in known}
         changed = {place: becomes.get(size, size) for place, size in sizes.items()}
@@ -320,6 +322,15 @@ def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
             (leaf, "shape"): tuple(shape)
             for leaf, shape in shapes.items() if tuple(shape) != point.shapes[leaf]
         }
+
+
+def _exchanged(point: Point, sizes: Mapping[Place, int], known: Sequence[int]) -> Iterator[Wishes]:
+    """One axis of 1 is stretched, and an axis of another leaf becomes 1: what was broadcast to the other one
+    is now what the other one is broadcast to.
+    """
+    for (stretched, other), size in product(permutations(sizes, 2), known):
+        if sizes[stretched] == 1 < sizes[other] and stretched[0] != other[0]:
+            yield _sized(point, [stretched], size) | _sized(point, [other], 1)
 
 
 def _changes(

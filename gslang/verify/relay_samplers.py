@@ -24,6 +24,7 @@ from gslang.verify.samplers import (
 from gslang.verify.slice_samplers import slices
 
 _BY_CODE = 0.2  # share of reshapes that say which dimensions stay or are merged
+_SORTED = 0.7  # share of lists of axes in which these are in order
 _MANY = 0.2  # share of tensors in more parts or groups than a rule tells apart
 
 
@@ -190,7 +191,8 @@ def _reduction(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     stated = (axis,) if isinstance(axis, int) else tuple(axis or ())
     need = max([1, *[a + 1 if a >= 0 else -a for a in stated]])
     shape = _one(known, rng, min(need, 5))
-    axes = tuple(sorted(rng.sample(range(len(shape)), rng.randint(1, len(shape))))) if shape else None
+    listed = rng.sample(range(len(shape)), rng.randint(1, len(shape))) if shape else []
+    axes = tuple(sorted(listed) if rng.random() < _SORTED else listed) or None
     choice = rng.choice((axes, axes, None, (axes[-1] - len(shape),) if axes else None))
     means = tuple(
         1 if choice is None or k in choice or k - len(shape) in choice else d for k, d in enumerate(shape)
