@@ -62,7 +62,7 @@ def _differences(written: list[list[str]]) -> list[list[str]]:
 
 def written_ways(graph: Graph, dialect: Dialect) -> list[str]:
     """The element types of inputs, and the form of attributes and constant operands of each call: which text,
-    a default, with 0 or negative numbers, or in no order."""
+    a default, with 0 or negative numbers."""
     found: list[str] = []
     calls: Counter[str] = Counter()
     for node in graph.reverse_post_order():
@@ -94,5 +94,4 @@ def _way(value: object, default: object) -> str:
         return "default"
     numbers = [v for v in (value if isinstance(value, tuple) else (value,)) if isinstance(v, (int, float))]
     kinds = ["zero"] * any(v == 0 for v in numbers) + ["negative"] * any(v < 0 for v in numbers)
-    kinds += [f"{len(numbers)} unsorted"] * (numbers != sorted(numbers))
     return " and ".join(kinds) or "positive"
