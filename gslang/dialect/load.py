@@ -46,7 +46,7 @@ def of_other_dialect(graph_is: str, dialect: str, rules: Dialect, path: str) -> 
     """The error that a graph is of another dialect than the rules; `graph_is`: “ONNX models are”."""
     return InputError(
         f"{graph_is} of dialect `{dialect}`, the rules are of dialect `{rules.name}`", path=path,
-        help=f"begin the rule file with `dialect {dialect};`, or take shipped rules: `std.{dialect}`",
+        help=f"begin the rule file with `dialect {dialect};`, or use the shipped rules: `std.{dialect}`",
     )
 
 

@@ -56,8 +56,7 @@ _FOR_TIES = 0.05  # share of the time for all of them
 _MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
 _MOST_LIMITS = 12  # the same, for what conditions just allow
-_MOST_DECIDED = 6  # outcomes of decisions for which this is sought, too
-_LIMITS_DECIDED = 1  # instances for each
+_MOST_DECIDED = 6  # outcomes of decisions for which one such instance is sought, too
 _KEEPING_RANKS = "a condition such as `y.ndim == x.ndim`, of result and input, excludes higher ranks"
 
 
@@ -256,7 +255,7 @@ def _seek_limits(rule: CheckedRule, settings: Settings, evidence: Evidence, unti
     a decision does."""
     tried: set[str] = set()
     decided = [goal for goal in goals(rule) if goal.key in evidence.seen][:_MOST_DECIDED]
-    for k, goal in enumerate([*[None] * _MOST_LIMITS, *decided * _LIMITS_DECIDED]):
+    for k, goal in enumerate([*[None] * _MOST_LIMITS, *decided]):
         centres = [i for i in evidence.agreeing if goal is None or goal.key in i.seen]
         if until.passed or evidence.bad:
             return
