@@ -25,14 +25,20 @@ def _check_convolution(graph: Graph, node: int, operands: list[Any]) -> None:
 
 
 def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` where the parts of a split are not the whole, which the reference does not
-    mind.
+    """Raise `EvaluationError` where the parts of a split are not the whole, or have less than no elements,
+    which the reference does not mind. The parts of a sequence may be told by one size for all.
     """
-    axis = graph.attrs[node].get("axis", 0)
-    if _is_given(operands, 1) and sum(operands[1].tolist()) != operands[0].shape[axis]:
+    op, axis = graph.op[node], graph.attrs[node].get("axis", 0)
+    if not _is_given(operands, 1):
+        return
+    sizes, whole = operands[1].reshape(-1).tolist(), operands[0].shape[axis]
+    if min(sizes, default=0) < (0 if operands[1].ndim else 1):
         raise EvaluationError(
-            f"`Split` of {graph.label(node)} cannot be computed: its parts are not {operands[0].shape[axis]} "
-            "elements altogether"
+            f"`{op}` of {graph.label(node)} cannot be computed: one of its parts has {min(sizes)} elements"
+        )
+    if operands[1].ndim and sum(sizes) != whole:
+        raise EvaluationError(
+            f"`{op}` of {graph.label(node)} cannot be computed: its parts are not {whole} elements altogether"
         )
 
 
@@ -142,4 +148,5 @@ _CHECKS: Final[Mapping[str, Callable[[Graph, int, list[Any]], None]]] = {
     "MaxPool": _check_window,
     "Reshape": _check_sizes,
     "Split": _check_parts,
+    "SplitToSequence": _check_parts,
 }

@@ -225,7 +225,7 @@ def _attempt(
     wishes: dict[tuple[int, str], Any] = dict(first or {})
     tried: set[str] = set()  # arrays have no plain equality
     for _ in range((6 if goal is None else 12) + len(rule.where)):
-        if (text := repr(sorted(wishes.items(), key=lambda item: item[0]))) in tried:
+        if (text := _text_of_wishes(wishes)) in tried:
             return None  # what is wished for decides: it would go round in circles
         tried.add(text)
         making = Making(rule, seed, wishes, wide, stressed, dtype)
@@ -259,6 +259,14 @@ def _attempt(
             return None
         wishes.update(wish)
     return None
+
+
+def _text_of_wishes(wishes: Wishes) -> str:
+    """A text by which wishes are told apart; NumPy's own for arrays takes long and leaves out numbers."""
+    return repr([
+        (key, (value.shape, value.dtype.name, value.tobytes()) if isinstance(value, np.ndarray) else value)
+        for key, value in sorted(wishes.items(), key=lambda item: item[0])
+    ])
 
 
 def _counts(rule: ir.CheckedRule, instance: Instance) -> bool:

@@ -130,11 +130,13 @@ class Leaves:
             self.graph.names[slot] = name
         return slot
 
-    def dice(self, number: int) -> Random:
+    def dice(self, number: int, about: str = "") -> Random:
         """Choices of one node: the same in every attempt with this seed, whatever was wished for elsewhere.
+        `about`: which of its choices.
         """
         current = self.scope.current
-        return Random(f"{self.rule.name} {self.seed} {number} {None if current is None else current.index}")
+        place = None if current is None else current.index
+        return Random(f"{self.rule.name} {self.seed} {number} {place}{about}")
 
     def typed(self, slot: int) -> int:
         """Infer the type of a new node, which is returned. Raises `TypeInferenceError`."""

@@ -299,7 +299,7 @@ class Making(Demands):
                 slots[k] = self.operand(operator, k, pattern, None, dtype)
                 if self.broadcasts(operator):
                     beside = self.shape_of(slots[k]) or beside
-                elif Random(f"{self.dice(number).random()} {k} alike").random() < _ALIKE:
+                elif self.dice(number, f" {k} alike").random() < _ALIKE:
                     self.propose_alike(call.operands, k)
         self.rank, self.beside = None, own if operator in _PERMUTES else beside
         read = {"%results": self.results_read(number)} if operator in _SPLITS else {}

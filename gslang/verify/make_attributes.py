@@ -190,7 +190,7 @@ class CallAttributes(Leaves):
         ):
             return None
         domain = declared.attributes[name].domain
-        rng = Random(f"{self.dice(number).random()} {name}")
+        rng = self.dice(number, f" {name}")
         if isinstance(default, tuple) and test.fits(len(default)) and all(type(d) is int for d in default):
             found = tuple([d + rng.choice((0, 0, 1, 2)) for d in default])
             return default if contains(domain, found) is False else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from random import Random
 
 from gslang.base.open_types import Attrs
@@ -26,20 +27,20 @@ def quantize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     if known[0] is None and len(factors_) == 1:
         data = tuple(factors_[0] if k == at else d for k, d in enumerate(data))
     return fill(known, data, factors_, factors_), {
-        **answer, "%1": Only(scales(rng, factors_)), "%2": Only(nested(factors_, lambda: zero_point(rng))),
+        **answer, "%1": Only(scales(rng, factors_)), "%2": Only(zero_points(rng, factors_)),
     }  # fmt: skip
 
 
 def scales(rng: Random, shape: Shape = ()) -> object:
     """Scales of a shape. Nothing forbids one below 0: some are, in a third of the cases."""
     signs = rng.choice(((1,), (1,), (1, -1)))
-    return nested(shape, lambda: rng.choice((0.5, 0.25, 0.125, 2.0)) * rng.choice(signs))
+    drawn = [size * sign for size in (0.5, 0.25, 0.125, 2.0) for sign in signs]
+    return nested(shape, rng.choices(drawn, k=prod(shape)))
 
 
-def zero_point(rng: Random) -> int:
-    """A number that stands for 0: that is 0 too, or small, or below it; of a type without a sign, large then.
-    """
-    return rng.choice((0, 0, 3, 1, -2))
+def zero_points(rng: Random, shape: Shape = ()) -> object:
+    """Numbers that stand for 0: that is 0 too, or small, or below it (large then, of a type without sign)."""
+    return nested(shape, rng.choices((0, 0, 3, 1, -2), k=prod(shape)))
 
 
 def quantized_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -70,5 +71,5 @@ def _quantities(rng: Random, count: int, scaled: bool) -> dict[str, object]:
         if scale > 0:
             result[f"%{scale}"] = Only(scales(rng))
         if zero < count:
-            result[f"%{zero}"] = Only(zero_point(rng))
+            result[f"%{zero}"] = Only(zero_points(rng))
     return result

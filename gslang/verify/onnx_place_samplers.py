@@ -17,7 +17,7 @@ def gather(rng: Random, known: Shapes, given: Attrs) -> Answer:
     size = data[axis % len(data)] if data else 1
     least = -size if rng.random() < 0.3 else 0  # indices below 0 count from the end
     shape = rng.choice(((), (1,), (2,), (3,), (2, 2)))
-    chosen: Any = nested(shape, lambda: rng.randrange(least, size))
+    chosen: Any = nested(shape, [rng.randrange(least, size) for _ in range(prod(shape))])
     if indices is not None:
         chosen, shape = indices, () if isinstance(indices, int) else (len(indices),)
     elif rng.random() < 0.3:  # an input

@@ -17,6 +17,8 @@ from gslang.verify.reads import nodes_read
 
 _WHOLE = (0, 1, -1, 2, -2, 3, -3, 7, 64, -100)
 _REAL = (0.0, 1.0, -1.0, 0.5, -0.5, -2.0, 3.0, -0.125, 6.0, 64.0)
+_SMALL = tuple(range(7))
+_LIKE_WEIGHTS = tuple(k / 8 for k in range(2, 17))
 _WITH_ENDS = 0.3  # share of constants with numbers that are far from others
 _NARROWER = ("int8", "uint8", "int16", "uint16", "int32", "uint32")
 _BEYOND = (300, -300, 2**11 + 1, 2**24 + 1)  # more than a byte, and than floats of 16 and 32 bits tell apart
@@ -33,9 +35,9 @@ def open_numbers(rng: Random, dtype: str, count: int, computed_with: bool) -> li
     far = rng.choice(rng.choice(_far(dtype))) if computed_with and rng.random() < _WITH_ENDS else None
     found: list[Any]
     if rng.random() < 0.5:  # numbers like those of a model
-        found = [rng.randrange(7) if whole else round(rng.uniform(0.25, 2.0) * 8) / 8 for _ in range(count)]
+        found = rng.choices(_SMALL if whole else _LIKE_WEIGHTS, k=count)
     else:
-        found = [rng.choice(_WHOLE if whole else _REAL) for _ in range(count)]
+        found = rng.choices(_WHOLE if whole else _REAL, k=count)
     if dtype.startswith("uint"):
         found = [abs(number) for number in found]
     return found if far is None else [far if count == 1 or rng.random() < 0.5 else n for n in found]

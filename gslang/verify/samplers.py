@@ -54,9 +54,12 @@ def fill(known: Shapes, *proposed: Shape) -> list[Shape]:
     return [s if s is not None else proposed[k] if k < len(proposed) else () for k, s in enumerate(known)]
 
 
-def nested(shape: Shape, value: Callable[[], Any]) -> Any:
-    """Values in tuples of this shape."""
-    return tuple(nested(shape[1:], value) for _ in range(shape[0])) if shape else value()
+def nested(shape: Shape, values: Sequence[Any]) -> Any:
+    """Values in tuples of this shape, of which there are as many as it has elements."""
+    if len(shape) < 2:
+        return tuple(values) if shape else values[0]
+    size = prod(shape[1:])
+    return tuple([nested(shape[1:], values[k * size : (k + 1) * size]) for k in range(shape[0])])
 
 
 def any_axis(rng: Random, rank: int) -> int:

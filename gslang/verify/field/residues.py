@@ -10,6 +10,7 @@ import numpy as np
 from gslang.base.arrays import Array
 
 PRIME = 2_147_483_647  # 2³¹ − 1: a product of two residues fits 63 bits
+_DIGITS = 53  # of a float, in base 2
 
 
 class NoField(Exception):
@@ -21,17 +22,22 @@ class Undecided(NoField):
 
 
 def residue(value: float) -> int:
-    """The residue of a number: a float is the fraction that it is exactly."""
-    top, bottom = float(value).as_integer_ratio()
-    return top * pow(bottom, PRIME - 2, PRIME) % PRIME
+    """The residue of a finite number: a float is the fraction that it is exactly."""
+    return int(residues(np.float64(value)))
 
 
 def residues(array: Array) -> Array:
     """The residues of an array of numbers. Raises `NoField` where one is not finite."""
-    flat = np.asarray(array)
-    if flat.dtype.kind == "f" and not np.isfinite(flat).all():
+    numbers = np.asarray(array)
+    if numbers.dtype.kind != "f":
+        whole = numbers.astype(np.uint64 if numbers.dtype.kind == "u" else np.int64)
+        return np.asarray(whole % PRIME, np.int64)
+    if not np.isfinite(numbers).all():
         raise NoField("a constant is not finite")
-    return np.array([residue(v) for v in flat.reshape(-1).tolist()], np.int64).reshape(flat.shape)
+    fraction, exponent = np.frexp(numbers.astype(np.float64))
+    top = (fraction * 2.0**_DIGITS).astype(np.int64) % PRIME
+    # 2³¹ is 1 here, so that every power of 2, negative ones too, is one of 31
+    return np.asarray((top << (exponent - _DIGITS) % 31) % PRIME, np.int64)
 
 
 def inverse(x: Array) -> Any:

@@ -23,7 +23,7 @@ from gslang.verify.prove.sizes import Number, is_number
 from gslang.verify.prove.symbolic_graph import ConstantValue, SymbolicGraph
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.values import FamilyValues
-from gslang.verify.prove.watched import Watched, WatchingScope
+from gslang.verify.prove.watched import Branches, Watched, WatchingScope
 
 # What a value fails with in the engine as well, so that the rule is not applied in this case. Any other error
 # may be the prover's own: whether a condition holds is open then.
@@ -51,6 +51,10 @@ class Case:
             FamilyValues(world, self.scope) if rule.blocks and not world.counted
             else lambda value: evaluate(value, self.scope)
         )
+
+    def takes(self, branches: Branches) -> bool:
+        """True if these branches of alternations are those of this case."""
+        return all(self.scope.chosen.get(node) == branch for node, branch in branches)
 
     # ── values ──
 

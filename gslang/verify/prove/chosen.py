@@ -21,7 +21,10 @@ def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
     """
     found = []
     for chosen in waiting:
-        known = _all_grown(case, chosen) and all(map(_is_known, _leaves(case, chosen.numbers)))
+        known = (
+            case.takes(chosen.branches) and _all_grown(case, chosen)
+            and all(map(_is_known, _leaves(case, chosen.numbers)))
+        )
         try:
             if known and case.fails(chosen.condition):
                 raise Impossible(CONDITION)

@@ -142,7 +142,7 @@ def fresh_shape(world: World, name: str, said: Tensor | None = None) -> tuple[Nu
     if type(length) is int:
         rank = length
     else:
-        rank = world.choose_rank() if wanted is None else world.choose_rank(wanted, wanted)
+        rank = world.choose_rank() if wanted is None else wanted
     return tuple(world.facts.size(name) for _ in range(rank))
 
 

@@ -32,7 +32,7 @@ def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
     inside: set[int] = set()
     particular = any(not _ABOUT_NUMBERS.isdisjoint(call.operators) for call in rule.calls.values())
     for node in _from(rule, rule.outputs, frozenset()):
-        if node in inside or node in rule.outputs or node in details or not _is_costly(rule.nodes[node]):
+        if node in inside or node in rule.outputs or node in details or not _is_costly(rule, node):
             continue
         below = set(_from(rule, rule.nodes[node].below, frozenset()))
         others = set(_from(rule, rule.outputs, frozenset({node}))) | whole | details
@@ -57,10 +57,10 @@ def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
     return replace(rule, nodes=nodes, where=where, where_spans=(rule.span,) * len(where), lets=lets)
 
 
-def _is_costly(node: ir.Pattern) -> bool:
-    match node:
-        case ir.AltNode():
-            return True
+def _is_costly(rule: ir.CheckedRule, number: int) -> bool:
+    match rule.nodes[number]:
+        case ir.AltNode(branches=branches):  # one of some constants has fewer cases than any tensor
+            return not all(_is_constant(rule.nodes[branch]) for branch in branches)
         case ir.CallNode(operators=operators, variable=None):
             return _COSTLY.issuperset(operators)
     return False

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk, within_captures
+from gslang.check.walks import equations, walk, within_captures
 from gslang.engine.constraints import passes
 from gslang.engine.proposals import UNSAID
 from gslang.engine.scope import UNBOUND, Instance, Scope
@@ -114,6 +114,27 @@ class Source:
     def ask_chosen(self) -> None:
         """Ask the conditions on numbers that calls have chosen. Raises `Impossible` if one fails."""
         self.chosen = still_open(self.case, self.chosen)
+
+    def rank_said(self, number_: int) -> int | None:
+        """The rank of a result, as conditions say it, or what they say of types that are known already."""
+        said = self.case.watched.said.get(number_, Said()).rank
+        if said is not None:
+            return said
+        for shaped in self.case.watched.shaped:
+            for field, other in equations([shaped.condition]):
+                if (
+                    field.node == number_ and field.name == "shape" and self.case.takes(shaped.branches)
+                    and all(map(self.is_typed, shaped.asked - {number_}))
+                    and isinstance(shape := self.case.try_value(other), tuple)
+                ):
+                    return len(shape)
+        return None
+
+    def is_typed(self, number_: int) -> bool:
+        """True if a node of the source is bound to an input, or to what is computed."""
+        slot = self.scope.slots[number_]
+        value = self.graph.values[slot] if slot >= 0 else None
+        return isinstance(value, Leaf) or isinstance(value, Pending) and bool(value.found)
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where
@@ -370,7 +391,7 @@ class Source:
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
             self.world.need_types(signature, complete)
-            self.world.wanted_rank = self.case.watched.said.get(number_, Said()).rank
+            self.world.wanted_rank = self.rank_said(number_)
             try:
                 return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
             finally:

@@ -54,6 +54,9 @@ class WatchingScope(Scope):
         return result
 
 
+Branches = tuple[tuple[int, int], ...]  # (alternation, branch)
+
+
 @dataclass(frozen=True, slots=True)
 class Said:
     """The part of a node's shape that conditions of a rule fix: its rank, that an input has one element, or
@@ -67,11 +70,14 @@ class Said:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Chosen:
-    """A condition on inputs (`asked`), which can be read when calls have chosen those of `numbers`."""
+    """A condition on inputs (`asked`), which can be read when calls have chosen those of `numbers`, in cases
+    with the `branches` (alternation, branch) that it stands under.
+    """
 
     condition: ir.Value
     asked: frozenset[int]
     numbers: frozenset[int]
+    branches: Branches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,6 +92,15 @@ class Early:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Shaped:
+    """A condition on types (`asked`), of results too, in cases with such `branches`."""
+
+    condition: ir.Value
+    asked: frozenset[int]
+    branches: Branches
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Watched:
     """A rule with each decision as a let, and what is asked of it once for all cases.
 
@@ -94,7 +109,8 @@ class Watched:
     are constants: of an input it matters then what computes it. `early`: conditions that are asked
     before results are computed. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
-    that read such numbers, which calls choose, or look at instances. `limits`: the largest ranks of nodes.
+    that read such numbers, which calls choose, or look at instances. `shaped`: those on types of results,
+    too. `limits`: the largest ranks of nodes.
     """
 
     rule: ir.CheckedRule
@@ -106,6 +122,7 @@ class Watched:
     vectors: frozenset[int]
     limits: Limits
     chosen: tuple[Chosen, ...] = ()
+    shaped: tuple[Shaped, ...] = ()
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -156,7 +173,8 @@ def watched(rule: ir.CheckedRule) -> Watched:
     decisions = {number: key for key, number in numbers.items()}
     chosen = tuple(_chosen(result, vectors))
     return Watched(
-        result, decisions, wanted, _looked_into(result), early, said, vectors, rank_limits(result), chosen
+        result, decisions, wanted, _looked_into(result), early, said, vectors, rank_limits(result), chosen,
+        tuple(_shaped(result)),
     )
 
 
@@ -187,14 +205,47 @@ def _early(rule: ir.CheckedRule, single: frozenset[int]) -> tuple[Early, ...]:
 
 
 def _chosen(rule: ir.CheckedRule, vectors: frozenset[int]) -> Iterator[Chosen]:
-    for condition in _implied(rule, rule.where):
+    implied = [((), condition) for condition in _implied(rule, rule.where)]
+    under = [pair for pair in _by_branches(rule, rule.where, ()) if pair[0]]
+    for branches, condition in (*implied, *under):
         asked, of_instances = _nodes(rule, condition), _asks_for_instances(rule, condition)
         numbers = {
             part.node for part in readings(condition, rule.lets)
             if isinstance(part, ir.NodeAttr) and part.name == "value"
         }
         if (numbers or of_instances) and asked <= set(rule.leaves) and numbers <= vectors:
-            yield Chosen(condition, frozenset(asked), frozenset(numbers))
+            yield Chosen(condition, frozenset(asked), frozenset(numbers), branches)
+
+
+_OF_TYPES = frozenset({"shape", "ndim", "dtype"})
+
+
+def _shaped(rule: ir.CheckedRule) -> Iterator[Shaped]:
+    leaves = rule.leaves
+    for branches, condition in _by_branches(rule, rule.where, ()):
+        read = list(readings(condition, rule.lets))
+        fields_ = [part for part in read if isinstance(part, ir.NodeAttr)]
+        asked = frozenset([part.node for part in fields_])
+        if (
+            not asked <= leaves.keys()
+            and all(isinstance(part, (ir.NodeAttr, ir.Let, ir.Local)) for part in read)
+            and all(part.place == ir.OWN and part.name in _OF_TYPES for part in fields_)
+            and all(rule.nodes[node].block is None for node in asked)
+        ):
+            yield Shaped(condition, asked, branches)
+
+
+def _by_branches(
+    rule: ir.CheckedRule, conditions: Iterable[ir.Value], branches: Branches
+) -> Iterator[tuple[Branches, ir.Value]]:
+    """Conditions that must all be true, those for branches of an alternation each by itself."""
+    for condition in conjuncts(conditions, rule.lets):
+        meant = condition.meant(rule.lets)
+        if isinstance(meant, ir.SelectValue) and meant.place == ir.OWN:
+            for k, arm in enumerate(meant.arms):
+                yield from _by_branches(rule, [] if arm is None else [arm], (*branches, (meant.node, k)))
+        else:
+            yield branches, condition
 
 
 _JOINS = frozenset({"Concat", "concatenate"})  # calls of which nothing is left out for empty operands
