@@ -10,6 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.open_types import Attrs
+from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
 from gslang.dialect.onnx.dtypes import type_message, type_of
 from gslang.dialect.onnx.harmful import why_harmful
@@ -55,25 +56,85 @@ def _infer(
         return None
     if why := why_harmful(signature.name, attrs, types):
         raise TypeInferenceError(why)
+    count = _results(signature, attrs, types, value_of)
+    if count is None or newest(signature.name) is None:
+        return None
+    values = _values_read(signature, types, value_of)
+    call = _Call(signature, count, types, attrs, values, _key(signature, count, types, attrs, values))
+    try:
+        hash(call)
+    except TypeError:  # an attribute is an array
+        return _types_of_call.__wrapped__(call)
+    return _types_of_call(call)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Call:
+    """All that the types of a call's results (`count`) hang on. `values`: of operands that are read; `key`:
+    equal for equal calls.
+    """
+
+    signature: Signature
+    count: int
+    types: tuple[Type | None, ...]
+    attrs: Attrs
+    values: Mapping[int, Any]
+    key: tuple[object, ...]
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Call) and self.key == other.key
+
+
+def _key(
+    signature: Signature, count: int, types: tuple[Type | None, ...], attrs: Attrs, values: Mapping[int, Any]
+) -> tuple[object, ...]:
+    """1 and 1.0 are of different types."""
+    return (
+        id(signature), count, types,
+        tuple([(name, _kinds(value), value) for name, value in attrs.items()]),
+        tuple([(k, v.dtype.str, v.shape, v.tobytes()) for k, v in values.items()]),
+    )
+
+
+def _kinds(value: object) -> object:
+    return tuple(map(_kinds, value)) if isinstance(value, tuple) else value.__class__
+
+
+def _values_read(
+    signature: Signature, types: tuple[Type | None, ...], value_of: Callable[[int], Any]
+) -> dict[int, Any]:
+    """The values that types may hang on, as far as they are known."""
+    operator = split_name(signature.name)[1]
+    read = [
+        k for k, type_ in enumerate(types)
+        if isinstance(type_, TensorType) and (
+            _worth_reading(operator, type_) or fitting_dtype(signature.name, k, type_.dtype) != type_.dtype
+        )
+    ]
+    return {k: value for k in read if (value := value_of(k)) is not None}
+
+
+@lru_cache(maxsize=4096)
+def _types_of_call(call: _Call) -> Type | None:
+    """The type of a call, as the package infers it; calls of the layers of a model are often equal."""
+    signature, types, attrs = call.signature, call.types, call.attrs
     schema = newest(signature.name)
     domain, type = split_name(signature.name)
-    count = _results(signature, attrs, types, value_of)
-    if schema is None or count is None:
-        return None
-    node = messages().NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(count)])
+    node = messages().NodeProto(op_type=type, domain=domain, output=[f"r{k}" for k in range(call.count)])
     known: dict[str, TypeProto] = {}
     data: dict[str, TensorProto] = {}
     for k, operand in enumerate(types):
         name = f"x{k}"
         node.input.append(name)
         if isinstance(operand, TensorType):
-            dtype = fitting_dtype(signature.name, k, operand.dtype)
             known[name] = type_message(operand)
-            if _worth_reading(type, operand) or dtype != operand.dtype:
-                value = value_of(k)
-                if value is not None:
-                    data[name] = tensor_message(value, dtype, name)
-                    known[name] = type_message(TensorType(operand.shape, dtype))
+            if k in call.values:
+                dtype = fitting_dtype(signature.name, k, operand.dtype)
+                data[name] = tensor_message(call.values[k], dtype, name)
+                known[name] = type_message(TensorType(operand.shape, dtype))
     if len(known) < len(types):
         wanted = [k for k, operand in enumerate(types) if operand is None]
         optional = [o.optional for o in signature.operands]
@@ -88,7 +149,7 @@ def _infer(
         return None
     symbols = {d for t in types if isinstance(t, TensorType) for d in t.shape or () if isinstance(d, Symbol)}
     results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
-    results += [None] * (count - len(results))
+    results += [None] * (call.count - len(results))
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
 
 
@@ -116,25 +177,14 @@ def _results_inferred(
 
 
 def _inferred(
-    schema: object, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
+    schema: Any, node: NodeProto, types: Mapping[str, TypeProto], values: Mapping[str, TensorProto]
 ) -> dict[str, TypeProto]:
     """Result → `TypeProto`, as the package infers it. Raises what it raises."""
-    return _infer_once(
-        schema,
-        node.SerializeToString(),
-        tuple([(name, type.SerializeToString()) for name, type in types.items()]),
-        tuple([(name, values[name].SerializeToString()) for name in node.input if name in values]),
-    )
-
-
-@lru_cache(maxsize=1024)
-def _infer_once(
-    schema: Any, node: bytes, types: tuple[tuple[str, bytes], ...], values: tuple[tuple[str, bytes], ...]
-) -> dict[str, TypeProto]:
-    """The same of what is serialized: the layers of a model have the same calls of the same types."""
     found = schema._infer_node_outputs(
-        node, dict(types), dict(values), {}, {schema.domain: max(schema.since_version, 1)},
-        messages().IR_VERSION,
+        node.SerializeToString(),
+        {name: type.SerializeToString() for name, type in types.items()},
+        {name: values[name].SerializeToString() for name in node.input if name in values},
+        {}, {schema.domain: max(schema.since_version, 1)}, messages().IR_VERSION,
     )
     return {name: messages().TypeProto.FromString(data) for name, data in found.items()}
 
