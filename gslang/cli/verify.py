@@ -109,7 +109,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _collect_seldom() -> None:
-    """Proofs make many small objects and hardly a circle: looking for some takes a tenth of the time."""
+    """Proofs and instances make many small objects and hardly a circle: looking for some takes time."""
     gc.set_threshold(200_000, 50, 100)
 
 

@@ -40,7 +40,10 @@ def build(
     """
     builder = _Builder(graph, dialect, target, scope, literal)
     scope.new_type = lambda number, name: read_attribute(graph, dialect, builder.one(number), name)
-    return [node for output in target.outputs for node in builder.whole(output)]
+    try:
+        return [node for output in target.outputs for node in builder.whole(output)]
+    finally:
+        scope.new_type = None
 
 
 def build_or_undo(graph: Graph, scope: Scope) -> list[int] | str | None:

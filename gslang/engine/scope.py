@@ -310,13 +310,13 @@ def _all(items: Iterator[object]) -> bool:
 
 def _conjunction(items: tuple[ir.Value, ...], scope: Scope, negate: bool = False) -> bool:
     """Kleene's `and` (with `negate`: of the negated items): false beats unknown, unknown beats true."""
-    unknown: BaseException | None = None
+    unknown: str | None = None  # and no exception, which would hold this frame
     for item in items:
         try:
             if truth(evaluate(item, scope)) == negate:
                 return False
         except FAILURES as failure:
-            unknown = failure
+            unknown = str(failure)
     if unknown is not None:
-        raise UnknownValue(str(unknown))
+        raise UnknownValue(unknown)
     return True

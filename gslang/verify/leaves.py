@@ -111,7 +111,7 @@ class Leaves:
         self.empty = stressed == ("Reshape", "allowzero") or (
             may_have(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
         )
-        self.proposals = _AtRandom(self)
+        self.proposals = _AtRandom(self.scope, self.seed, self.rng)
         self.sizes = parts_of_shapes(rule)
         self.said_ranks = ranks_stated(rule.where, rule.lets)
         self.samplers = ONNX_SAMPLERS if rule.dialect.name == "onnx" else RELAY_SAMPLERS
@@ -333,18 +333,18 @@ def shape_of_type(type_: Type | None) -> Shape | None:
 class _AtRandom(Proposals):
     """Proposals of one attempt: what tests leave open is drawn."""
 
-    def __init__(self, leaves: Leaves) -> None:
-        super().__init__(leaves.scope)
-        self.leaves = leaves
+    def __init__(self, scope: Scope, seed: int, rng: Random) -> None:
+        super().__init__(scope)
+        self.seed, self.rng = seed, rng
 
     def picked(self, tests: tuple[ir.Test, ...]) -> ir.Test:
         """One at random, the same each time it is asked in this attempt."""
         rule, current = self.scope.rule, self.scope.current
-        place = f"{rule.name} {self.leaves.seed} {tests!r} {None if current is None else current.index}"
+        place = f"{rule.name} {self.seed} {tests!r} {None if current is None else current.index}"
         return Random(place).choice(tests)
 
     def items(self, default: object, count: int, more: bool) -> tuple[Any, ...]:
-        return default if fits(default, count, more) else some_shape(self.leaves.rng, count)
+        return default if fits(default, count, more) else some_shape(self.rng, count)
 
 
 def reads_itself(rule: ir.CheckedRule, constraint: ir.Constraint, scope: Scope) -> bool:

@@ -52,6 +52,14 @@ class Case:
             else lambda value: evaluate(value, self.scope)
         )
 
+    def end(self) -> None:
+        """Take apart what refers to itself (`SymbolicGraph.end`)."""
+        self.graph.end()
+        self.world.constants.clear()
+        self.world.slices.clear()
+        self.scope.new_type = None
+        del self.evaluate, self.graph.types, self.world.numbers_chosen
+
     def takes(self, branches: Branches) -> bool:
         """True if these branches of alternations are those of this case."""
         return all(self.scope.chosen.get(node) == branch for node, branch in branches)

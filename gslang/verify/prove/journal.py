@@ -101,6 +101,7 @@ class Journal:
         finally:
             self.inside = False
             self.entries.append((name, arguments, answer, failed, tuple(taken[begun:])))
+            failed = None  # else it would hold this frame, and the frame it
             self.next += 1
         return answer
 

@@ -345,6 +345,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
     finally:
         if found.written is not None and world.record is not None:
             found.written.append(case_as_json(world.record, end, world.whole, contradicting))
+        case.end()
     found.cases += 1
     found.whole += world.whole
     (found.notes_of_whole if world.whole else found.notes).update(world.notes)

@@ -126,6 +126,10 @@ class Pending:
         return self.found[0]
 
 
+def _is_over() -> Value:
+    raise AssertionError("the case is over: this is a bug in gslang")
+
+
 class Operands(Sequence[Value]):
     """The operands of a call, each computed when it is looked at."""
 
@@ -407,6 +411,16 @@ class SymbolicGraph:
                 (1,) * len(leaf.resolved().shape)
             )
         return ConstantValue(leaf)
+
+    def end(self) -> None:
+        """Take apart what refers to itself, so that it goes with its case and no collector has to find it."""
+        for value in self.values:
+            if isinstance(value, Leaf):
+                value.tensor = value.ranked = value.like = value.spelled = None
+                value.says.clear()
+            elif isinstance(value, Pending):
+                value.compute, value.found = _is_over, ()
+        self.values.clear()
 
     def label(self, node: int) -> str:
         """The name of a node in messages."""
