@@ -8,21 +8,21 @@ from dataclasses import replace
 from typing import Any
 
 from gslang.check import checked as ir
-from gslang.check.walks import equations, walk, within_captures
+from gslang.check.walks import within_captures
 from gslang.engine.constraints import passes
 from gslang.engine.proposals import UNSAID
 from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
-from gslang.verify.prove.chosen import spell_bounds, still_open
+from gslang.verify.prove.chosen import spell_bounds
+from gslang.verify.prove.conditions import Conditions
 from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.counted import grown
 from gslang.verify.prove.demands import alike, bound, demand, here, hold_to_rank, link_ranks
 from gslang.verify.prove.domains import Attributes, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
-from gslang.verify.prove.for_all import learn
 from gslang.verify.prove.onnx_lookups import as_size
 from gslang.verify.prove.onnx_movement import OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
@@ -54,12 +54,11 @@ class Source:
         self.case, self.rule, self.world, self.graph, self.scope = (
             case, case.rule, case.world, case.graph, case.scope,
         )
-        self.early = list(case.watched.early)  # conditions that were not asked yet
-        self.chosen = list(case.watched.chosen)  # the same of those on numbers that calls choose
+        self.conditions = Conditions(case)
         # (input, its instance) → the rank that a call demands of it, where the call is made first
         self.demanded: dict[tuple[int, int | None], int] = {}
         self.alike: list[tuple[int, int]] = []  # inputs of which calls demand one rank
-        self.world.numbers_chosen = self.ask_chosen
+        self.world.numbers_chosen = self.conditions.ask_chosen
 
     def outputs(self) -> list[Value]:
         """The outputs of the source.
@@ -67,7 +66,7 @@ class Source:
         Raises `Impossible` where nothing matches in this case, `NotProved` where that cannot be told.
         """
         outputs = [self.node(number_) for number_ in self.rule.outputs]
-        self.cut_off(True)
+        self.conditions.cut_off(True)
         self.compute()
         for number_ in range(len(self.rule.blocks)):
             self.grown(number_)
@@ -82,7 +81,7 @@ class Source:
             ):
                 self.test(number_, pattern)
         for condition in self.rule.where:
-            self.assume(condition)
+            self.conditions.assume(condition)
         learn_longest(self.world)
         self.learn_from_places()
         if self.rule.output_block is not None:
@@ -94,10 +93,10 @@ class Source:
     def compute(self) -> None:
         """Compute the result of each call. One that is not known does not matter where a condition fails."""
         try:
-            self.ask_chosen()
+            self.conditions.ask_chosen()
             for slot in range(len(self.graph.op)):
                 self.graph.tensor(slot)
-                self.ask_chosen()
+                self.conditions.ask_chosen()
         except TooMuch:
             raise
         except NotProved:
@@ -110,44 +109,6 @@ class Source:
                 except NotProved:
                     continue
             raise
-
-    def ask_chosen(self) -> None:
-        """Ask the conditions on numbers that calls have chosen. Raises `Impossible` if one fails."""
-        self.chosen = still_open(self.case, self.chosen)
-
-    def rank_said(self, number_: int) -> int | None:
-        """The rank of a result, as conditions say it, or what they say of types that are known already."""
-        said = self.case.watched.said.get(number_, Said()).rank
-        if said is not None:
-            return said
-        for shaped in self.case.watched.shaped:
-            for field, other in equations([shaped.condition]):
-                if (
-                    field.node == number_ and field.name == "shape" and self.case.takes(shaped.branches)
-                    and all(map(self.is_typed, shaped.asked - {number_}))
-                    and isinstance(shape := self.case.try_value(other), tuple)
-                ):
-                    return len(shape)
-        return None
-
-    def is_typed(self, number_: int) -> bool:
-        """True if a node of the source is bound to an input, or to what is computed."""
-        slot = self.scope.slots[number_]
-        value = self.graph.values[slot] if slot >= 0 else None
-        return isinstance(value, Leaf) or isinstance(value, Pending) and bool(value.found)
-
-    def assume(self, condition: ir.Value) -> None:
-        """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where
-        it cannot be read: the rule is then taken to be applied more often than it is.
-        """
-        try:
-            self.case.assume(condition)
-        except TooMuch:
-            raise
-        except NotProved:
-            if not any(map(_reads_all, walk(condition, self.rule.lets))):
-                raise
-            learn(self.case, condition)
 
     def learn_from_places(self) -> None:
         """Take the last place that is looked up to be inside its axis, where it is known: the source is
@@ -167,35 +128,6 @@ class Source:
             a, b = facts.normal(a), facts.normal(b)
             if facts.proves(a - 2) and facts.proves(b - 2):
                 facts.learn_equal(a, b)
-
-    def cut_off(self, everything: bool = False) -> None:
-        """Ask the conditions on inputs and captured values as soon as these are bound, before operators make
-        more cases.
-
-        Raises `Impossible` where one fails. One that cannot be read does not matter where another one fails,
-        now or later.
-        """
-        slots, captures = self.scope.slots, self.scope.captures
-        ready = [
-            early for early in self.early
-            if everything
-            or early.captured <= captures.keys() and all(slots[node] != UNBOUND for node in early.asked)
-        ]
-        if not ready:
-            return
-        self.early = [early for early in self.early if early not in ready]
-        unread: NotProved | None = None
-        for early in ready:
-            try:
-                if self.case.fails(early.condition):
-                    raise Impossible(CONDITION)
-            except TooMuch:
-                raise
-            except NotProved as error:
-                self.early.append(early)
-                unread = error
-        if everything and unread is not None:
-            raise unread
 
     def grown(self, number_: int) -> list[Instance]:
         """The instances of a block: the first and a later one, or as many as this case has."""
@@ -244,7 +176,7 @@ class Source:
                 if number_ in pair:
                     link_ranks(self.case, *pair)
             if isinstance(pattern, ir.CallNode):
-                self.cut_off()  # conditions on attributes, before results are computed
+                self.conditions.cut_off()  # conditions on attributes, before results are computed
         return int(slots[number_])
 
     def below(self, part: int | None | ir.Splice) -> list[int]:
@@ -379,7 +311,7 @@ class Source:
             leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
             if isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.single = True
-        self.cut_off()
+        self.conditions.cut_off()
         for slot, between in zip(slots, ranges):
             if between is not None and between[0] and slot != ABSENT:
                 tensor = self.graph.tensor(slot)  # before attributes make cases of what does not fit
@@ -391,7 +323,7 @@ class Source:
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
             self.world.need_types(signature, complete)
-            self.world.wanted_rank = self.rank_said(number_)
+            self.world.wanted_rank = self.conditions.rank_said(number_)
             try:
                 return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
             finally:
@@ -465,11 +397,6 @@ def _kinds(leaf: ir.LeafNode, read: set[str]) -> tuple[str, ...]:
 def _apart(name: str) -> str:
     """The name of an input before its number: `x1` and 2 are not `x` and 12."""
     return f"{name}." if name[-1] in "_0123456789" else name
-
-
-def _reads_all(part: object) -> bool:
-    """True for what reads the numbers of a constant one by one."""
-    return isinstance(part, ir.Comprehension) or isinstance(part, ir.Builtin) and part.name in ("max", "min")
 
 
 def scope_index(scope: Scope) -> str:
