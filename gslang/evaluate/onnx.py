@@ -71,11 +71,11 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:
             return _on_a_matrix(split_name(graph.op[node])[1], operands[0], graph.attrs[node].get("axis", 1))
+        check_call(graph, node, operands)
         if known is not None:
             return known(operands, load_dialect("onnx").operators[graph.op[node]].complete(graph.attrs[node]))
         if split_name(graph.op[node])[0] == DOMAIN:
             raise NoEvaluatorError(graph, node)
-        check_call(graph, node, operands)
         if (own := corrected(graph.op[node], operands, graph.attrs[node])) is not None:
             value = own(operands, graph.attrs[node])
             return value if not isinstance(value, tuple) or _outputs(graph, node, None)[1] else value[0]

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from gslang.dialect.onnx.fitting_shapes import why_unfit
 from gslang.evaluate.errors import EvaluationError
 from gslang.graph.graph import Graph
 
 
 def check_call(graph: Graph, node: int, operands: list[Any]) -> None:
     """Raise `EvaluationError` for a call that has no value."""
+    shapes = [getattr(operand, "shape", None) for operand in operands]
+    if (why := why_unfit(graph.op[node], shapes, graph.attrs[node])) is not None:
+        raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {why}")
     if (check := _CHECKS.get(graph.op[node])) is not None:
         check(graph, node, operands)
 
 
 def _is_given(operands: list[Any], k: int) -> bool:
     return len(operands) > k and operands[k] is not None
-
-
-def _check_convolution(graph: Graph, node: int, operands: list[Any]) -> None:
-    _check_bias(graph, node, operands)
-    _check_window(graph, node, operands)
 
 
 def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
@@ -43,45 +42,10 @@ def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
 
 
 def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for an attention across batches, and for other numbers of keys than of values,
-    which the reference broadcasts.
-    """
+    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts."""
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
         raise EvaluationError(
             f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
-        )
-    keys, values = (operand.shape[-2:-1] for operand in operands[1:3])
-    if keys != values:
-        raise EvaluationError(
-            f"`Attention` of {graph.label(node)} cannot be computed: keys and values are not broadcast"
-        )
-
-
-def _check_bias(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for a bias of other channels than the result has, which NumPy broadcasts."""
-    if not _is_given(operands, 2):
-        return
-    weight, op = operands[1], graph.op[node]
-    channels = weight.shape[0] if op == "Conv" else weight.shape[1] * graph.attrs[node].get("group", 1)
-    if operands[2].shape != (channels,):
-        raise EvaluationError(
-            f"`{op}` of {graph.label(node)} cannot be computed: a bias of {list(operands[2].shape)} does not "
-            f"broadcast to {channels} channels"
-        )
-
-
-def _check_addend(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for a sum of other dimensions than the product, which the reference leaves out
-    where its factor is 0.
-    """
-    if not _is_given(operands, 2):
-        return
-    rows, columns = graph.attrs[node].get("transA", 0), 1 - graph.attrs[node].get("transB", 0)
-    shape, added = (operands[0].shape[rows], operands[1].shape[columns]), operands[2].shape
-    if len(added) > 2 or any(n not in (1, m) for n, m in zip(reversed(added), reversed(shape))):
-        raise EvaluationError(
-            f"`Gemm` of {graph.label(node)} cannot be computed: "
-            f"{list(added)} does not broadcast to {list(shape)}"
         )
 
 
@@ -99,9 +63,10 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
     which onnxruntime refuses and the reference gives no meaning.
     """
     x, attrs = operands[0], graph.attrs[node]
-    window = operands[1].shape[2:] if graph.op[node] == "Conv" else attrs.get("kernel_shape", ())
+    weight = _WEIGHTS.get(graph.op[node])
+    window = attrs.get("kernel_shape", ()) if weight is None else operands[weight].shape[2:]
     if attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
-        if graph.op[node] != "Conv" and _is_beside(x.shape[2:], attrs):
+        if weight is None and _is_beside(x.shape[2:], attrs):
             raise EvaluationError(
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
                 "one of its windows lies entirely in the padding"
@@ -115,7 +80,7 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
                 "its window exceeds the padded input"
             )
-        if graph.op[node] != "Conv" and max(pads[k], pads[k + rank]) >= window[k]:
+        if weight is None and max(pads[k], pads[k + rank]) >= window[k]:
             raise EvaluationError(
                 f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its padding of axis {k + 2} "
                 f"is not smaller than its window, {window[k]}"
@@ -138,15 +103,14 @@ def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
     return False
 
 
+_WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
 _CHECKS: Final[Mapping[str, Callable[[Graph, int, list[Any]], None]]] = {
     "Attention": _check_batches,
     "AveragePool": _check_window,
-    "Conv": _check_convolution,
-    "ConvTranspose": _check_bias,
-    "Gemm": _check_addend,
     "LpPool": _check_window,
     "MaxPool": _check_window,
     "Reshape": _check_sizes,
     "Split": _check_parts,
     "SplitToSequence": _check_parts,
+    **dict.fromkeys(_WEIGHTS, _check_window),
 }

@@ -110,7 +110,10 @@ def fused_conv(operands: Operands, attrs: Attrs) -> Array:
     node = helper.make_node(
         "Conv", given, ["y"], **{name: attrs[name] for name in names if attrs[name] is not None}
     )
-    (result,) = ReferenceEvaluator(node).run(None, dict(zip(given, (x, w, b))))  # type: ignore[arg-type]
+    computed: Any = ReferenceEvaluator(node).run(None, dict(zip(given, (x, w, b))))  # type: ignore[arg-type]
+    (result,) = computed
+    if z is not None and z.shape != result.shape:
+        raise ValueError(f"{list(z.shape)} is added to a result of {list(result.shape)}")
     return _activated(_sum(result, z), attrs)
 
 
@@ -257,7 +260,7 @@ def _real(value: Array, scale: Array, zero: Array | None) -> Any:
     return moved * _number(scale)
 
 
-def _number(parameter: Array) -> Array:
+def _number(parameter: Any) -> Any:
     """A scale or zero point of one element as a scalar: its dimensions are not the result's."""
     return parameter.reshape(()) if parameter.size == 1 else parameter
 
@@ -284,6 +287,14 @@ def _q_unary(function: Callable[[Any, Attrs], Any]) -> Callable[[Operands, Attrs
         return _coded(function(_real(x, x_scale, x_zero), attrs), scale, zero, x.dtype)
 
     return run
+
+
+def _softmax_in(x: Array, attrs: Attrs) -> Any:
+    """Before operator set 13, along all axes from `axis` on together."""
+    if attrs["opset"] >= 13:
+        return _softmax(x, attrs["axis"])
+    rows = x.reshape(*x.shape[: attrs["axis"] % x.ndim], -1)
+    return _softmax(rows).reshape(x.shape)
 
 
 def _global_average(x: Array, attrs: Attrs) -> Any:
@@ -328,17 +339,17 @@ def q_gemm(operands: Operands, attrs: Attrs) -> object:
     )
     product = attrs["alpha"] * np.matmul(left.T if attrs["transA"] else left, right.T if rows else right)
     if c is not None:
-        product = product + c * (a_scale * b_scale)
+        product = product + attrs["alpha"] * c * (a_scale * b_scale)
     return product.astype(np.float32) if scale is None else _coded(product, scale, zero, zero.dtype)
 
 
 def integer_product(operands: Operands, attrs: Attrs) -> object:
     a, b, a_scale, b_scale, a_zero, b_zero, bias = (*operands, *(None,) * 3)[:7]
     wide = [
-        x.astype(np.int32) - (0 if zero is None else zero.astype(np.int32))
+        x.astype(np.int32) - (0 if zero is None else _number(zero).astype(np.int32))
         for x, zero in ((a, a_zero), (b, b_zero))
     ]
-    return _sum(np.matmul(*wide).astype(np.float32) * (a_scale * b_scale), bias)
+    return _sum(np.matmul(*wide).astype(np.float32) * (_number(a_scale) * _number(b_scale)), bias)
 
 
 def quantizing_product(operands: Operands, attrs: Attrs) -> object:
@@ -390,7 +401,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "QLinearMul": _q_binary(np.multiply),
     "QLinearSigmoid": _q_unary(lambda x, a: _sigmoid(x)),
     "QLinearLeakyRelu": _q_unary(lambda x, a: np.where(x < 0, x * a["alpha"], x)),
-    "QLinearSoftmax": _q_unary(lambda x, a: _softmax(x, a["axis"])),
+    "QLinearSoftmax": _q_unary(_softmax_in),
     "QLinearGlobalAveragePool": _q_unary(_global_average),
     "QLinearReduceMean": _q_unary(_reduced_mean),
     "QLinearConcat": q_concat,
@@ -404,13 +415,13 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(
         o[0], 0 if len(o) < 2 or o[1] is None else int(o[1])
     ),
-    "ExpandDims": lambda o, a: np.expand_dims(o[0], int(o[1])),
+    "ExpandDims": lambda o, a: np.expand_dims(o[0], o[1].item()),
 }
 
 
 def contrib_function(operator: str) -> Callable[[Operands, Attrs], object] | None:
-    """The function that computes an operator (`com.microsoft.Gelu`), or None. Results have the first
-    operand's type if that is half precision."""
+    """The function that computes an operator (`com.microsoft.Gelu`), or None. Results have the element type
+    of the first operand that holds floats (`SimplifiedLayerNormalization`: of the scale)."""
     domain, _, name = operator.rpartition(".")
     if domain != "com.microsoft" and name != "SimplifiedLayerNormalization":
         return None
@@ -420,7 +431,8 @@ def contrib_function(operator: str) -> Callable[[Operands, Attrs], object] | Non
     found = function
 
     def run(operands: Operands, attrs: Attrs) -> object:
-        half = next((x.dtype for x in operands if x is not None and x.dtype.kind not in "iub"), None)
+        typed = operands[1:] if name == "SimplifiedLayerNormalization" else operands
+        half = next((x.dtype for x in typed if x is not None and x.dtype.kind not in "iub"), None)
         wide = [_wide(x) for x in operands]
         with np.errstate(all="ignore"):
             result = found(wide, attrs)

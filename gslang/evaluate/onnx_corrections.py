@@ -32,7 +32,8 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
     if operator in ("Gemm", "Pow") and operands[0].dtype.kind not in "iu":
         return None
     if operator in ("LayerNormalization", "RMSNormalization") and (
-        not is_narrow(operands[0]) or attrs.get("stash_type", 1) != 1 or not operands[0].ndim
+        attrs.get("stash_type", 1) != 1 or not operands[0].ndim
+        or not is_narrow(operands[0]) and (operator[0] == "R" or operands[0].dtype != np.float64)
     ):
         return None
     if operator == "QuantizeLinear" and not _has_small_codes(operands, attrs):
@@ -67,13 +68,15 @@ def _rms_normalization(operands: Operands, attrs: Attrs) -> object:
 
 
 def _layer_normalization(operands: Operands, attrs: Attrs) -> object:
-    """The same, of deviations from the mean."""
+    """The same, of deviations from the mean; of double precision, too, of which the reference does not round
+    mean and inverse."""
     x, scale, bias = (*operands, None)[:3]
-    wide = x.astype(np.float32)
+    wide = x.astype(np.float32) if is_narrow(x) else x
     mean = wide.mean(axis=_last_axes(x, attrs), keepdims=True)
     normed, inverse = _normed(wide - mean, attrs)
     result = normed.astype(x.dtype) * scale
-    return result if bias is None else result + bias, mean, inverse
+    result = result if bias is None else result + bias
+    return result, mean.astype(np.float32), inverse.astype(np.float32)
 
 
 def _normed(x: Any, attrs: Attrs) -> tuple[Any, Any]:

@@ -18,7 +18,9 @@ from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.leaves import Leaves, Misfit, reads_itself
 from gslang.verify.reads import constants_stated
 
-_OF_SHAPES = frozenset({"data_layout", "kernel_layout", "layout", "src_layout", "groups", "group"})
+_OF_SHAPES = frozenset({
+    "data_layout", "kernel_layout", "layout", "src_layout", "groups", "group", "hidden_size", "direction",
+})
 _CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
 _STATED = 0.3  # share of attributes of declared operators that are a number or text in what it computes
 _DRAWS = 40  # attempts at a tuple some items of which are stated

@@ -5,6 +5,9 @@ from __future__ import annotations
 from random import Random
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.onnx.static_types import static_type
+from gslang.dialect.tensor_type import TensorType
+from gslang.verify.onnx_coded_samplers import quantize
 from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
 from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape
 
@@ -29,16 +32,52 @@ def _fused_gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def _coded_product(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Codes of rows and columns; scales and zero points of the second operand are one or one for each column.
+    """Codes of rows and columns; scales and zero points of the second operand are one or one for each column
+    (of each matrix).
     """
     (a, b), _ = matmul(rng, known[:2], given)
-    by_column = rng.choice(((), (), b[-1:]))
-    return fill(known, a, b, (), by_column, (), by_column, b[-1:]), {}
+    columns = b[-1:] if len(b) > 1 else ()
+    by_column = rng.choice(((), (), columns if len(b) < 3 else (*b[:-2], 1, *columns)))
+    return fill(known, a, b, (), by_column, (), by_column, columns), {}
+
+
+def _coded_by_itself(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """The same, of numbers that are coded by their extremes."""
+    (a, b, _, by_column, _, _, bias), _ = _coded_product(rng, [*known[:2], *(None,) * 5], given)
+    return fill(known, a, b, by_column, by_column, bias), {}
+
+
+def _coded_gemm(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """The same of two matrices, either one transposed."""
+    (a, b, bias), extra = gemm(rng, [known[0], *known[3:4], None], given)
+    by_column = rng.choice(((), (), b[:1] if extra["transB"] else b[-1:]))
+    extra = {name: value for name, value in extra.items() if name != "beta"}
+    return fill(known, a, (), (), b, by_column, by_column, bias, (), ()), extra
+
+
+def _single_scales(apart: int) -> Sampler:
+    """Codes that broadcast, at places so far apart; scales and zero points are one number each."""
+
+    def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
+        proposed: list[Shape] = [()] * len(known)
+        base = proposed[0] = known[0] or known[apart] or data_shape(rng, known, 3)
+        proposed[apart] = rng.choice((base, base[1:], (1, *base[1:]))) if apart else base
+        return fill(known, *proposed), {}
+
+    return sample
+
+
+def _coded_by_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """As those of ONNX's own, but not in blocks."""
+    return quantize(rng, known, {**given, "block_size": 0})
 
 
 def _fused_convolution(rng: Random, known: Shapes, given: Attrs) -> Answer:
     shapes, extra = convolution(False)(rng, known[:3], given)
-    return [*shapes, *[s if s is not None else () for s in known[3:]]], {
+    result = static_type("Conv", [TensorType(shape, "float32") for shape in shapes[:2]], extra)
+    sizes = result.shape if isinstance(result, TensorType) and result.shape else ()
+    added = tuple([size for size in sizes if isinstance(size, int)])
+    return [*shapes, *[s if s is not None else added for s in known[3:]]], {
         **extra, "activation": rng.choice(("Relu", "Tanh", "Sigmoid")),
     }  # fmt: skip
 
@@ -51,6 +90,12 @@ def _biased(rng: Random, known: Shapes, given: Attrs) -> Answer:
     width = next((s[-1] for s in known[1:] if s), None)
     data = known[0] or ((*some_shape(rng, 2), width) if width else data_shape(rng, known, 1))
     return fill(known, data, data[-1:], data), {}
+
+
+def _biased_images(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """The same, of data to which data of its shape is added."""
+    data = known[0] if known[0] is not None else known[2]
+    return _biased(rng, [data, *known[1:]], given)
 
 
 def _biased_rows(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -166,10 +211,20 @@ _OWN: dict[str, Sampler] = {
     "TransposeMatMul": _fused_matmul,
     "FusedGemm": _fused_gemm,
     "MatMulIntegerToFloat": _coded_product,
+    "DynamicQuantizeMatMul": _coded_by_itself,
+    "QGemm": _coded_gemm,
+    **dict.fromkeys(("QLinearAdd", "QLinearMul"), _single_scales(3)),
+    **dict.fromkeys(
+        "QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearGlobalAveragePool QLinearReduceMean".split(),
+        _single_scales(0),
+    ),
+    "QuantizeLinear": _coded_by_axis,
+    "DequantizeLinear": _coded_by_axis,
     "FusedConv": _fused_convolution,
     "BiasGelu": _biased,
     "FastGelu": _biased,
-    "BiasAdd": _biased,
+    "BiasAdd": _biased_images,
+    "BiasSplitGelu": _biased,
     "BiasSoftmax": _biased_rows,
     "SkipLayerNormalization": _skipping,
     "SkipSimplifiedLayerNormalization": _skipping,

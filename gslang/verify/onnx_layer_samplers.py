@@ -57,6 +57,8 @@ def convolution(transposed: bool) -> Sampler:
         attrs.setdefault("dilations", rng.choice((None, None, (1,) * rank, (2,) * rank)))
         if transposed and attrs["strides"] is not None and rng.random() < 0.4:
             attrs.setdefault("output_padding", tuple(rng.randrange(max(1, s)) for s in attrs["strides"]))
+        if rng.random() < 0.2:  # any other one would not be the weight's
+            attrs.setdefault("kernel_shape", weight[2:])
         return fill(known, data, weight, (outputs,)), attrs
 
     return sample

@@ -8,7 +8,8 @@ from random import Random
 
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import in_class, is_float
+from gslang.dialect.dtypes import in_class
+from gslang.dialect.onnx.contrib import of_one_type
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
 
@@ -87,7 +88,9 @@ def typed_alike(dialect: Dialect, operator: str, k: int, other: int) -> bool:
 def _same_variable(operator: str, k: int, other: int) -> bool:
     """The same by the operator's schema."""
     versions = history().operators.get(operator)
-    if not versions or not versions[-1].variables or k == other:
+    if not versions:
+        return of_one_type(operator, k, other)
+    if not versions[-1].variables or k == other:
         return False
     names, last = versions[-1].variables, len(versions[-1].variables) - 1
     if max(k, other) > last and versions[-1].options[last] != "*":
@@ -105,15 +108,9 @@ def operand_type(operator: str, k: int, wanted: str) -> str:
 
 
 def taken_type(dialect: Dialect, operator: str, k: int, wanted: str) -> str:
-    """`wanted` where an operator takes it as operand `k`, else the plainest type that it takes there.
-
-    Operators of com.microsoft say of some operands only that they are floats: one beside integers fits none.
-    """
-    if dialect.name != "onnx":
-        return declared_type(dialect.operators[operator], k, wanted)
-    known = operand_type(operator, k, wanted)
-    taken = declared_type(dialect.operators[operator], k, known)
-    return known if is_float(taken) else taken
+    """`wanted` where an operator takes it as operand `k`, else the plainest type that it takes there."""
+    known = operand_type(operator, k, wanted) if dialect.name == "onnx" else wanted
+    return declared_type(dialect.operators[operator], k, known)
 
 
 def declared_type(signature: Signature, k: int, wanted: str) -> str:
@@ -122,7 +119,8 @@ def declared_type(signature: Signature, k: int, wanted: str) -> str:
     classes = specs[min(k, len(specs) - 1)].dtypes if specs else ()
     if not classes or any(in_class(wanted, c) for c in classes):
         return wanted
-    return next((name for name in _PREFERRED if any(in_class(name, c) for c in classes)), wanted)
+    names = (*_PREFERRED, *_RARE)
+    return next((name for name in names if any(in_class(name, c) for c in classes)), wanted)
 
 
 @lru_cache(maxsize=4)

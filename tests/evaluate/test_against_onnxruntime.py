@@ -22,12 +22,16 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.verify.instances import Search, drawn
+from tests.evaluate import drawn_calls
+from tests.evaluate.drawn_calls import calls_of
 
 ort = pytest.importorskip("onnxruntime")
 
 OPSETS = (21, 23)  # onnxruntime has all operators of the first, and those that the second one adds
 RANDOM = ("Bernoulli", "Dropout", "Multinomial", "RandomNormalLike", "RandomUniformLike")
-CRASHING = ("com.microsoft.DynamicQuantizeMatMul",)  # onnxruntime itself, by operands that do not fit
+UNGUARDED = ("com.microsoft.QLinearSigmoid", "com.microsoft.QLinearLeakyRelu")
+# by a table of exponentials, or by a sum that is rounded otherwise: codes of onnxruntime are one off
+ROUGH = ("com.microsoft.QLinearSoftmax", "com.microsoft.QLinearGlobalAveragePool")
 UNORDERED = ("TopK",)  # where `sorted` is 0
 FORBIDDEN = (
     "ConvTranspose",  # windows that do not reach the size that `auto_pad` states
@@ -36,7 +40,6 @@ FORBIDDEN = (
     "BlackmanWindow", "HammingWindow", "HannWindow",  # sizes that are no scalars
     "MaxPool", "MeanVarianceNormalization", "RNN",  # axes that are not there
     "RotaryEmbedding", "com.microsoft.RotaryEmbedding",  # heads of odd sizes
-    "com.microsoft.MatMulIntegerToFloat",  # scales of columns, where there are several matrices of them
 )
 """Of these onnxruntime computes calls without a meaning, which the evaluator refuses or computes otherwise.
 """
@@ -62,30 +65,18 @@ def options() -> Any:
 
 @cache
 def operators() -> list[tuple[str, Signature]]:
-    return [
-        (name, signature) for name, signature in load_dialect("onnx").operators.items()
-        if name not in RANDOM + CRASHING and signature.operands and not name.startswith("ai.onnx.")
-        and not any(spec.types[0].base == "graph" for spec in signature.attributes.values())
-    ]  # fmt: skip
+    return [item for item in drawn_calls.operators("onnx") if item[0] not in RANDOM]
 
 
-def calls_of(name: str, signature: Signature, count: int) -> list[Graph]:
-    """Graphs of one call each, with the required operands and with all of them."""
-    every = range(len(signature.operands))
-    needed = [k for k in every if not signature.operands[k].optional]
-    found = []
-    for places in (needed, list(every)) if len(needed) < len(every) else (needed,):
-        given = ", ".join(f"x{k}" if k in places else "none" for k in range(max(places, default=0) + 1))
-        inputs = ", ".join(f"x{k}" for k in places)
-        result = "" if signature.results == "tensor" else ".0"
-        if not places:
-            continue
-        rule = api.parse_rules(
-            f"dialect onnx;\nrule r({inputs}): {name}({given}){result} => x{places[0]};"
-        ).own["r"]
-        made = (drawn(rule, Search(), 11, k) for k in range(count))
-        found += [instance.before for instance in made if instance is not None]
-    return found
+def agree_roughly(ours: Any, theirs: Any) -> bool:
+    return bool(np.max(np.abs(ours.astype(int) - theirs), initial=0) <= 1) and ours.dtype == theirs.dtype
+
+
+def crashes(name: str, graph: Graph) -> bool:
+    """True for calls without a zero point that onnxruntime looks for all the same, outside of its list."""
+    call = next(n for n in graph.nodes() if graph.op[n] == name)
+    declared = load_dialect("onnx").operators[name].operands
+    return name in UNGUARDED and len(graph.operands[call]) < len(declared)
 
 
 def by_onnxruntime(graph: Graph, values: dict[str, Any]) -> list[Any] | None:
@@ -127,7 +118,7 @@ def compare(name: str, signature: Signature, count: int) -> int:
     compared = 0
     for k, graph in enumerate(calls_of(name, signature, count)):
         attrs = next(graph.attrs[n] for n in graph.nodes() if graph.op[n] == name)
-        if name in UNORDERED and not attrs.get("sorted", 1):
+        if name in UNORDERED and not attrs.get("sorted", 1) or crashes(name, graph):
             continue
         try:
             values = random_inputs(graph, k)
@@ -141,7 +132,7 @@ def compare(name: str, signature: Signature, count: int) -> int:
         except EvaluationError as error:
             assert name in FORBIDDEN or "no evaluator" in str(error), (name, attrs, error)
             continue
-        same = all(map(agree, ours, theirs))
+        same = all(map(agree_roughly if name in ROUGH else agree, ours, theirs))
         assert same or name in FORBIDDEN, (name, attrs, [str(graph.types[o]) for o in graph.nodes()])
         compared += 1
     return compared

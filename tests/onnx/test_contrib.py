@@ -4,6 +4,7 @@ their domain.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,10 @@ import pytest
 from onnx import helper, numpy_helper
 
 import gslang
+from gslang.dialect.dtypes import PLAIN, in_class
 from gslang.dialect.load import load_dialect
-from gslang.dialect.onnx.contrib import contrib_signatures
-from gslang.dialect.signature import REQUIRED
+from gslang.dialect.onnx.contrib import contrib_signatures, element_types_differ, of_one_type
+from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
@@ -225,6 +227,55 @@ def test_declared_as_onnxruntime_declares_them() -> None:
         )
 
 
+def schemas_of_ours() -> Iterator[tuple[Signature, list[str], dict[str, frozenset[str]]]]:
+    """Signature, the type of each operand as onnxruntime states it, and the element types that it means."""
+    from onnxruntime.capi.onnxruntime_pybind11_state import get_all_operator_schema
+
+    schemas = {(s.domain, s.name): s for s in get_all_operator_schema()}
+    for signature in contrib_signatures():
+        domain, _, name = signature.name.rpartition(".")
+        schema = schemas[domain, name]
+        stated = [f.typeStr for f in schema.inputs][: len(signature.operands)]
+        taken = {c.type_param_str: frozenset(c.allowed_type_strs) for c in schema.type_constraints}
+        names = {
+            text: frozenset(SPELT.get(t, t) for t in (u[7:-1] for u in taken.get(text, {text})))
+            for text in stated
+        }
+        yield signature, stated, names
+
+
+SPELT = {"float": "float32", "double": "float64"}
+NARROWER = ("com.microsoft.FusedGemm",)  # whose schema has Gemm's whole numbers; no provider computes them
+
+
+def test_element_types_are_those_of_the_schemas() -> None:
+    """Of each operand: exactly those that a schema restricts it to."""
+    for signature, stated, names in schemas_of_ours():
+        for operand, text in zip(signature.operands, stated, strict=True):
+            allowed = names[text]
+            ours = {t for t in PLAIN | allowed | {"bfloat16"} if any(in_class(t, c) for c in operand.dtypes)}
+            if allowed >= PLAIN and not operand.dtypes:
+                continue
+            assert ours == allowed or signature.name in NARROWER and ours <= allowed | {"bfloat16"}, (
+                signature.name, operand.name
+            )
+
+
+def test_operands_of_one_element_type_are_those_of_the_schemas() -> None:
+    for signature, stated, _ in schemas_of_ours():
+        several = [text for text, o in zip(stated, signature.operands) if not o.variadic]
+        for k, text in enumerate(several):
+            alike = [j for j, other in enumerate(several) if j != k and other == text and "(" not in text]
+            assert [j for j in range(len(several)) if of_one_type(signature.name, k, j)] == alike
+
+
+def test_operands_of_different_element_types_are_refused() -> None:
+    floats, name = ["float32", "float32", "float16"], "com.microsoft.SkipGroupNorm"
+    assert element_types_differ(name, floats) == f"operands of `{name}` are float32 and float16"
+    assert element_types_differ(name, ["float32", "float16", "float16", None, "float32"]) is None
+    assert element_types_differ("MatMul", floats) is None
+
+
 def test_a_rule_that_makes_one_adds_its_domain() -> None:
     found = model(
         [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Mul", ["m", "half"], ["y"])],
@@ -292,7 +343,7 @@ def test_half_precision() -> None:
 def test_numbers_of_keys_and_scores_are_not_broadcast(keys: int, added: tuple[int, ...]) -> None:
     operands = [normal(1, 3, 6), normal(1, keys, 6), normal(1, 2, 6), None, None, normal(*added)]
     found = one_node("MultiHeadAttention", operands, {"num_heads": 2}, 1)
-    with pytest.raises(EvaluationError, match="scores"):
+    with pytest.raises(EvaluationError, match="scores|not broadcast"):
         evaluate(gslang.from_onnx(found), load_dialect("onnx"), {"x0": operands[0]})
     with pytest.raises(Exception, match="(?i)invalid|expect|dim"):
         run(found, {"x0": operands[0]})

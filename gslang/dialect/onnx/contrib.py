@@ -65,7 +65,15 @@ def _skipped(types: Types, attrs: Attrs) -> list[Type | None]:
 
 
 def _normalised(types: Types, attrs: Attrs) -> list[Type | None]:
-    return [_tensor(types, 0), None]
+    return [TensorType(_tensor(types, 0).shape, _tensor(types, 1).dtype), None]
+
+
+def _averaged(types: Types, attrs: Attrs) -> list[Type | None]:
+    """One number for each channel of each image: channels are second or last."""
+    first = _tensor(types, 0)
+    channel = len(first.shape or ()) - 1 if attrs["channels_last"] else 1
+    shape = first.shape and tuple([d if k in (0, channel) else 1 for k, d in enumerate(first.shape)])
+    return [TensorType(shape, first.dtype)]
 
 
 def _embedded(types: Types, attrs: Attrs) -> list[Type | None]:
@@ -195,6 +203,7 @@ _RULES: Final[Mapping[str, Callable[[Types, Attrs], list[Type | None]]]] = {
     "BiasDropout": lambda types, attrs: [_tensor(types, 0), TensorType(_tensor(types, 0).shape, "bool")],
     "MatMulNBits": _few_bits,
     "QLinearConcat": _joined,
+    "QLinearGlobalAveragePool": _averaged,
     "QuantizeLinear": _quantised,
     "DequantizeLinear": _dequantised,
 }
@@ -208,34 +217,64 @@ _VARIANTS: Final[Mapping[str, tuple[str, tuple[int, ...], int]]] = {
     "MatMulIntegerToFloat": ("MatMul", (0, 1), 2),
     "FusedConv": ("Conv", (0, 1, 2), 0),
     "FusedGemm": ("Gemm", (0, 1, 2), 0),
-    "QGemm": ("Gemm", (0, 3, 6), 0),
+    "QGemm": ("Gemm", (0, 3, 6), 8),  # float32 without a zero point
     "QLinearAdd": ("Add", (0, 3), 0),
     "QLinearMul": ("Mul", (0, 3), 0),
     "QLinearWhere": ("Where", (0, 1, 4), 1),
     "QLinearAveragePool": ("AveragePool", (0,), 0),
-    "QLinearGlobalAveragePool": ("GlobalAveragePool", (0,), 0),
     "GatherND": ("GatherND", (0, 1), 0),
     "Pad": ("Pad", (0, 1, 2), 0),
 }
 
 
-# Operator → operands that are of one element type; the others may be of any.
-_ALIKE: Final[Mapping[str, tuple[int, ...]]] = {
-    **dict.fromkeys("BiasGelu BiasSoftmax BiasSplitGelu FastGelu FusedMatMul".split(), (0, 1)),
-    **dict.fromkeys("FusedGemm NhwcConv BiasAdd Attention".split(), (0, 1, 2)),
-    **dict.fromkeys("FusedConv MultiHeadAttention SkipSimplifiedLayerNormalization".split(), (0, 1, 2, 3)),
-    "SkipLayerNormalization": (0, 1, 2, 3, 4),
-    "GroupQueryAttention": (0, 1, 2),
-    "RotaryEmbedding": (0, 2, 3),
+# Type variables of the operands, in their order → operators. Operands with the same letter are of one element
+# type; the others may be of any that is declared.
+_VARIABLES: Final[Mapping[str, str]] = {
+    "TT": "FusedMatMul TransposeMatMul BiasGelu FastGelu BiasSplitGelu BiasSoftmax QuantizeLinear",
+    ".TT": "GroupNorm RelativePositionBias",
+    "T.T": "DequantizeLinear Pad",
+    "TTT": "FusedGemm NhwcConv BiasAdd BiasDropout",
+    "T.TT": "RotaryEmbedding",
+    "TTTT": "FusedConv SkipSimplifiedLayerNormalization",
+    "T.T.T": (
+        "QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearAveragePool QLinearGlobalAveragePool "
+        "QLinearReduceMean"
+    ),
+    "TTTTT": "SkipLayerNormalization",
+    "TUTUT": "DynamicQuantizeMatMul",
+    "TUUTT": "SkipGroupNorm",
+    "T.T..T": "MatMulNBits",
+    "TTTTTT": "GatedRelativePositionBias",
+    "TTTUTTU": "Attention",
+    "TUVVTUV": "MatMulIntegerToFloat",
+    "T.TT.T.T": "QLinearAdd QLinearMul",
+    "TTTTTTTT": "MoE",
+    "TUTVUV.U": "QGemm",
+    ".TUTTUTUT": "QLinearWhere",
+    "TTUUUUUTT": "EmbedLayerNormalization",
+    "TUVVV.TUV": "QAttention",
+    "TTTTUTTTUU": "MultiHeadAttention",
+    "TTTUTTTUUUT": "DecoderMaskedMultiHeadAttention",
+    "TTTUUVVTT.TT": "GroupQueryAttention",
 }
+_VARIABLES_OF: Final = {
+    f"{DOMAIN}.{name}": letters for letters, names in _VARIABLES.items() for name in names.split()
+}
+
+
+def of_one_type(operator: str, k: int, other: int) -> bool:
+    """True if an operator of this domain demands one element type of two of its operands."""
+    letters = _VARIABLES_OF.get(operator, "")
+    return k != other and max(k, other) < len(letters) and letters[k] == letters[other] != "."
 
 
 def element_types_differ(operator: str, dtypes: Sequence[str | None]) -> str | None:
     """Why operands of these element types (None: not known) do not belong together, or None."""
-    alike = _ALIKE.get(operator.removeprefix(f"{DOMAIN}."), ()) if operator.startswith(DOMAIN) else ()
-    known = [dtype for k in alike if k < len(dtypes) and (dtype := dtypes[k]) is not None]
-    other = next((dtype for dtype in known if dtype != known[0]), None)
-    return other and f"operands of `{operator}` are {known[0]} and {other}"
+    first: dict[str, str] = {}
+    for letter, dtype in zip(_VARIABLES_OF.get(operator, ""), dtypes):
+        if letter != "." and dtype is not None and first.setdefault(letter, dtype) != dtype:
+            return f"operands of `{operator}` are {first[letter]} and {dtype}"
+    return None
 
 
 def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: int) -> Infer:
@@ -244,7 +283,7 @@ def _as(operator: Signature, infer: Infer, operands: Sequence[int], dtype_of: in
     """
 
     def inferred(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-        dtype = _tensor(types, dtype_of).dtype
+        dtype = _tensor(types, dtype_of).dtype if dtype_of < len(types) else "float32"
         if attrs.get("channels_last") or attrs.get("transBatchA") or attrs.get("transBatchB"):
             return TensorType(None, dtype)
         shown = [

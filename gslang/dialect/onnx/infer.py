@@ -56,6 +56,8 @@ def _infer(
         return None
     if why := why_harmful(signature.name, attrs, types):
         raise TypeInferenceError(why)
+    if is_mistyped(signature.name, attrs):
+        return _of_stated_sizes(types, attrs)
     count = _results(signature, attrs, types, value_of)
     if count is None or newest(signature.name) is None:
         return None
@@ -151,6 +153,33 @@ def _types_of_call(call: _Call) -> Type | None:
     results = [_own_symbols(type_of(found[name]), symbols) if name in found else None for name in node.output]
     results += [None] * (call.count - len(results))
     return results[0] if signature.results == "tensor" else TupleType(tuple(results))
+
+
+def is_mistyped(operator: str, attrs: Attrs) -> bool:
+    """True for calls that the package may infer wrong types of: where sizes are stated, its `ConvTranspose`
+    stops at the first one below the input's; where padding is to keep them, it adds to them.
+    """
+    return operator == "ConvTranspose" and bool(
+        attrs.get("output_shape") or attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER")
+    )
+
+
+def _of_stated_sizes(types: tuple[Type | None, ...], attrs: Attrs) -> Type | None:
+    """The type of such a `ConvTranspose`: with the sizes of `output_shape` (its last ones, of versions that
+    also state batch and channels), or those of the input times the strides.
+    """
+    x, w = [t if isinstance(t, TensorType) else TensorType(None, None) for t in (*types, None, None)[:2]]
+    if x.shape is None:
+        return TensorType(None, x.dtype)
+    sizes, count, groups = x.shape[2:], len(x.shape) - 2, attrs.get("group") or 1
+    steps, stated = attrs.get("strides") or (1,) * count, attrs.get("output_shape")
+    if not 0 < count <= len(stated or sizes) or len(steps) != count:
+        raise TypeInferenceError(f"a size and a stride is needed for each of {count} axes")
+    times = partial(map, lambda d, n: d if n == 1 else d * n if isinstance(d, int) else UNKNOWN)
+    made = w.shape[1:2] if w.shape is not None and len(w.shape) > 1 else (UNKNOWN,)
+    return TensorType(
+        (x.shape[0], *times(made, (groups,)), *(stated[-count:] if stated else times(sizes, steps))), x.dtype
+    )
 
 
 def _results_inferred(

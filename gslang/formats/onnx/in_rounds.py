@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.dialect.onnx.function_size import MOST_NODES, bodies_of, expanded_size
 from gslang.dialect.onnx.harmful import FRAGILE, GUARDED, harmful_nodes, last_sizes, why_size
+from gslang.dialect.onnx.infer import is_mistyped
 from gslang.dialect.onnx.messages import compiled, messages
 from gslang.formats.onnx.negative_sizes import forget_negative_sizes, negative_tensor
 
@@ -83,8 +84,10 @@ def _guarded(model: ModelProto) -> Any:
             raise Harmful(f"a size of the constant `{name}` is below zero")
         forget_negative_sizes(part)
         for node in nodes_in(part):
-            if node.op_type in FRAGILE:
-                node.op_type = f"gslang.{node.op_type}"
+            if node.op_type in FRAGILE or is_mistyped(
+                node.op_type, {a.name: a.ints or a.s.decode("utf-8", "replace") for a in node.attribute}
+            ):
+                node.op_type = f"gslang.{node.op_type}"  # the latter are never shown
     return copy
 
 

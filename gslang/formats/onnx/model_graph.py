@@ -19,7 +19,7 @@ from gslang.dialect.load import load_dialect, of_other_dialect
 from gslang.dialect.onnx.attributes import attribute_value, captures_of, with_common_captures
 from gslang.dialect.onnx.dtypes import type_of
 from gslang.dialect.onnx.function_size import LocalFunctions
-from gslang.dialect.onnx.infer import operand_value
+from gslang.dialect.onnx.infer import is_mistyped, operand_value
 from gslang.dialect.onnx.schemas import operator_name
 from gslang.dialect.onnx.static_types import StaticTypes
 from gslang.dialect.onnx.tensors import OnnxTensor
@@ -131,7 +131,7 @@ class _Reader:
             [self._value(v.name, partial("output `{}`".format, v.name)) for v in model.graph.output]
         )
         if self.foreign:
-            # the package infers nothing for foreign domains, nor behind them
+            # the package infers nothing for foreign domains and what it types wrongly, nor behind them
             infer_types(self.graph, self.dialect)
         if self.opaque:
             self.graph.meta["warnings"] = [*self.graph.meta.get("warnings", ()), *self.opaque]
@@ -354,7 +354,9 @@ class _Reader:
         if head.unknown and signature is not None:
             graph.op[call] = intern(opaque_name(head.operator, head.unknown))
             self.opaque.update((warning(signature, len(operands), part), None) for part in head.unknown)
-        self.foreign = self.foreign or "." in head.operator and head.operator in self.dialect.infer
+        self.foreign = self.foreign or is_mistyped(head.operator, head.attrs) or (
+            "." in head.operator and head.operator in self.dialect.infer
+        )
         return call
 
     def _constant(self, position: int, node: NodeProto) -> bool:
