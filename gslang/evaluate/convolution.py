@@ -120,6 +120,8 @@ def _transposed(rank: int) -> Evaluator:
         for (a, b), size, d, e in zip(paddings(attrs["padding"], rank), w.shape[2:], dilations, extra):
             reach = d * (size - 1)
             pads.append((reach - a, reach - b + e))
+        if any(max(0, -a) + max(0, -b) > n for (a, b), n in zip(pads, spread.shape[2:])):
+            raise ValueError("`padding` cuts off more than there is")
         cut = tuple(slice(max(0, -a), None if b >= 0 else b) for a, b in pads)
         inside = (slice(None), slice(None)) + cut
         spread = spread[inside]
@@ -219,8 +221,13 @@ def _backward_weight(operands: Sequence[Array], attrs: Attrs) -> object:
     o = grad.shape[1]
     view = view.reshape(n, groups, c // groups, *view.shape[2:])
     gradient = grad.reshape(n, groups, o // groups, *grad.shape[2:])
-    result = np.einsum("ngohw,ngihwkl->goikl", gradient, view, optimize=True).reshape(o, c // groups, *sizes)
-    return transform_layout(result.astype(grad.dtype), "OIHW", attrs["kernel_layout"])
+    wide = _accumulator(grad, attrs["out_dtype"])
+    result = np.einsum(
+        "ngohw,ngihwkl->goikl", gradient.astype(wide), view.astype(wide), optimize=True
+    ).reshape(o, c // groups, *sizes)
+    return transform_layout(
+        result if attrs["out_dtype"] else result.astype(grad.dtype), "OIHW", attrs["kernel_layout"]
+    )
 
 
 def _source_positions(out: int, size: int, mode: str) -> Array:

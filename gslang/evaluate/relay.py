@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, Final
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.relay import INFER
 from gslang.dialect.relay.dynamic import STATIC, Static, whole_numbers
+from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate import convolution, elementwise, movement, quantized, reduction
 from gslang.evaluate.elementwise import Array, Evaluator
 
@@ -19,8 +22,31 @@ def _by_operands(static: Static) -> Evaluator:
     return evaluate
 
 
-EVALUATE: dict[str, Evaluator] = {
+def _typed(operator: str) -> Evaluator:
+    """The function of an operator, for operands that inference accepts: NumPy broadcasts others."""
+    function = _OWN[operator]
+
+    def evaluate(operands: Sequence[Any], attrs: Attrs) -> object:
+        types = tuple([_type_of(operand) for operand in operands])
+        INFER[operator](types, attrs, lambda k: operands[k])
+        return function(operands, attrs)
+
+    return evaluate
+
+
+def _type_of(operand: Any) -> Type | None:
+    if isinstance(operand, tuple):
+        return TupleType(tuple([_type_of(field) for field in operand]))
+    return None if operand is None else TensorType(tuple(operand.shape), operand.dtype.name)
+
+
+_TYPED: Final = ("one_hot", "slice_like", "take", "gather_nd", "meshgrid", "variance")
+_OWN: Final[dict[str, Evaluator]] = {
     **elementwise.EVALUATE, **movement.EVALUATE, **reduction.EVALUATE, **convolution.EVALUATE,
     **quantized.EVALUATE,
+}  # fmt: skip
+EVALUATE: dict[str, Evaluator] = {
+    **_OWN,
+    **{operator: _typed(operator) for operator in _TYPED},
     **{operator: _by_operands(static) for operator, static in STATIC.items()},
 }  # fmt: skip

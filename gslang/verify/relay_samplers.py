@@ -18,6 +18,7 @@ from gslang.verify.samplers import (
     any_axis,
     before_transpose,
     factors,
+    fill,
     some_shape,
     wanted_of_transpose,
 )
@@ -330,6 +331,11 @@ def _slice_like(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [shape, known[1] or tuple(rng.randint(1, max(1, d)) for d in shape)], {}
 
 
+def _one_hot(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """Indices, and two numbers."""
+    return fill(known, _one(known, rng)), {}
+
+
 def _gather_nd(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     """The first dimension of the indices says how many axes they choose from, behind those of the batch."""
     shape = _one(known, rng, 2)
@@ -395,6 +401,7 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "clip": _clip,
     "cast": _cast,
     "slice_like": _slice_like,
+    "one_hot": _one_hot,
     "gather_nd": _gather_nd,
     "concatenate": _concatenate,
     "topk": _topk,

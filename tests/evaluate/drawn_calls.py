@@ -27,7 +27,8 @@ def calls_of(
     needed = [k for k in every if not signature.operands[k].optional]
     graphs = []
     for places in (needed, list(every)) if len(needed) < len(every) else (needed,):
-        names = {k: [f"x{k}", f"y{k}"] if signature.operands[k].kind == "tuple" else [f"x{k}"] for k in places}
+        kinds = {k: signature.operands[k].kind for k in places}
+        names = {k: [f"x{k}", f"y{k}"] if kind == "tuple" else [f"x{k}"] for k, kind in kinds.items()}
         written = {k: f"({', '.join(found)})" if len(found) > 1 else found[0] for k, found in names.items()}
         given = ", ".join(written.get(k, "none") for k in range(max(places, default=0) + 1))
         inputs = ", ".join(name for found in names.values() for name in found)

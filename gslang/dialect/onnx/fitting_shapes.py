@@ -109,8 +109,8 @@ def _coded_gemm(shapes: Shapes, attrs: Attrs) -> str | None:
 
 
 def _coded_product(single: Sequence[int], by_column: Sequence[int], bias: int) -> Check:
-    """Scales and zero points at these places are one, or one for each column of the second operand: of each of
-    its matrices, where it has several. A bias has one element for each column.
+    """Scales and zero points at these places are one, or one for each column of the second operand (of each
+    of its matrices, where it has several). A bias has one element for each column.
     """
 
     def check(shapes: Shapes, attrs: Attrs) -> str | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dimensions import known, multiply, numbers, paddings, rank_is, same, tensor
@@ -38,6 +38,16 @@ def windows(
     return (room + (stride - 1 if ceil else 0)) // stride + 1
 
 
+def _as_stated(channels: Dimension, window: Sequence[Dimension], attrs: Attrs) -> Dimension:
+    """The channels of a result. Attributes repeat them and the window of the weight."""
+    if attrs["kernel_size"] is not None:
+        for own, size in zip(window, numbers(attrs["kernel_size"], len(window), "kernel_size")):
+            same(own, size, "`kernel_size` and the weight differ")
+    if attrs["channels"] is None:
+        return channels
+    return same(channels, attrs["channels"], "`channels` and the weight differ")
+
+
 def convolution(rank: int) -> Infer:
     def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         data, weight = tensor(types[0], "the data"), tensor(types[1], "the weight")
@@ -60,11 +70,7 @@ def convolution(rank: int) -> Infer:
             raise TypeInferenceError(f"{channels} channels against a weight for {inner} in {groups} group(s)")
         if known(out) and groups > 1 and isinstance(out, int) and out % groups:
             raise TypeInferenceError(f"{groups} groups do not divide {out} output channels")
-        if attrs["channels"] is not None:
-            out = same(out, attrs["channels"], "`channels` and the weight differ")
-        if attrs["kernel_size"] is not None:
-            for letter, size in zip(letters, numbers(attrs["kernel_size"], rank, "kernel_size")):
-                same(kernel[kernel_place[letter]], size, "`kernel_size` and the weight differ")
+        out = _as_stated(out, [kernel[kernel_place[letter]] for letter in letters], attrs)
         result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
         strides, dilations = (
             numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
@@ -89,10 +95,9 @@ def transposed(rank: int) -> Infer:
             return TensorType(None, dtype)
         letters = SPATIAL[rank]
         same(shape[place["C"]], kernel[kernel_place["I"]], "the channels and the weight differ")
-        result: dict[str, Dimension] = {
-            "N": shape[place["N"]],
-            "C": multiply(kernel[kernel_place["O"]], attrs["groups"]),
-        }
+        out = multiply(kernel[kernel_place["O"]], attrs["groups"])
+        out = _as_stated(out, [kernel[kernel_place[letter]] for letter in letters], attrs)
+        result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
         strides, dilations = (
             numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
         )

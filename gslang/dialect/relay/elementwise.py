@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.relay.dimensions import axis_of, broadcast, common_dtype, same, tensor
+from gslang.dialect.relay.dimensions import axis_of, broadcast, common_dtype, rank_is, same, tensor
 from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, Type
 
@@ -107,6 +107,8 @@ def arange(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
 
 def one_hot(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     indices = tensor(types[0])
+    rank_is(tensor(types[1]), 0, "the value of what is chosen")
+    rank_is(tensor(types[2]), 0, "the value of all others")
     if indices.shape is None:
         return TensorType(None, attrs["dtype"])
     axis = axis_of(attrs["axis"], len(indices.shape), 1)

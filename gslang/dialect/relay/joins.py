@@ -14,7 +14,7 @@ from gslang.dialect.relay.dimensions import (
     tensor,
 )  # fmt: skip
 from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
-from gslang.dialect.tensor_type import MOST_FIELDS, UNKNOWN, Dimension, TensorType, TupleType, Type
+from gslang.dialect.tensor_type import MOST_FIELDS, UNKNOWN, Dimension, Shape, TensorType, TupleType, Type
 
 
 def _fields(type: Type | None) -> tuple[TensorType, ...] | None:
@@ -126,6 +126,10 @@ def slice_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         return TensorType(None, data.dtype)
     rank = min(len(data.shape), len(like.shape))
     axes = tuple(range(rank)) if not attrs["axes"] else axes_of(attrs["axes"], len(data.shape))
+    for k in axes:
+        size, end = data.shape[k], like.shape[k]
+        if isinstance(size, int) and isinstance(end, int) and end > size:
+            raise TypeInferenceError(f"a slice up to {end} of an axis of {size}")
     return TensorType(
         tuple([like.shape[k] if k in axes else d for k, d in enumerate(data.shape)]), data.dtype
     )
@@ -139,7 +143,19 @@ def take(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         return TensorType(indices.shape, data.dtype)
     axis = axis_of(attrs["axis"], len(data.shape))
     batch = attrs["batch_dims"]
+    if batch:
+        batch = axis_of(batch, len(indices.shape), 1)
+        if axis < batch:
+            raise TypeInferenceError(f"axis {axis} is one of {batch} axes of batches")
+        _same_batches(data.shape[:batch], indices.shape[:batch])
     return TensorType((*data.shape[:axis], *indices.shape[batch:], *data.shape[axis + 1 :]), data.dtype)
+
+
+def _same_batches(data: Shape, indices: Shape) -> None:
+    if len(data) != len(indices):
+        raise TypeInferenceError("fewer axes than `batch_dims` says")
+    for size, other in zip(data, indices):
+        same(size, other, "batches of the data and of the indices differ")
 
 
 def gather(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -150,6 +166,7 @@ def gather_nd(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     data, indices = tensor(types[0]), tensor(types[1])
     if data.shape is None or indices.shape is None or not isinstance(indices.shape[0], int):
         return TensorType(None, data.dtype)
+    _same_batches(data.shape[: attrs["batch_dims"]], indices.shape[1 : 1 + attrs["batch_dims"]])
     return TensorType(indices.shape[1:] + data.shape[indices.shape[0] + attrs["batch_dims"] :], data.dtype)
 
 
@@ -180,6 +197,9 @@ def meshgrid(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     fields = _fields(types[0])
     if fields is None or any(f.shape is None for f in fields):
         return None
+    for field in fields:
+        if len(field.shape or ()) > 1:
+            raise TypeInferenceError(f"a vector is expected, got {len(field.shape or ())} dimensions")
     sizes = tuple([f.shape[0] if f.shape else 1 for f in fields])
     if attrs["indexing"] == "xy" and len(sizes) > 1:
         sizes = (sizes[1], sizes[0], *sizes[2:])

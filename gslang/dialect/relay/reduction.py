@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.relay.dimensions import axes_of, axis_of, same, tensor
+from gslang.dialect.relay.dimensions import axes_of, axis_of, broadcast, rank_is, same, tensor
 from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
 
@@ -34,6 +34,18 @@ def _reduce(types: Types, attrs: Attrs, dtype: str | None) -> Type | None:
 
 def reduce(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     return _reduce(types, attrs, tensor(types[0]).dtype)
+
+
+def variance(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    """Of data and its mean, with the axes that it was taken over or without them."""
+    data, mean = tensor(types[0]), tensor(types[1], "the mean")
+    if data.shape is not None and mean.shape is not None:
+        axes = reduced_axes(attrs, len(data.shape))
+        left = tuple([d for k, d in enumerate(data.shape) if k not in axes])
+        whole = data.shape if len(mean.shape) == len(data.shape) else left
+        if broadcast(whole, rank_is(mean, len(whole), "the mean")) != whole:
+            raise TypeInferenceError(f"a mean of {mean} for {data}")
+    return _reduce(types, attrs, data.dtype)
 
 
 def arg_reduce(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -104,7 +116,8 @@ def cumsum(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
 
 
 INFER: dict[str, Infer] = {
-    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "all", "any", "variance"), reduce),
+    **dict.fromkeys(("sum", "mean", "max", "min", "prod", "all", "any"), reduce),
+    "variance": variance,
     **dict.fromkeys(("argmax", "argmin"), arg_reduce),
     **dict.fromkeys(("nn.layer_norm", "nn.instance_norm", "nn.group_norm"), normalise),
     "nn.batch_norm": batch_norm, "nn.dropout": dropout, "topk": topk, "argsort": argsort, "cumsum": cumsum,
