@@ -193,7 +193,7 @@ def _biased(shapes: Shapes, attrs: Attrs) -> str | None:
 
 
 def _skipping(shapes: Shapes, attrs: Attrs) -> str | None:
-    """What is added is of the shape of the data, or the same for each batch; then vectors."""
+    """The addend has the shape of the data, or is the same for each batch; then vectors."""
     data, more = shapes[:2]
     again = () if data is None or len(data) != 3 else (data[1:], (1, *data[1:]))
     if data is not None and more is not None and more not in (data, *again):
