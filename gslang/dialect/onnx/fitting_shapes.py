@@ -89,7 +89,10 @@ def _gemm(a: int, b: int, added: int) -> Check:
 
     def check(shapes: Shapes, attrs: Attrs) -> str | None:
         left, right, more = shapes[a], shapes[b], shapes[added]
-        if left is None or right is None or len(left) != 2 or len(right) != 2:
+        for shape in (left, right):
+            if shape is not None and len(shape) != 2:
+                return f"{list(shape)} is no matrix"
+        if left is None or right is None:
             return None
         whole = (left[1 if attrs.get("transA") else 0], right[0 if attrs.get("transB") else 1])
         if more is not None and not goes_into(more, whole):

@@ -60,8 +60,8 @@ def _gelu(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _of_sum(by_tanh: bool) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
         x, bias = operands[0], operand(operands, 1)
+        need_along_last(world, x, bias)
         y = added(world, [x, bias])
-        need_shape(world, y, x, "the shape of an activation's bias")
         return _gelu_of(world, y, by_tanh)
 
     return meaning
@@ -118,9 +118,8 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, w, bias, more = (operand(operands, k) for k in range(4))
     y = ARITHMETIC["Conv"](world, [x, w, bias], attrs)
     if more is not None:
-        wide = added(world, [y, more])
-        need_shape(world, wide, y, "the shape of a convolution's addend")
-        y = wide
+        need_shape(world, more, y, "the shape of a convolution's addend")
+        y = added(world, [y, more])
     return _activated(world, y, attrs)
 
 
@@ -145,8 +144,27 @@ def layer_normal(
     return _scaled(world, standardised(world, x, (len(x.shape) - 1,), epsilon), scale, shift)
 
 
+def need_along_last(world: World, x: Tensor, *vectors: Tensor | None) -> None:
+    """onnxruntime broadcasts none of these: each has an element for each place along the last axis.
+    """
+    for vector in vectors:
+        if vector is not None:
+            world.need_true(len(vector.shape) == 1, "the rank of a vector along the last axis")
+            world.need_equal(vector.shape[0], x.shape[-1], "length of a vector along the last axis")
+
+
+def _need_skipped(world: World, x: Tensor, skip: Tensor) -> None:
+    """The addend has the shape of the data, or is the same for each batch of rows."""
+    rank, what = len(x.shape), "the shape of an addend before a normalization"
+    world.need_true(len(skip.shape) == rank or len(skip.shape) + 1 == rank == 3, what)
+    for d, e in zip(skip.shape[::-1], (x.shape[1:] if rank == 3 else x.shape)[::-1]):
+        world.need_equal(d, e, what)
+
+
 def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, shift, bias = (operand(operands, k) for k in range(5))
+    _need_skipped(world, x, skip)
+    need_along_last(world, x, scale, shift, bias)
 
     def norm(total: Tensor) -> Tensor:
         return layer_normal(world, total, scale, shift, attrs["epsilon"])
@@ -156,6 +174,8 @@ def _skip_layer_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _skip_root_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, skip, scale, bias = (operand(operands, k) for k in range(4))
+    _need_skipped(world, x, skip)
+    need_along_last(world, x, scale, bias)
 
     def norm(total: Tensor) -> Tensor:
         return _scaled(world, by_root(world, total, (len(x.shape) - 1,), attrs["epsilon"]), scale, None)

@@ -10,7 +10,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import WHOLE, compared, holds, settled
-from gslang.verify.prove.onnx_composed import added, layer_normal
+from gslang.verify.prove.onnx_composed import added, layer_normal, need_along_last
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.onnx_shapes import gathered_size
 from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
@@ -161,6 +161,7 @@ def _embed(world: World, operands: Operands, attrs: Attrs) -> Value:
     total = added(world, [_rows(world, table, at, words) for table, at in tables])
     for a, b in zip(total.shape, (*words.shape, first.shape[1])):
         world.need_equal(a, b, "row lengths")
+    need_along_last(world, total, scale, shift)
     lengths = Tensor(words.shape[:1], "int32", _unknown_mask)
     return layer_normal(world, total, scale, shift, attrs["epsilon"]), lengths, total
 
