@@ -117,8 +117,8 @@ def _held(result: Any, type_: Type | None) -> Any:
     dtype, wanted = getattr(result, "dtype", None), type_.dtype if isinstance(type_, TensorType) else None
     if dtype is None or not numpy_dtype_exists(dtype.name):
         return result
-    if wanted in PLAIN and dtype.kind in "iu" and dtype.name != wanted:
-        return result.astype(wanted)
+    if wanted in PLAIN and wanted.startswith(("int", "uint")) and dtype.kind in "iu" and dtype.name != wanted:
+        return result.astype(wanted)  # not to floats: positions of elements may be computed in place of these
     return result if dtype.name in PLAIN else result.astype(numpy_dtype(dtype.name))
 
 
