@@ -9,7 +9,7 @@ from gslang.dialect.onnx.static_types import static_type
 from gslang.dialect.tensor_type import TensorType
 from gslang.verify.onnx_coded_samplers import quantize
 from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
-from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape
+from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape, written
 
 
 def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -90,6 +90,17 @@ def _biased(rng: Random, known: Shapes, given: Attrs) -> Answer:
     width = next((s[-1] for s in known[1:] if s), None)
     data = known[0] or ((*some_shape(rng, 2), width) if width else data_shape(rng, known, 1))
     return fill(known, data, data[-1:], data), {}
+
+
+def _coded_softmax(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    return _single_scales(0)(rng, known, given)[0], {"opset": rng.choice((11, 13))}
+
+
+def _coded_mean(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    shapes, _ = _single_scales(0)(rng, known, given)
+    rank = len(shapes[0])
+    axes = rng.sample(range(rank), rng.randint(0, rank))
+    return shapes, {"axes": written(rng, sorted(axes), rank), "keepdims": rng.choice((0, 1))}
 
 
 def _biased_images(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -215,9 +226,10 @@ _OWN: dict[str, Sampler] = {
     "QGemm": _coded_gemm,
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), _single_scales(3)),
     **dict.fromkeys(
-        "QLinearSigmoid QLinearLeakyRelu QLinearSoftmax QLinearGlobalAveragePool QLinearReduceMean".split(),
-        _single_scales(0),
+        ("QLinearSigmoid", "QLinearLeakyRelu", "QLinearGlobalAveragePool"), _single_scales(0)
     ),
+    "QLinearSoftmax": _coded_softmax,
+    "QLinearReduceMean": _coded_mean,
     "QuantizeLinear": _coded_by_axis,
     "DequantizeLinear": _coded_by_axis,
     "FusedConv": _fused_convolution,

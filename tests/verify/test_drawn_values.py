@@ -118,7 +118,7 @@ def test_marks_are_asked_for_outside_of_what_is_marked() -> None:
 def test_elements_in_order_are_drawn_as_such() -> None:
     graphs = drawn(
         'rule r(x: any(shape = (4, _)), c: const(shape = (4,), dtype = "int32")): take(x, c, axis = 0, '
-        'mode = "clip") where all(c.value[k] < c.value[k + 1] for k in range(3)) => x;'
+        'mode = "clip") where all(c.value[k] < c.value[k + 1] for k in range(3)) => x;', 80
     )
     found = numbers(graphs, "take", 1)
     assert len(graphs) > 50 and all(list(own) == sorted(set(own)) for own in found)

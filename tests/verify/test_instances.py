@@ -449,7 +449,7 @@ def test_queries_have_more_heads_than_keys_in_some_instances() -> None:
 def test_zero_points_have_the_shape_of_their_scale() -> None:
     data, scale = TensorType((2, 3), "float32"), TensorType((), "float32")
     check_operands("QuantizeLinear", [data, scale, TensorType((1,), "uint8")], {})
-    with pytest.raises(Misfit, match="different shape than its scale"):
+    with pytest.raises(Misfit, match="a zero point of .* and a scale of"):
         check_operands("QuantizeLinear", [data, scale, TensorType((1, 1), "uint8")], {})
 
 
