@@ -190,7 +190,7 @@ def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mas
         if mask.ndim == 1:
             raise NotImplementedError("a mask of lengths")
         shown = mask if mask.ndim == 3 else mask[:, None, :]
-        scores = scores + np.where(shown[:, None] == 0, np.float32(low), np.float32(0))
+        scores = scores + np.where(shown[:, None] > 0, np.float32(0), np.float32(low))
     scores = _sum(scores, extra)
     for shape in (products.shape, scores.shape):  # NumPy broadcasts keys, and scores to what is added
         if shape != (*q.shape[:-1], v.shape[-2]):

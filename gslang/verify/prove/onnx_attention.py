@@ -23,7 +23,7 @@ from gslang.verify.prove.relay_products import contracted
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read, unknown
-from gslang.verify.prove.truths import truth
+from gslang.verify.prove.truths import positive, truth
 
 Weigh = Callable[[Number, Number, Number, Number, Term], Term]
 """(batch, head, query, key, score) → what the exponential of the score is, times 0 for keys that are hidden.
@@ -184,7 +184,7 @@ def _ahead(world: World, attrs: Attrs, i: Number, j: Number, q: Tensor, k: Tenso
 
 
 def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: Number) -> Term:
-    """The addend of a score where a mask of whole numbers hides the key."""
+    """The addend of a score where a mask of whole numbers hides the key: where it is not above 0."""
     if mask.converted is not None and mask.converted.dtype == "bool":
         mask = mask.converted  # 1 and 0
     match len(mask.shape):
@@ -198,8 +198,8 @@ def _padding(world: World, mask: Tensor, attrs: Attrs, b: Number, i: Number, j: 
             if not world.reading:
                 world.notes.add("every operator masks the same keys for given lengths")
             entry = read(f"{mask.leaf.name} as lengths", (b, i, j))
-    hidden = ONE - truth(entry)  # 0 or not
-    return hidden * _low(attrs)
+    shown = truth(entry) if mask.dtype == "bool" else positive(entry)
+    return (ONE - shown) * _low(attrs)
 
 
 def _fused(
