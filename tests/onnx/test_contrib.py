@@ -276,6 +276,26 @@ def test_operands_of_different_element_types_are_refused() -> None:
     assert element_types_differ("MatMul", floats) is None
 
 
+@pytest.mark.parametrize("dtype, fused", [("float32", True), ("float64", False)])
+def test_none_is_made_of_element_types_that_it_does_not_take(dtype: str, fused: bool) -> None:
+    """onnxruntime would not load such a model."""
+    element, shape = helper.np_dtype_to_tensor_dtype(np.dtype(dtype)), (2, 3, 4)
+    found = model(
+        [
+            helper.make_node("Add", ["x", "y"], ["s"]),
+            helper.make_node("LayerNormalization", ["s", "g"], ["z"]),
+        ],
+        [value("x", shape, element), value("y", shape, element)], [value("z", shape, element)],
+        {"g": np.ones(4, dtype)},
+    )
+    result = gslang.load("std.onnxruntime").apply(
+        gslang.from_onnx(found), rules=["ms_skip_layer_norm"]
+    )
+    after = gslang.to_onnx(result.graph)
+    assert any(node.domain == DOMAIN for node in after.graph.node) == fused
+    pytest.importorskip("onnxruntime").InferenceSession(after.SerializeToString())
+
+
 def test_a_rule_that_makes_one_adds_its_domain() -> None:
     found = model(
         [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Mul", ["m", "half"], ["y"])],

@@ -5,6 +5,7 @@ Rules are checked, linted and formatted without the `onnx` package; models, and 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from gslang.base.cache import cached
@@ -35,9 +36,8 @@ def onnx_dialect() -> Dialect:
 
     operators = LazyMapping({**dict.fromkeys(own), **contrib}, signature)
     standard = inference(operators, own)
-    return Dialect(
-        "onnx", operators, INFIX, {**standard, **contrib_inference(operators, standard)}, why_refused
-    )
+    inferences = {**standard, **contrib_inference(operators, standard)}
+    return Dialect("onnx", operators, INFIX, inferences, partial(why_refused, operators))
 
 
 def needs_onnx(path: str = "") -> InputError:

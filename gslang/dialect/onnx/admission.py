@@ -6,18 +6,20 @@ What follows from a rule alone is settled before (`gslang.check.opsets`).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 from gslang.base.open_types import Attrs
+from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.contrib import element_types_differ
 from gslang.dialect.onnx.dtypes import element_type
 from gslang.dialect.onnx.infer import fitting_dtype
 from gslang.dialect.onnx.versions import domain_of, former, history, imported, misfit, type_misfit, version_at
-from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, Type
 
 
 def why_refused(
+    signatures: Mapping[str, Signature],
     meta: Attrs,
     operator: str,
     attrs: Attrs,
@@ -25,8 +27,8 @@ def why_refused(
     constant: Callable[[int], bool],
     there: tuple[int, ...],
 ) -> str | None:
-    """Why the model's version has no such call, or None. `constant(k)`: whether operand k is one; `there`:
-    operands not absent.
+    """Why the model's version has no such call, or None. `signatures`: of operators without versions;
+    `constant(k)`: whether operand k is one; `there`: operands not absent.
 
     Raises `TypeInferenceError` for element types that no version takes: that is a mistake of the rule.
     """
@@ -35,7 +37,7 @@ def why_refused(
     if not versions:
         if why := element_types_differ(operator, dtypes):
             raise TypeInferenceError(why)
-        return None
+        return _not_taken(signatures.get(operator), dtypes)
     opset = imported(meta, domain_of(operator))
     if why := type_misfit(operator, versions[-1].since, dtypes):
         raise TypeInferenceError(why.partition(" in operator set")[0])
@@ -54,6 +56,16 @@ def why_refused(
             return (
                 f"`{name}` of `{operator}` is an attribute in operator set {opset}, so it must be a constant"
             )
+    return None
+
+
+def _not_taken(signature: Signature | None, dtypes: Sequence[str | None]) -> str | None:
+    """Why an operator does not take operands of these element types, or None."""
+    if signature is None:
+        return None
+    for spec, dtype in zip(signature.operands, dtypes):
+        if dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
+            return f"`{signature.name}` does not accept {dtype} as `{spec.name}`"
     return None
 
 
