@@ -15,7 +15,10 @@ def quantize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axis = given.get("axis")
     factors_ = next((s for s in known[1:3] if s is not None), None)
     data = data_shape(rng, known, max(least_rank(axis), len(factors_ or ())))
-    axis = axis if axis is not None else rng.choice((1, 1, any_axis(rng, len(data)))) if len(data) > 1 else 0
+    if axis is None:
+        axis = rng.choice((1, 1, any_axis(rng, len(data)))) if len(data) > 1 else 0
+        if known[0] is not None and factors_ is not None and len(factors_) == 1:
+            axis = rng.choice([a for a in range(-len(data), len(data)) if data[a] == factors_[0]] or [axis])
     at = axis % len(data) if data else 0
     size, answer = data[at] if data else 1, {"axis": axis}
     if factors_ is None:
