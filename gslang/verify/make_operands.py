@@ -1,4 +1,4 @@
-"""Operands of a call before and while they are made: what is known of their shapes, ranks and element types."""
+"""Operands of a call before and while they are made: shapes, ranks and element types, as far as known."""
 
 from __future__ import annotations
 

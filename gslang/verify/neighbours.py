@@ -8,9 +8,9 @@ rule needs. What the source's constraints tie to the thing that changes follows 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, combinations, islice, permutations, product, zip_longest
+from itertools import combinations, islice
 from math import prod
 from random import Random
 from typing import TypeVar
@@ -21,8 +21,6 @@ from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
 from gslang.verify.instances import Instance, Search, match_in, text_of, wished
-from gslang.verify.leaves import MOST_DIMENSIONS
-from gslang.verify.telling_sizes import telling_ends, telling_sizes
 
 _T = TypeVar("_T")
 NEAR = "near another instance"  # a feature
@@ -33,17 +31,10 @@ Place = tuple[int, int]  # a leaf and an axis of it
 _DTYPES = ("float32", "int32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
 _MOST_VALUES = 2  # of an attribute, besides the one that it has
-_PERMUTATIONS = 4  # of each rank, for two calls
 _LARGEST = 12  # size to which one is raised
-_USUAL_RANK = 4  # fewer axes are drawn anyway
-_MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in the rule makes telling
-_MOST_FAR = 6  # attempts with many axes
-_MOST_ELEMENTS = 100_000  # of an input with such a size
 _MOST_COMPUTED = 2_000_000  # of what is computed from it
 _ONE_BY_ONE = {"Resize": 400}  # elements that take as long as one of what the reference interpolates
-_STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
-_MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
-_ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
+_PERMUTATIONS = 4  # of each rank, for two calls
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,9 +172,20 @@ def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance 
     point, seed = point_of(scope), max(centre.seed, 0)
     for wishes in (change, _followed(point, change)):
         found = _changed(rule, point, wishes, seed, set())
-        if found is not None and _elements(found) <= _MOST_COMPUTED:
+        if found is not None and not takes_long(found):
             return found
     return None
+
+
+def takes_long(instance: Instance) -> bool:
+    """True if it takes minutes to compute an instance, by the elements of its largest tensor."""
+    graph = instance.before
+    shapes = {node: getattr(graph.types[node], "shape", None) or () for node in graph.nodes()}
+    counts = [
+        _ONE_BY_ONE.get(graph.op[node], 1) * prod(shape)
+        for node, shape in shapes.items() if is_static(shape)
+    ]
+    return max(counts, default=0) > _MOST_COMPUTED
 
 
 def emptied(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:
@@ -217,122 +219,6 @@ def _followed(point: Point, change: Wishes) -> Wishes:
     return others | change
 
 
-def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
-    """Instances with the attributes and types of a point, with sizes beyond numbers in the rule, then of
-    other ranks, and with sizes that are 1 or equal to others that they have nothing to do with: there
-    conditions hold that mean something else.
-    """
-    base = point.wishes()
-    made: set[str] = set()
-    tried: set[str] = set()  # what is wished for decides, given the seed
-    ranks = _shuffled(chain(_ranks(point), _outgrowing(point)), Random(seed))
-    others = zip_longest(ranks, _coinciding(point, Random(seed)))
-    changes = islice(filter(None, chain.from_iterable(others)), attempts)
-    large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
-    for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
-        if (text := repr(change)) in tried:
-            continue
-        tried.add(text)
-        dropped = [(leaf, "value") for leaf, _ in change]
-        wishes = {k: v for k, v in base.items() if k not in dropped} | change
-        found = wished(rule, wishes, seed, Search(), made)
-        if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
-            continue
-        if _elements(found) <= _MOST_COMPUTED:  # two large sizes multiplied: minutes to compute
-            yield found
-
-
-def _shuffled(changes: Iterable[_T], random: Random) -> list[_T]:
-    found = list(changes)
-    random.shuffle(found)
-    return found
-
-
-def _large(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
-    """Each size wherever it stands as large as a number in the rule makes telling, the others 1 or as they
-    are."""
-    sizes = dict.fromkeys(point.sizes.values())
-    for others in (1, None):
-        for size, large in _shuffled(product(sizes, telling_sizes(rule)), random):
-            shapes = {
-                leaf: tuple([large if d == size else others or d for d in shape])
-                for leaf, shape in point.shapes.items() if leaf not in point.values
-            }
-            if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
-                yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
-
-
-def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
-    """So many axes that none that is named from the front is also named from the back, or that one is named
-    by none."""
-    front, back = telling_ends(rule)
-    for count in range(_USUAL_RANK + 1, min(front + back + 1, MOST_DIMENSIONS) + 1):
-        for rank in {len(shape) for shape in point.shapes.values()}:
-            if back <= rank < count:
-                shape = tuple([2 + axis % 3 for axis in range(count)])  # conditions make some of them 1
-                yield {
-                    (leaf, "shape"): shape
-                    for leaf, own in point.shapes.items() if len(own) == rank and leaf not in point.values
-                }
-
-
-def _elements(instance: Instance) -> int:
-    """The number of elements of the largest tensor in an instance, by the time that they take."""
-    graph = instance.before
-    shapes = {node: getattr(graph.types[node], "shape", None) or () for node in graph.nodes()}
-    counts = [
-        _ONE_BY_ONE.get(graph.op[node], 1) * prod(shape)
-        for node, shape in shapes.items() if is_static(shape)
-    ]
-    return max(counts, default=0)
-
-
-def _has_empty(instance: Instance) -> bool:
-    graph = instance.before
-    return any(0 in (getattr(graph.types[node], "shape", None) or ()) for node in graph.nodes())
-
-
-def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
-    """Shapes of leaves, without end: one axis alone becomes 1, each once; then each size becomes 1, another
-    one of the sample or stays, wherever it stands; now and then one axis of 1 is stretched, or one alone
-    becomes 1. What lists axes or sizes, a vector, stays as it is.
-    """
-    sizes = {
-        place: size for place, size in point.sizes.items()
-        if not (
-            place[0] in point.values and point.dtypes[place[0]].startswith("int")
-            and len(point.shapes[place[0]]) < 2
-        )
-    }
-    known = sorted(set(sizes.values()) - {1}) or [2]
-    yield from _shuffled((_sized(point, [place], 1) for place, size in sizes.items() if size > 1), random)
-    yield from islice(_shuffled(_exchanged(point, sizes, known), random), _MOST_EXCHANGED)
-    while sizes:
-        becomes = {size: random.choice((1, size, random.choice(known))) for size in known}
-        changed = {place: becomes.get(size, size) for place, size in sizes.items()}
-        ones = [place for place, size in changed.items() if size == 1]
-        if ones and random.random() < _STRETCHED:
-            changed[random.choice(ones)] = random.choice(known)
-        if random.random() < _ALONE:
-            changed[random.choice(list(changed))] = 1
-        shapes = {leaf: list(shape) for leaf, shape in point.shapes.items()}
-        for (leaf, axis), size in changed.items():
-            shapes[leaf][axis] = size
-        yield {
-            (leaf, "shape"): tuple(shape)
-            for leaf, shape in shapes.items() if tuple(shape) != point.shapes[leaf]
-        }
-
-
-def _exchanged(point: Point, sizes: Mapping[Place, int], known: Sequence[int]) -> Iterator[Wishes]:
-    """One axis of 1 is stretched, and an axis of another leaf becomes 1: what was broadcast to the other one
-    is now what the other one is broadcast to.
-    """
-    for (stretched, other), size in product(permutations(sizes, 2), known):
-        if sizes[stretched] == 1 < sizes[other] and stretched[0] != other[0]:
-            yield _sized(point, [stretched], size) | _sized(point, [other], 1)
-
-
 def _changes(
     rule: ir.CheckedRule, point: Point, others: Sequence[Point], random: Random, most_values: int
 ) -> Iterator[Wishes]:
@@ -340,7 +226,7 @@ def _changes(
     yield from _types(rule, point)
     sizes = point.sizes
     for place in sizes:
-        yield _sized(point, [place], sizes[place] + 1)
+        yield sized(point, [place], sizes[place] + 1)
     yield from _attributes(rule, point, others, most_values)
     yield from _permutations(rule, point, random)
     axes: dict[Place, list[Place]] = {}
@@ -348,24 +234,25 @@ def _changes(
         axes.setdefault((axis, size), []).append((leaf, axis))
     for (_, size), places in axes.items():
         if len(places) > 1:
-            yield _sized(point, places, size + 1)
-    yield from _ranks(point)
+            yield sized(point, places, size + 1)
+    yield from of_other_ranks(point)
     pairs = [pair for pair in combinations(sizes, 2) if sizes[pair[0]] == sizes[pair[1]]]
     for pair in random.sample(pairs, min(len(pairs), _MOST_PAIRS)):
-        yield _sized(point, pair, sizes[pair[0]] + 1)
+        yield sized(point, pair, sizes[pair[0]] + 1)
     for place, size in sizes.items():
         if size > 1:
-            yield _sized(point, [place], 1)
+            yield sized(point, [place], 1)
         if 2 * size <= _LARGEST:
-            yield _sized(point, [place], 2 * size)
+            yield sized(point, [place], 2 * size)
     doubled = [pair for pair in combinations(sizes, 2) if 2 * max(sizes[p] for p in pair) <= _LARGEST]
     for a, b in random.sample(doubled, min(len(doubled), _MOST_PAIRS)):
-        yield _sized(point, [a], 2 * sizes[a]) | (
-            _sized(point, [b], 2 * sizes[b]) if a[0] != b[0] else _sized(point, [a, b], 2 * sizes[a])
+        yield sized(point, [a], 2 * sizes[a]) | (
+            sized(point, [b], 2 * sizes[b]) if a[0] != b[0] else sized(point, [a, b], 2 * sizes[a])
         )
 
 
-def _sized(point: Point, places: Sequence[Place], size: int) -> Wishes:
+def sized(point: Point, places: Sequence[Place], size: int) -> Wishes:
+    """The shapes of a point with one size at some places."""
     shapes = {leaf: list(point.shapes[leaf]) for leaf, _ in places}
     for leaf, axis in places:
         shapes[leaf][axis] = size
@@ -386,7 +273,7 @@ def _types(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
         yield {(leaf, "dtype"): dtype for leaf in point.dtypes}
 
 
-def _ranks(point: Point) -> Iterator[Wishes]:
+def of_other_ranks(point: Point) -> Iterator[Wishes]:
     """One input, then all inputs, with an axis less or more at either end."""
     for leaves in (*([leaf] for leaf in point.shapes), list(point.shapes)):
         if all(point.shapes[leaf] for leaf in leaves):
@@ -394,15 +281,6 @@ def _ranks(point: Point) -> Iterator[Wishes]:
             yield {(leaf, "shape"): point.shapes[leaf][:-1] for leaf in leaves}
         yield {(leaf, "shape"): (*point.shapes[leaf], 2) for leaf in leaves}
         yield {(leaf, "shape"): (2, *point.shapes[leaf]) for leaf in leaves}
-
-
-def _outgrowing(point: Point) -> Iterator[Wishes]:
-    """One input alone with an axis more than all others: what is computed from it and another one has more
-    axes than that one.
-    """
-    shape = (2, *[1] * max(map(len, point.shapes.values()), default=0))
-    for leaf in point.shapes:
-        yield {(leaf, "shape"): shape}
 
 
 def _attributes(

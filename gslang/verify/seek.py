@@ -19,6 +19,7 @@ from gslang.verify.compare import (
     fits_its_types,
     refutes,
 )
+from gslang.verify.corners import corners
 from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
 from gslang.verify.effects import matters, never_finds, shows
@@ -34,7 +35,7 @@ from gslang.verify.instances import (
     wished,
 )
 from gslang.verify.joint_numbers import at_limits, reaching
-from gslang.verify.neighbours import Point, corners, emptied, point_of, resized
+from gslang.verify.neighbours import Point, emptied, point_of, resized
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes

@@ -15,10 +15,11 @@ from gslang.check.checked import Loop
 from gslang.engine.scope import Scope
 from gslang.verify import decisions, neighbours
 from gslang.verify import instances as instances_module
+from gslang.verify.corners import corners
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.evidence import Settings
 from gslang.verify.instances import Instance, Search, instances, match_in
-from gslang.verify.neighbours import corners, near, point_of
+from gslang.verify.neighbours import near, point_of
 from gslang.verify.prove.cases import Bound, contradictory
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch, all_cases

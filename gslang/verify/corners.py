@@ -1,0 +1,140 @@
+"""Instances with the attributes and types of a sample in corner cases of shapes: with many axes, with sizes
+that a number in the rule makes telling, of other ranks, with sizes of 1 and such as are equal by chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, permutations, product, zip_longest
+from math import prod
+from random import Random
+from typing import TypeVar
+
+from gslang.check import checked as ir
+from gslang.verify.instances import Instance, Search, wished
+from gslang.verify.leaves import MOST_DIMENSIONS
+from gslang.verify.neighbours import Place, Point, Wishes, of_other_ranks, sized, takes_long
+from gslang.verify.telling_sizes import telling_ends, telling_sizes
+
+_T = TypeVar("_T")
+_USUAL_RANK = 4  # fewer axes are drawn anyway
+_MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in the rule makes telling
+_MOST_FAR = 6  # attempts with many axes
+_MOST_ELEMENTS = 100_000  # of an input with such a size
+_STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
+_MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
+_ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
+
+
+def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Iterator[Instance]:
+    """Instances with the attributes and types of a point, with sizes beyond numbers in the rule, then of
+    other ranks, and with sizes that are 1 or equal to others that they have nothing to do with: there
+    conditions hold that mean something else.
+    """
+    base = point.wishes()
+    made: set[str] = set()
+    tried: set[str] = set()  # what is wished for decides, given the seed
+    ranks = _shuffled(chain(of_other_ranks(point), _outgrowing(point)), Random(seed))
+    others = zip_longest(ranks, _coinciding(point, Random(seed)))
+    changes = islice(filter(None, chain.from_iterable(others)), attempts)
+    large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
+    for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
+        if (text := repr(change)) in tried:
+            continue
+        tried.add(text)
+        dropped = [(leaf, "value") for leaf, _ in change]
+        wishes = {k: v for k, v in base.items() if k not in dropped} | change
+        found = wished(rule, wishes, seed, Search(), made)
+        if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
+            continue
+        if not takes_long(found):  # two large sizes multiplied
+            yield found
+
+
+def _shuffled(changes: Iterable[_T], random: Random) -> list[_T]:
+    found = list(changes)
+    random.shuffle(found)
+    return found
+
+
+def _large(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
+    """Each size wherever it stands as large as a number in the rule makes telling, the others 1 or as they
+    are."""
+    sizes = dict.fromkeys(point.sizes.values())
+    for others in (1, None):
+        for size, large in _shuffled(product(sizes, telling_sizes(rule)), random):
+            shapes = {
+                leaf: tuple([large if d == size else others or d for d in shape])
+                for leaf, shape in point.shapes.items() if leaf not in point.values
+            }
+            if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
+                yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+
+
+def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+    """So many axes that none that is named from the front is also named from the back, or that one is named
+    by none."""
+    front, back = telling_ends(rule)
+    for count in range(_USUAL_RANK + 1, min(front + back + 1, MOST_DIMENSIONS) + 1):
+        for rank in {len(shape) for shape in point.shapes.values()}:
+            if back <= rank < count:
+                shape = tuple([2 + axis % 3 for axis in range(count)])  # conditions make some of them 1
+                yield {
+                    (leaf, "shape"): shape
+                    for leaf, own in point.shapes.items() if len(own) == rank and leaf not in point.values
+                }
+
+
+def _has_empty(instance: Instance) -> bool:
+    graph = instance.before
+    return any(0 in (getattr(graph.types[node], "shape", None) or ()) for node in graph.nodes())
+
+
+def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
+    """Shapes of leaves, without end: one axis alone becomes 1, each once; then each size becomes 1, another
+    one of the sample or stays, wherever it stands; now and then one axis of 1 is stretched, or one alone
+    becomes 1. What lists axes or sizes, a vector, stays as it is.
+    """
+    sizes = {
+        place: size for place, size in point.sizes.items()
+        if not (
+            place[0] in point.values and point.dtypes[place[0]].startswith("int")
+            and len(point.shapes[place[0]]) < 2
+        )
+    }
+    known = sorted(set(sizes.values()) - {1}) or [2]
+    yield from _shuffled((sized(point, [place], 1) for place, size in sizes.items() if size > 1), random)
+    yield from islice(_shuffled(_exchanged(point, sizes, known), random), _MOST_EXCHANGED)
+    while sizes:
+        becomes = {size: random.choice((1, size, random.choice(known))) for size in known}
+        changed = {place: becomes.get(size, size) for place, size in sizes.items()}
+        ones = [place for place, size in changed.items() if size == 1]
+        if ones and random.random() < _STRETCHED:
+            changed[random.choice(ones)] = random.choice(known)
+        if random.random() < _ALONE:
+            changed[random.choice(list(changed))] = 1
+        shapes = {leaf: list(shape) for leaf, shape in point.shapes.items()}
+        for (leaf, axis), size in changed.items():
+            shapes[leaf][axis] = size
+        yield {
+            (leaf, "shape"): tuple(shape)
+            for leaf, shape in shapes.items() if tuple(shape) != point.shapes[leaf]
+        }
+
+
+def _exchanged(point: Point, sizes: Mapping[Place, int], known: Sequence[int]) -> Iterator[Wishes]:
+    """One axis of 1 is stretched, and an axis of another leaf becomes 1: what was broadcast to the other one
+    is now what the other one is broadcast to.
+    """
+    for (stretched, other), size in product(permutations(sizes, 2), known):
+        if sizes[stretched] == 1 < sizes[other] and stretched[0] != other[0]:
+            yield sized(point, [stretched], size) | sized(point, [other], 1)
+
+
+def _outgrowing(point: Point) -> Iterator[Wishes]:
+    """One input alone with an axis more than all others: what is computed from it and another one has more
+    axes than that one.
+    """
+    shape = (2, *[1] * max(map(len, point.shapes.values()), default=0))
+    for leaf in point.shapes:
+        yield {(leaf, "shape"): shape}
