@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import prod
 from random import Random
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Only, Shapes, any_axis, data_shape, fill, least_rank, nested
@@ -17,7 +16,7 @@ def gather(rng: Random, known: Shapes, given: Attrs) -> Answer:
     size = data[axis % len(data)] if data else 1
     least = -size if rng.random() < 0.3 else 0  # indices below 0 count from the end
     shape = rng.choice(((), (1,), (2,), (3,), (2, 2)))
-    chosen: Any = nested(shape, [rng.randrange(least, size) for _ in range(prod(shape))])
+    chosen = nested(shape, [rng.randrange(least, size) for _ in range(prod(shape))])
     if indices is not None:
         chosen, shape = indices, () if isinstance(indices, int) else (len(indices),)
     elif rng.random() < 0.3:  # an input

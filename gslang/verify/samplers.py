@@ -54,7 +54,7 @@ def fill(known: Shapes, *proposed: Shape) -> list[Shape]:
     return [s if s is not None else proposed[k] if k < len(proposed) else () for k, s in enumerate(known)]
 
 
-def nested(shape: Shape, values: Sequence[Any]) -> Any:
+def nested(shape: Shape, values: Sequence[object]) -> Any:
     """Values in tuples of this shape, of which there are as many as it has elements."""
     if len(shape) < 2:
         return tuple(values) if shape else values[0]

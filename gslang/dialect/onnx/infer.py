@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
+from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.onnx.attributes import Body, Opaque, attribute_message
@@ -80,7 +81,7 @@ class _Call:
     count: int
     types: tuple[Type | None, ...]
     attrs: Attrs
-    values: Mapping[int, Any]
+    values: Mapping[int, Array]
     key: tuple[object, ...]
 
     def __hash__(self) -> int:
@@ -91,7 +92,11 @@ class _Call:
 
 
 def _key(
-    signature: Signature, count: int, types: tuple[Type | None, ...], attrs: Attrs, values: Mapping[int, Any]
+    signature: Signature,
+    count: int,
+    types: tuple[Type | None, ...],
+    attrs: Attrs,
+    values: Mapping[int, Array],
 ) -> tuple[object, ...]:
     """1 and 1.0 are of different types."""
     return (
@@ -107,7 +112,7 @@ def _kinds(value: object) -> object:
 
 def _values_read(
     signature: Signature, types: tuple[Type | None, ...], value_of: Callable[[int], Any]
-) -> dict[int, Any]:
+) -> dict[int, Array]:
     """The values that types may hang on, as far as they are known."""
     operator = split_name(signature.name)[1]
     read = [

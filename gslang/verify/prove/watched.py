@@ -218,6 +218,7 @@ def _chosen(rule: ir.CheckedRule, vectors: frozenset[int]) -> Iterator[Chosen]:
 
 
 _OF_TYPES = frozenset({"shape", "ndim", "dtype"})
+_OF_NODES = (ir.NodeAttr, ir.Let, ir.Local)  # what can be read as soon as nodes are bound
 
 
 def _shaped(rule: ir.CheckedRule) -> Iterator[Shaped]:
@@ -228,7 +229,7 @@ def _shaped(rule: ir.CheckedRule) -> Iterator[Shaped]:
         asked = frozenset([part.node for part in fields_])
         if (
             not asked <= leaves.keys()
-            and all(isinstance(part, (ir.NodeAttr, ir.Let, ir.Local)) for part in read)
+            and all(isinstance(part, _OF_NODES) for part in read)
             and all(part.place == ir.OWN and part.name in _OF_TYPES for part in fields_)
             and all(rule.nodes[node].block is None for node in asked)
         ):
