@@ -34,7 +34,7 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     base = point.wishes()
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    ranks = _shuffled(chain(of_other_ranks(point), _outgrowing(point)), Random(seed))
+    ranks = chain(_outgrowing(point), _shuffled(of_other_ranks(point), Random(seed)))
     others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)

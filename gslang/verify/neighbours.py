@@ -96,6 +96,17 @@ def point_of(scope: Scope) -> Point:
     return Point(shapes, dtypes, values, attributes)
 
 
+def spelled(scope: Scope) -> tuple[str, ...]:
+    """The attributes of a match of which the rule allows several values (`axis = -1 | 3`), as texts."""
+    graph, found = scope.graph, []
+    for number, node in enumerate(scope.rule.nodes):
+        slot = scope.slots[number] if node.block is None else -1
+        if slot >= 0 and isinstance(node, ir.CallNode):
+            given = graph.attrs[slot] or {}
+            found += [repr(given.get(c.field)) for c in node.tests if isinstance(c.test, ir.OneOf)]
+    return tuple(found)
+
+
 def _fixed(call: ir.CallNode, name: str) -> bool:
     """True if constraints say what an attribute is."""
     return any(

@@ -35,7 +35,7 @@ from gslang.verify.instances import (
     wished,
 )
 from gslang.verify.joint_numbers import at_limits, reaching
-from gslang.verify.neighbours import Point, emptied, point_of, resized
+from gslang.verify.neighbours import Point, emptied, point_of, resized, spelled
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
@@ -160,10 +160,10 @@ def _look_at_many(
 def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
-    """Look at the corners of a few instances that agree, of different alternatives and ranks; in full where
-    they do not. `most`: attempts to draw one.
+    """Look at the corners of a few instances that agree, of different alternatives, ranks and spellings; in
+    full where they do not. `most`: attempts to draw one.
     """
-    centres: dict[tuple[int, ...], dict[tuple[int, ...], tuple[Point, int]]] = {}
+    centres: dict[tuple[int, ...], dict[tuple[object, ...], tuple[Point, int]]] = {}
     times = Counter[tuple[int, ...]]()
     for finding, instance in zip(evidence.good, evidence.agreeing):
         compared = finding.field is not None or finding.numbers is not None
@@ -172,8 +172,8 @@ def _look_around(
             taken = tuple(scope.chosen.values())
             times[taken] += 1
             alike = centres.setdefault(taken, {})
-            ranks = tuple(map(len, here[0].shapes.values()))
-            alike[ranks] = min(alike.get(ranks, here), here, key=lambda centre: centre[0].coincidences)
+            kind = (*map(len, here[0].shapes.values()), *spelled(scope))
+            alike[kind] = min(alike.get(kind, here), here, key=lambda centre: centre[0].coincidences)
     rarest_first = sorted(centres, key=times.__getitem__)
     in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
     chosen = [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
