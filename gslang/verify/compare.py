@@ -235,11 +235,13 @@ def _where_finite(left: list[Array], right: list[Array]) -> tuple[list[Array], l
 
 def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> bool:
     """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
-    float64."""
-    for widened in (False, True):
-        values = {
-            name: v.astype(np.float64) if widened and v.dtype.kind == "f" else v for name, v in inputs.items()
-        }
+    float64; of float64 itself, which has no wider type, denormal numbers are 0 then."""
+    doubles = {name for name, value in inputs.items() if value.dtype == np.float64}
+    wide = _flushed({name: inputs[name] for name in doubles}) | {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value
+        for name, value in inputs.items() if name not in doubles
+    }
+    for widened, values in ((False, inputs), (True, wide)):
         try:
             with np.errstate(all="ignore"):
                 left, right = (

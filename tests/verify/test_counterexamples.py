@@ -5,13 +5,18 @@ own file.
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import gslang.api as api
 from gslang.cli.main import main
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.verify.compare import _is_lost
+from gslang.verify.instances import Search, drawn
 
 FOLDER = Path(__file__).parent / "wrong"
 # Both sides can be computed, and differ in values or in shapes.
@@ -104,3 +109,18 @@ def test_the_pasted_test_passes_once_the_rule_is_mended(
     )
     assert main(["test", str(pasted), "--rule", f"{rule}_right"]) == 0
     assert "1 passed" in "".join(capsys.readouterr())
+
+
+def test_what_is_lost_by_denormal_doubles_alone_is_rounding() -> None:
+    """There is no wider type in which they would be numbers like others."""
+    rules = api.parse_rules(
+        'dialect onnx;\nrule r(x: input(shape = (1,), dtype = "float64"), '
+        'y: input(shape = (1,), dtype = "float64"), k: input(shape = (1,), dtype = "float64")): '
+        "x * y / k => x * (y / k);"
+    )
+    found = next(filter(None, (drawn(rules.own["r"], Search(), 0, seed) for seed in range(50))))
+    assert found.after is not None
+    k, x, y = sorted(random_inputs(found.before, 0))
+    lost = partial(_is_lost, found.before, found.after, rules.own["r"].dialect)
+    assert not lost({x: np.array([1e-320]), y: np.array([1.0]), k: np.array([5e-324])})
+    assert lost({x: np.array([1e-300]), y: np.array([1e200]), k: np.array([1e-200])})
