@@ -7,7 +7,7 @@ from __future__ import annotations
 from gslang.check import checked as ir
 from gslang.check.walks import equations, walk
 from gslang.engine.scope import UNBOUND
-from gslang.verify.prove.case import Case
+from gslang.verify.prove.case import OPEN, Case
 from gslang.verify.prove.chosen import still_open
 from gslang.verify.prove.for_all import learn
 from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
@@ -79,10 +79,20 @@ class Conditions:
                 if (
                     field.node == number_ and field.name == "shape" and self.case.takes(shaped.branches)
                     and all(map(self.is_typed, shaped.asked - {number_}))
-                    and isinstance(shape := self.case.try_value(other), tuple)
+                    and (rank := self.length_of(other)) is not None
                 ):
-                    return len(shape)
+                    return rank
         return None
+
+    def length_of(self, value: ir.Value) -> int | None:
+        """The length of a tuple; None of what is none, or cannot be read: it is asked again at the end."""
+        try:
+            found = self.case.try_value(value)
+        except TooMuch:
+            raise
+        except (NotProved, *OPEN):
+            return None
+        return len(found) if isinstance(found, tuple) else None
 
     def is_typed(self, number_: int) -> bool:
         """True if a node of the source is bound to an input, or to what is computed."""
