@@ -120,12 +120,29 @@ def check_value(
         shown = " | ".join(map(str, spec.types))
         lowering.error(
             "E0501", f"{what} is declared `{shown}`, got `{value_text(value)}`", expr.span,
-            f"write a value of type `{shown}`",
+            _value_like(value, spec.types) or f"write a value of type `{shown}`",
         )
     elif (limit := _beyond_width(lowering, value, spec.types)) is not None:
         lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, limit)
     elif is_outside(value, spec):
         lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, suggestion(value, spec))
+
+
+def _value_like(value: object, types: tuple[AttributeType, ...]) -> str | None:
+    """The help for a value that only lacks the form of the type: the list of a number, the number of a list
+    of one, or a whole number for a float; else what is written for the type."""
+    lists = [kind for kind in types if kind.depth == 1]
+    if lists and not isinstance(value, tuple) and fits((value,), types):
+        return f"it is a list: write `[{value_text(value)}]`"
+    if isinstance(value, tuple) and len(value) == 1 and fits(value[0], types):
+        return f"it is a single value: write `{value_text(value[0])}`"
+    if isinstance(value, float) and value.is_integer() and fits(int(value), types):
+        return f"it is a whole number: write `{int(value)}`"
+    if isinstance(value, bool) and fits(int(value), types):
+        return f"write `{int(value)}`"
+    if any(kind.base == "int" for kind in lists):
+        return "write a list of whole numbers: `[1, 2]`"
+    return None
 
 
 def check_width(

@@ -23,7 +23,7 @@ from gslang.check.context import (
     ValueOf,
 )
 from gslang.check.results import is_tuple, told_of_target, told_when_matched
-from gslang.check.unknown_name import refuse_name
+from gslang.check.unknown_name import refuse_module, refuse_name
 from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
@@ -49,6 +49,8 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     name = dotted(expr) or ""
     if name in lowering.dialect.operators and lowering.look_up(name.partition(".")[0]) is None:
         refuse_name(lowering, name, expr.span)
+    if name:
+        refuse_module(lowering, name, expr.span)
     base = lowering.resolve(expr.base)
     field = expr.field
     match base:

@@ -27,9 +27,10 @@ _CALLED = {
 """Calls of built-in functions whose arguments are not any values."""
 
 
-def _same_of_tensors(lowering: Lowering, name: str) -> str | None:
-    """The operator that computes of a tensor what a built-in function computes of a tuple."""
-    wanted = (f"reduce{name}", name)
+def _same_of_tensors(lowering: Lowering, name: str, arguments: int) -> str | None:
+    """The operator that computes of a tensor what a built-in function computes of a tuple, or of several
+    tensors what it computes of several numbers."""
+    wanted = (f"reduce{name}", name) if arguments == 1 else (name, f"reduce{name}")
     found = {known.lower(): known for known in lowering.dialect.operators if known.lower() in wanted}
     return next((found[text] for text in wanted if text in found), None)
 
@@ -49,7 +50,9 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
             if indices is None:
                 return ValueOf(ir.Length(what.block), "int")
             return ValueOf(ir.Builtin("len", (indices,)), "int")
-        if isinstance(what, NodeOf | TargetOf) and (operator := _same_of_tensors(lowering, name)):
+        if isinstance(what, NodeOf | TargetOf) and (
+            operator := _same_of_tensors(lowering, name, len(expr.arguments))
+        ):
             lowering.stop(
                 "E0505", f"`{name}` computes a value, found a node", argument.span,
                 f"call the operator: `{operator}(…)`",

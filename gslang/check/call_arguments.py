@@ -74,6 +74,8 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
     """The operands of an operator; attributes are not among them."""
     names = ", ".join(f"`{o.name}`" for o in signature.operands)
     said = f"its operands: {names}" if names else "it has no operands"
+    if too_many and [o.kind for o in signature.operands] == ["tuple"]:
+        return f"its operand {names} is a tuple: write `{signature.name}((a, b))`"
     if too_many and signature.attributes:
         said += f"; attributes are given by name: `{next(iter(signature.attributes))} = …`"
     return said
@@ -126,13 +128,16 @@ def known_attribute(
         return True
     candidates = [*signatures[0].attributes, *(o.name for o in signatures[0].operands)]
     guess = did_you_mean(name, candidates)
+    operands = ", ".join(f"`{o.name}`" for o in signatures[0].operands)
     listed = ", ".join(f"`{a}`" for a in signatures[0].attributes) or "none"
     related = (
         () if signatures[0].declared_at is None else (Label(signatures[0].declared_at, "declared here"),)
     )
     lowering.error(
         "E0303", f"`{shown}` has no attribute `{name}`", span,
-        f"did you mean `{guess}`?" if guess else f"its attributes: {listed}", related=related,
+        f"did you mean `{guess}`?" if guess
+        else f"its attributes: {listed}" + (f"; its operands: {operands}" if operands else ""),
+        related=related,
     )  # fmt: skip
     return False
 

@@ -13,6 +13,7 @@ from gslang.base.file_errors import reason_of
 from gslang.base.source import Source
 from gslang.base.suggest import did_you_mean
 from gslang.check.module_files import find_module, module_names
+from gslang.dialect.load import dialect_names
 from gslang.syntax import nodes as n
 from gslang.syntax.parser import Parsed, parse, read_source
 
@@ -69,7 +70,12 @@ class Importer:
             elif item.module.startswith("std.") or item.module == "std":
                 paths = find_module(item.module)
             else:
-                help = f'shipped modules begin with `std.`; a file is written `use "./{item.module}.gsl";`'
+                help = (
+                    f"`dialect {item.module};`, as the first line, selects the operators; "
+                    f"`use std.{item.module};` names the shipped rules"
+                    if item.module in dialect_names()
+                    else f'shipped modules begin with `std.`; a file is written `use "./{item.module}.gsl";`'
+                )
                 return [], Diagnostic("E0204", f"unknown module `{item.module}`", label, help=help)
         except FileNotFoundError:
             guess = did_you_mean(item.module, module_names())

@@ -226,7 +226,9 @@ def _check_kind(lowering: Lowering, signature: Signature, spec: OperandSpec, ope
     if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
         lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-            pattern.span, "write one of its fields",
+            pattern.span,
+            f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
+            else "write one of its fields",
         )
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
         inner = lowering.dialect.operators[pattern.operators[0]]

@@ -209,7 +209,8 @@ def splice(
         name = item.value.id if isinstance(item.value, n.Name) else "s"
         lowering.stop(
             "E0607", "`*` is written before a sequence of nodes", item.span,
-            f"all results of a node are `[{name}[i] for i in ..]`" if isinstance(what, NodeOf)
+            f"its results are the instances of a block: `each b in .. {{ r = {name}[index]; }}`, then `*b.r`"
+            if isinstance(what, NodeOf)
             else "name a node of an `each` block: `*branch.conv`",
         )
     if any(isinstance(part, ir.Splice) for part in before):

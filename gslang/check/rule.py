@@ -169,6 +169,10 @@ def _kind_meant(name: str) -> str:
         return f'the data type is a constraint: `any(dtype = "{name}")`'
     if name.lower() in ("tensor", "node", "value", "expr", "anything", "wildcard"):
         return "for any tensor, omit the kind, or write `any`"
+    if name.lower() in ("constant", "literal", "scalar"):
+        return "for a constant, write `const`; for a constant or a parameter, `fixed`"
+    if name.lower() in ("initializer", "weight", "weights", "parameter", "bias"):
+        return "for a parameter, write `param`; for a parameter or a constant, `fixed`"
     guess = did_you_mean(name.lower(), KINDS)
     return (
         f"did you mean `{guess}`?" if guess

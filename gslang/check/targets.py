@@ -322,7 +322,9 @@ def _check_results(lowering: Lowering, signature: Signature, operands: list[int]
         if isinstance(target, ir.MakeTuple):
             lowering.error(
                 "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-                lowering.target_spans[operand], "write one of its fields",
+                lowering.target_spans[operand],
+                f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
+                else "write one of its fields",
             )
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             inner = lowering.dialect.operators[target.operator]

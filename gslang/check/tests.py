@@ -8,12 +8,12 @@ from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, rule_annotations, targets
-from gslang.check.context import Lowering, NodeOf, Stop
+from gslang.check.context import Lost, Lowering, NodeOf, Stop
 from gslang.check.externs import refuse
 from gslang.check.outputs import settle_constants
 from gslang.check.resolve import resolve
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import numpy_dtype_exists
+from gslang.dialect.dtypes import dtype_meant, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.syntax import nodes as n
 
@@ -40,6 +40,7 @@ def check_test(
     opset = _opset(lowering, item)
     inputs = _inputs(lowering, item)
     lowering.side = "target"
+    lowering.in_a_rule = "tensors of a test are declared before its statements: `x: input float32[2, 3];`"
     source = _side(lowering, item.source)
     expected = None
     if item.expected is not None:
@@ -77,9 +78,10 @@ def _inputs(lowering: Lowering, item: n.Test) -> list[tuple[str, str, TensorType
                 "a test's inputs are `input`, `param` or `const`",
             )
         if not numpy_dtype_exists(declared.dtype.id):
+            guess = dtype_meant(declared.dtype.id)
             lowering.error(
                 "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
-                "write `float32`, `int64`, `bool`, …",
+                f"did you mean `{guess}`?" if guess else "write `float32`, `int64`, `bool`, …",
             )
         shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
         inputs.append(
@@ -104,11 +106,11 @@ def _opset(lowering: Lowering, item: n.Test) -> int | None:
 def _side(lowering: Lowering, side: n.Side) -> list[int]:
     outputs = []
     for statement in side.statements:
+        assert isinstance(statement, n.Bind)
         try:
-            assert isinstance(statement, n.Bind)
             lowering.name_it(statement.name, lowering.resolve(statement.value))
         except Stop:
-            pass
+            lowering.names.setdefault(statement.name.id, Lost())
     for output in side.outputs:
         try:
             if isinstance(output, n.Star):

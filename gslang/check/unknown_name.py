@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Final, NoReturn
 
@@ -9,13 +10,32 @@ from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check.context import Lost, Lowering
 from gslang.check.walks import walk
-from gslang.dialect.dtypes import dtype_exists
+from gslang.dialect.dtypes import dtype_elsewhere, dtype_exists
 from gslang.syntax import nodes as n
 
 _LITERALS: Final[Mapping[str, str]] = {
     "none": "none", "null": "none", "nil": "none", "nullptr": "none", "true": "true", "false": "false",
 }
 """Literals as other languages write them, in lower case."""
+
+_NUMBERS: Final[Mapping[str, str]] = {
+    "inf": "1e308 * 10", "infinity": "1e308 * 10", "pi": str(math.pi), "e": str(math.e),
+}
+"""Numbers that other languages name, as they are written here. NaN equals nothing."""
+
+
+def refuse_module(lowering: Lowering, name: str, span: Span) -> None:
+    """Report `np.float32` and `math.pi`, of modules that rules do not have; of other names nothing."""
+    module, _, last = name.rpartition(".")
+    if lowering.look_up(module.partition(".")[0]) is not None:
+        return
+    if dtype := dtype_elsewhere(last):
+        hint = f'data types are strings: `"{dtype}"`'
+    elif number := _NUMBERS.get(last.lower()):
+        hint = f"write the number: `{number}`"
+    else:
+        return
+    lowering.stop("E0201", f"unknown name `{name}`", span, hint)
 
 
 def refuse_name(lowering: Lowering, name: str, span: Span) -> NoReturn:
@@ -58,6 +78,10 @@ def _meant(lowering: Lowering, name: str, span: Span) -> Iterator[str]:
         yield "did you mean `unchanged`?"
     if dtype_exists(name):
         yield f'data types are strings: `"{name}"`'
+    elif lowering.if_unknown is None and (elsewhere := dtype_elsewhere(name)):
+        yield f'data types are strings: `"{elsewhere}"`'
+    if len(name) > 1 and (written := _NUMBERS.get(name.lower())):
+        yield f"write the number: `{written}`"
 
 
 def _bound_within(lowering: Lowering, name: str) -> list[int]:

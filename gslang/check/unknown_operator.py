@@ -7,7 +7,19 @@ from contextlib import suppress
 from typing import Final, NoReturn
 
 from gslang.base.suggest import did_you_mean
-from gslang.check.context import FUNCTIONS, KINDS, Lowering, NodeOf, Stop, TargetOf, ValueOf, branches_of
+from gslang.check import checked as ir
+from gslang.check.attribute_values import declared
+from gslang.check.context import (
+    BUILTIN_ARGUMENTS,
+    FUNCTIONS,
+    KINDS,
+    Lowering,
+    NodeOf,
+    Stop,
+    TargetOf,
+    ValueOf,
+    branches_of,
+)
 from gslang.check.implied_dialect import dialect_with
 from gslang.syntax import nodes as n
 
@@ -25,6 +37,10 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
             "a declaration can use only operators declared before it",
         )
     if name in KINDS:
+        if not lowering.in_graph:  # in a test, or in the meaning of an operator
+            lowering.stop(
+                "E0304", f"`{name}` is a kind, not a function", expr.callee.span, lowering.in_a_rule
+            )
         lowering.stop(
             "E0304", f"`{name}` is a kind, not a function", expr.callee.span,
             f"declare an input of this kind, `rule r(w: {name})`, or compare the kind of a node, "
@@ -32,6 +48,7 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
             else "a target creates calls and constants; inputs and parameters come from the source",
         )
     _refuse_method(lowering, expr, name)
+    _refuse_function(lowering, expr, name)
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
     )
@@ -53,20 +70,67 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
             "E0301", message, expr.callee.span,
             f"did you mean `{near}`? Or is it a file of `dialect {other};`?" if near else hint,
         )
+    declare = f"declare it: `{_declaration(lowering, expr, name)}`"
+    if guess and "." in name and name.partition(".")[0] not in (guess.partition(".")[0], *_FRAMEWORKS):
+        lowering.stop(
+            "E0301", f"unknown operator `{name}`", expr.callee.span, f"did you mean `{guess}`? Or {declare}"
+        )
     lowering.stop(
         "E0301", f"unknown operator `{name}`", expr.callee.span,
-        f"did you mean `{guess}`?" if guess else f"declare it: `op {name}(x: tensor) -> tensor;`",
-    )  # fmt: skip
+        f"did you mean `{guess}`?" if guess else declare,
+    )
 
 
 _METHODS: Final[Mapping[str, str]] = {
     "startswith": 'compare its beginning: `{}[:4] == "attn"`',
     "endswith": 'compare its end: `{}[-4:] == "attn"`',
     "contains": '`"attn" in {}` tests this',
+    "count": "`len([v for v in {0} if v == 1])` is the number of such items",
     "index": "`[k for k in range(len({0})) if {0}[k] == 1]` are the places of an item",
     "size": "the number of elements of a tensor is `numel(x.shape)`",
 }
 """Helps for functions that values have in Python."""
+
+
+_FRAMEWORKS: Final = (
+    "F", "aten", "ai", "jax", "jnp", "keras", "math", "nn", "np", "numpy", "onnx", "ops", "relax", "relay",
+    "tf", "torch", "tvm",
+)
+"""Modules before the names of operators elsewhere; they are no domains of custom operators."""
+_ELSEWHERE: Final[Mapping[str, str]] = {
+    "isinstance": 'compare the kind of a node, `w.kind == "const"`, or its operator, `y.op == "Relu"`',
+    "type": 'compare the kind of a node, `w.kind == "const"`, or its operator, `y.op == "Relu"`',
+    "hasattr": "an attribute that is not given is `none`: `y.perm != none`",
+    "getattr": "read an attribute by its name: `y.perm`",
+    "tuple": "lists and tuples are the same: write the value alone",
+    "list": "lists and tuples are the same: write the value alone",
+    "float": "numbers are converted where they are used: write the value alone",
+    "enumerate": "number the items: `[(k, s[k]) for k in range(len(s))]`",
+    "map": "write `[f(v) for v in s]`",
+    "filter": "write `[v for v in s if v > 1]`",
+    "wildcard": "a tensor is an input of the rule, `rule r(x): Relu(x) => x;`, or `any()`",
+    "is_op": "write a call of the operator: `nn.relu(x)`",
+    "is_constant": "declare the input `c: const`",
+    "set": "compare the items: `all(v in t for v in s)`",
+}
+"""Functions that Python and the pattern language of TVM have → what is written here instead."""
+
+
+def _refuse_function(lowering: Lowering, expr: n.Call, name: str) -> None:
+    """Report a function of Python: of values, or the root of a number, which is no operator either."""
+    module, _, last = name.rpartition(".")
+    argument = expr.arguments[0] if len(expr.arguments) == 1 else None
+    if last == "sqrt" and module in ("", "math", "np", "numpy", "torch") and (
+        isinstance(argument, n.Positional) and isinstance(argument.value, n.Literal)
+    ):
+        lowering.stop(
+            "E0301", f"unknown function `{name}`", expr.callee.span,
+            f"the root of a number is written `{argument.value.span.text} ** 0.5`",
+        )
+    if module in ("", "math", "np", "numpy") and last in BUILTIN_ARGUMENTS and module:
+        lowering.stop("E0301", f"unknown function `{name}`", expr.callee.span, f"write `{last}(…)`")
+    if not module and last in _ELSEWHERE and lowering.dialect.get(name) is None:
+        lowering.stop("E0301", f"unknown function `{name}`", expr.callee.span, _ELSEWHERE[last])
 
 
 def _refuse_method(lowering: Lowering, expr: n.Call, name: str) -> None:
@@ -93,9 +157,50 @@ def refuse_expression(lowering: Lowering, callee: n.Expr) -> NoReturn:
             hint = f"declare an operator variable, `rule r(x, f: op({listed}))`, and call `f`"
         case n.Literal(str(name)) if name in lowering.dialect.operators:
             hint = f"write the operator without quotes: `{name}`"
+        case n.Call(n.Name("is_op"), (n.Positional(n.Literal(str(name))),)):
+            hint = f"write a call of the operator: `{name}(x)`"
+        case n.Attribute(base, field) if (known := _with_prefix(field, lowering)) is not None:
+            hint = f"operators are not methods: write `{known}({_shortened(base.span.text)})`"
         case _:
             hint = "call an operator, a function or an operator variable by its name"
     lowering.stop("E0304", "this is not callable", callee.span, hint)
+
+
+def _declaration(lowering: Lowering, expr: n.Call, name: str) -> str:
+    """A declaration of an operator under which a call of it has no errors."""
+    parameters: dict[str, str] = {}
+    for k, argument in enumerate(expr.arguments):
+        match argument:
+            case n.Positional(n.Name(of)) if of not in parameters and of not in KINDS:
+                parameters[of] = "tensor"
+            case n.Positional(n.TupleExpr()):
+                parameters[f"x{k}"] = "tuple"
+            case n.Positional():
+                parameters[f"x{k}"] = "tensor"
+            case n.Keyword(attribute, n.Literal(bool() | int() | float() | str() as value)):
+                parameters[attribute] = type(value).__name__
+            case n.Keyword(attribute, n.TupleExpr()) | n.Keyword(attribute, n.Comprehension()):
+                parameters[attribute] = "int[]"
+            case n.Keyword(attribute, n.Attribute(n.Name(node), _) as read):
+                parameters[attribute] = _type_of(lowering, node, read)
+            case _:
+                return f"op {name}(x: tensor) -> tensor;"
+    listed = ", ".join(f"{of}: {kind}" for of, kind in (parameters or {"x": "tensor"}).items())
+    return f"op {name}({listed}) -> tensor;"
+
+
+def _type_of(lowering: Lowering, node: str, read: n.Attribute) -> str:
+    """The declared type of an attribute that is read of a node of the source."""
+    what = lowering.look_up(node)
+    if isinstance(what, NodeOf):
+        attribute = ir.NodeAttr(what.place, what.node, read.field)
+        for spec in declared(lowering, attribute):
+            return " | ".join(map(str, spec.types))
+    return {"shape": "int[]", "ndim": "int", "dtype": "dtype"}.get(read.field, "int")
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 30 and "\n" not in text else "…"
 
 
 def _with_prefix(name: str, lowering: Lowering) -> str | None:

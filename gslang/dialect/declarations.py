@@ -37,12 +37,15 @@ def signature_of(decl: n.OpDecl) -> tuple[Signature, list[Diagnostic]]:
     )  # fmt: skip
     for parameter in decl.parameters:
         name, operand = parameter.name.id, operand_type(parameter)
+        if operand is not None and operand[0].name not in OPERAND_TYPES:
+            kind_of = operand[0].name.lower()
+            error(f"unknown type `{operand[0].name}`", operand[0], f"did you mean `{kind_of}`?")
         spec = _attribute(parameter, reader, error)
         if operand is not None:
             kind, optional = operand
-            dtypes = reader.classes(kind.arguments)
+            dtypes, absent = reader.classes(kind.arguments), optional or spec is not None
             operands.append(
-                OperandSpec(name, kind.name, optional or spec is not None, parameter.variadic, spec, dtypes)
+                OperandSpec(name, kind.name.lower(), absent, parameter.variadic, spec, dtypes)
             )
         elif spec is not None:
             attributes[name] = spec
@@ -100,7 +103,7 @@ def operand_type(parameter: n.Parameter) -> tuple[n.TypeName, bool] | None:
 
 def _is_operand(type: n.DeclaredType) -> bool:
     inner = type.item if isinstance(type, n.TypeOptional) else type
-    return isinstance(inner, n.TypeName) and inner.name in OPERAND_TYPES
+    return isinstance(inner, n.TypeName) and inner.name.lower() in OPERAND_TYPES
 
 
 def _attribute(
@@ -137,5 +140,9 @@ def _result_kind(type: n.DeclaredType, error: Callable[..., None]) -> str:
     inner = type.item if isinstance(type, n.TypeOptional) else type
     name = inner.name if isinstance(inner, n.TypeName) else ""
     if name not in OPERAND_TYPES:
-        error(f"a result is a `tensor` or a `tuple`, not `{type.span.text}`", type)
+        error(
+            f"a result is a `tensor` or a `tuple`, not `{type.span.text}`", type,
+            "write `-> tensor`, or, for several results, `-> (tensor, tensor)`",
+        )
+        return "tensor"  # as most results are: calls are then told their own errors only
     return name + ("?" if isinstance(type, n.TypeOptional) else "")

@@ -37,6 +37,13 @@ from gslang.syntax import nodes as n
 ATTRIBUTE_TYPES: Final = ("int", "float", "bool", "str", "dtype", "array", "graph")
 OPERAND_TYPES: Final = ("tensor", "tuple")
 _NUMBERS: Final = ("int", "float")
+_ELSEWHERE: Final = {
+    "string": "str", "text": "str", "boolean": "bool", "integer": "int", "int64": "int", "int32": "int",
+    "double": "float", "float32": "float", "float64": "float", "list": "int[]", "ints": "int[]",
+    "floats": "float[]", "strings": "str[]", "node": "tensor", "value": "tensor", "tensorproto": "array",
+}
+"""Types as other languages and ONNX's schemas name them, in lower case."""
+_LISTS: Final = ("list", "tuple", "sequence", "array", "vector", "optional")
 
 Report = Callable[[str, n.Node, "str | None"], None]
 
@@ -99,8 +106,10 @@ class TypeReader:
                 values = f"types of values: {', '.join(ATTRIBUTE_TYPES)}; tuples: `int[]`, `(str, float)`"
                 self.report(f"`{type.name}` is the type of an operand", type, values)
             else:
+                guess = guess or _ELSEWHERE.get(type.name.lower())
                 hint = f"did you mean `{guess}`?" if guess else f"types: {', '.join(known)}"
                 self.report(f"unknown type `{type.name}`", type, hint)
+                return Anything("any")
         if type.arguments and type.name != "dtype":
             self.report(f"`{type.name}` takes no arguments", type, f"write `{type.name}`")
             return Anything(type.name)
@@ -170,6 +179,12 @@ class TypeReader:
         return Interval(type.name, lower, upper, type.above, type.below)
 
     def list_of(self, type: n.TypeList) -> Domain:
+        if isinstance(type.item, n.TypeName) and type.item.name.lower() in _LISTS and type.lengths:
+            of = ", ".join(length.span.text for length in type.lengths)
+            short = "?" if type.item.name.lower() == "optional" else "[]"
+            self.report(f"the type of a list is written `{of}[]`" if short == "[]"
+                        else f"an optional value is written `{of}?`", type, f"write `{of}{short}`")
+            return Anything("any")
         lengths: Lengths = tuple(
             (length.lower or 0, length.upper) if isinstance(length, n.Range) else self.bound(length)
             for length in type.lengths

@@ -57,7 +57,7 @@ def dtype_exists(name: str) -> bool:
 _ELSEWHERE: Final = {
     "half": "float16", "float": "float32", "single": "float32", "double": "float64", "long": "int64",
     "int": "int32", "short": "int16", "char": "int8", "byte": "uint8", "uint": "uint32", "boolean": "bool",
-    "bool_": "bool", "i1": "bool", "bf16": "bfloat16", "str": "string",
+    "bool_": "bool", "i1": "bool", "bfloat16": "bfloat16", "bf16": "bfloat16", "str": "string",
 }
 _SHORT: Final = re.compile(r"(fp|f|i|si|s|u|ui)(8|16|32|64)")
 _KINDS: Final = {"fp": "float", "f": "float", "i": "int", "si": "int", "s": "int", "u": "uint", "ui": "uint"}
@@ -66,13 +66,22 @@ _KINDS: Final = {"fp": "float", "f": "float", "i": "int", "si": "int", "s": "int
 def dtype_meant(name: str) -> str | None:
     """The data type that a name of another language stands for, or that is spelt nearly so: `float16` for
     `half`, `fp16`, `FLOAT16` and `flaot16`. None: no guess."""
-    lower = name.lower().removeprefix("torch.").removeprefix("np.").removeprefix("tensorproto.")
-    if lower in PLAIN:
-        return lower
-    if (short := _SHORT.fullmatch(lower)) is not None:
+    elsewhere = dtype_elsewhere(name)
+    if elsewhere is not None or _SHORT.fullmatch(name.lower()) is not None:
+        return elsewhere
+    return did_you_mean(name.lower().rpartition(".")[2], sorted(PLAIN))
+
+
+def dtype_elsewhere(name: str) -> str | None:
+    """The data type that a name of another language stands for, also with the module that it belongs to:
+    `float16` for `half`, `fp16`, `FLOAT16` and `torch.half`. None: it is no such name."""
+    last = name.lower().rpartition(".")[2]
+    if last in PLAIN:
+        return last
+    if (short := _SHORT.fullmatch(last)) is not None:
         full = _KINDS[short[1]] + short[2]
         return full if full in PLAIN else None
-    return _ELSEWHERE.get(lower) or did_you_mean(lower, sorted(PLAIN))
+    return _ELSEWHERE.get(last)
 
 
 def whole_numbers(name: str) -> tuple[int, int] | None:

@@ -126,7 +126,22 @@ _FORMS: Final = (
         r"\?\s*", r"[\w(-]", "`? :` is not an operator",
         "write `a if condition else b`; for tensors, call `Where`", None, "LPAR",
     ),
+    _form(
+        r"[;{:]\s*(assert)\s+", r"[\w(]", "`assert` is not supported",
+        "conditions follow the source's outputs: `y where y.ndim == 2 => x`", 1,
+    ),
     _form("", r"lambda\b", "`lambda` is not supported", "declare a function: `fn name(x) = …;`"),
+    _form(
+        r"\b(lambda\s*)", r"[\w:*]", "`lambda` is not supported", "declare a function: `fn name(x) = …;`", 1
+    ),
+    _form(
+        r"\b([fFrRbBuU])", r'"', "strings have no prefix",
+        "write the string alone; `+` joins strings", 1,
+    ),
+    _form(
+        r"\b(op\s*)", r"\.(?=\s*[A-Za-z])", "operators are called by their names", "write `Relu(x)`",
+        1, "LPAR",
+    ),
     _form(
         "", r"def\b", "`def` is not supported",
         "declare a function: `fn name(x) = …;`, or a rule: `rule name(x): … => …;`",
@@ -214,12 +229,20 @@ _FORMS: Final = (
         "name the call, `s = Split(x);`, and write `s.0` and `s.1` for its results", 1,
     ),
     _form(
+        _HEADER + r":\s*(\w+(?:\s*,\s*\w+)*\s*)", r"=(?![=>])", "a rule with statements is written in braces",
+        "write `rule name(inputs) { y = Relu(x); y => x }`", 1, "ARROW",
+    ),
+    _form(
         r"(==|>=|<-|<=)[^=;{}]*", r"[;}]", "source and target are separated by `=>`", "write `=>`",
         1, "ARROW",
     ),
     _form(
         r"\bpass\s+\w+\s*\{[^{}]*", r",", "the rules of a pass end with `;`",
         "write `pass name { rule; rule; }`",
+    ),
+    _form(
+        r"\bpass\s+\w+\s*\{[^{}]*", r"\(", "the steps of a pass are names alone", "remove the parentheses",
+        None, "SEMICOLON",
     ),
     _form(
         r"\brepeat\s+", r"\w", "the rules to repeat are written in braces", "write `repeat { rule; rule; }`",
@@ -287,6 +310,14 @@ _FORMS: Final = (
         "the kind of an input follows its name", "write `x: const`, or `x: any(dtype = \"float32\")`",
         1, "COLON",
     ),
+    _form(
+        r"[(,]\s*(\w+\s*)", r"\?", "an input that may be absent has a kind", "write `b: any?`",
+        1, "COLON",
+    ),
+    _form(
+        r"\brule\s+\w+\s*\([^(){}]*[(,]?\s*\b(\w+\s*)", r"=(?![=>])", "inputs have no defaults",
+        "write `b: any?` for an input that may be absent", 1, "COLON",
+    ),
     _form(_KIND, r"\w+\s*=", "constraints are written in parentheses", "write `c: const(value = 0)`"),
     _form(_KIND, r"=", "constraints are written in parentheses", "write `c: const(value = 0)`"),
     _form(r":\s*\w+\s*", r"<", "kinds have no type parameters", _CONSTRAINTS, None, "LPAR"),
@@ -294,6 +325,14 @@ _FORMS: Final = (
     _form(
         r":\s*(?:bool|u?int[0-9]+|b?float[0-9]+)\s*", r"\[", "a tensor of a test is an input or a constant",
         _SHAPE,
+    ),
+    _form(
+        r":\s*(?:input|param|const|var)\s+((?:\w+\.)*\w+)", r"\.", "data types have no module before them",
+        "write the data type alone: `x: input float32[2, 3]`", 1,
+    ),
+    _form(
+        r":\s*(?:input|param|const|var)\s+\w+\s*\[[\w\s,]*", r'[?*"]|\.\.', "this is not a size",
+        "write a number from 0, or a name for an unknown size: `float32[n, 3]`",
     ),
     _form(r":\s*(?:input|param|const|var)\s+\w+\s*", r"\(", "shapes are written in brackets", _SHAPE),
     _form(r"[(,]\s*(\*)", r"[,)]", "`*` alone has no meaning", _FREE, 1),

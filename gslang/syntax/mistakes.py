@@ -110,6 +110,7 @@ _COMPARED: Final = re.compile(r"\b(?:where|and|or|not|if)\b[^;{}]*\bin\s+[\w.]+\
 _OPEN_DECIMAL: Final = re.compile(r"(?<![\w.])([0-9]+\.)\s*\Z")
 _BLOCK: Final = re.compile(r"(?:each|chain)\s+\w+\s+in\b")
 _IN_A_BLOCK: Final = re.compile(r"\b(?:each|chain)\s+\w+\s+in\b[^{}]*\{[^{}]*\Z")
+_IN_A_TEST: Final = re.compile(r'\btest\s+"[^"\n]*"\s*for\b[^{}]*\{[^{}]*\Z')
 _BEFORE_OPERAND: Final = re.compile(r"(?:[A-Z]\w*|\w+(?:\.\w+)+)\s*\Z")  # an operator whose `(` is missing
 
 
@@ -318,6 +319,10 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
     if found in "};" and "ELSE" in expected and arrow:
         where = "conditions of a rule follow its source: `nn.relu(x) where x.ndim == 2 => x`"
         return f"a choice needs `else`; {where}"
+    if found in "]);}" and "ELSE" in expected and "NAME" not in expected:
+        return "a choice needs `else`: `a if condition else b`"
+    if found == "}" and "ARROW" in expected and _IN_A_TEST.search(before):
+        return "a test has two sides: `graph => graph afterwards`, or `graph => unchanged`"
     if found == "}" and "ARROW" in expected:
         return "both sides are written in one pair of braces: `{ source => target }`"
     if found == ";" and "REPEAT" in expected and before.endswith("}"):
