@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, NoReturn
 
@@ -205,9 +205,10 @@ def _shortened(text: str) -> str:
 
 def _with_prefix(name: str, lowering: Lowering) -> str | None:
     """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
+    return operator_with_last_part(name, lowering.dialect.operators)
+
+
+def operator_with_last_part(name: str, operators: Iterable[str]) -> str | None:
+    """The shortest of the operators whose last part is that of a name, in any case."""
     wanted = name.rpartition(".")[2].lower()
-    return min(
-        (known for known in lowering.dialect.operators if known.rpartition(".")[2].lower() == wanted),
-        key=len,
-        default=None,
-    )
+    return min((o for o in operators if o.rpartition(".")[2].lower() == wanted), key=len, default=None)

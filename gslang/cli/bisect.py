@@ -87,7 +87,9 @@ def _found(rules: RuleSet, graph: Graph, check: Check, options: argparse.Namespa
     entries, end = _recorded(rules, graph, options)
     last = check(end)
     if last is None:
-        sys.stderr.write(f"the check passes after all {_applications(entries)} applications\n")
+        count = _applications(entries)
+        after = {0: "no rule applies: the check passes", 1: "the check passes after the only application"}
+        sys.stderr.write(after.get(count, f"the check passes after all {count} applications") + "\n")
         return ExitCode.FINE
     if not entries:
         sys.stderr.write(

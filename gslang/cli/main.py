@@ -90,8 +90,21 @@ class Parser(argparse.ArgumentParser):
                 )
             elif guess:
                 hint = f"\n  help: did you mean `{guess}`?"
-        sys.stderr.write(f"{self.format_usage()}{self.prog}: {message}{hint}\n")
+        hint = hint or f"\n  help: `{self.prog} --help` lists the options"
+        sys.stderr.write(f"{_short_usage(self.prog)}\n{self.prog}: {message}{hint}\n")
         raise SystemExit(ExitCode.USAGE)
+
+
+def _short_usage(prog: str) -> str:
+    """The usage of a verb with the options left out that need not be given, so that the message is seen.
+
+    The parser that reports an error has no operands any more (`parse_intermixed_args`): hence a new one.
+    """
+    _, parser = verb_parser(prog.removeprefix("gslc "))
+    needed = [action for action in parser._actions if action.required or not action.option_strings]
+    formatter = parser._get_formatter()
+    formatter.add_usage(None, needed, [])
+    return formatter.format_help().strip().replace(prog, f"{prog} [OPTION]…", 1)
 
 
 def _verbs_with(option: str) -> list[str]:

@@ -261,9 +261,11 @@ def check_names(names: Sequence[str], what: str, known: Sequence[str]) -> str | 
     for name in names:
         if name not in known:
             guess = did_you_mean(name, known)
-            listed = ", ".join(known) or "none"
-            return (
-                f"gslc: unknown {what} `{name}`\n  help: "
-                + (f"did you mean `{guess}`?" if guess else f"known: {listed}") + "\n"
+            help = (
+                f"did you mean `{guess}`?" if guess
+                else f"known: {', '.join(known)}" if known
+                else "the rule files declare no pass: `pass name { rule; rule; }`" if what == "pass"
+                else "the rule files have no rules"
             )
+            return f"gslc: unknown {what} `{name}`\n  help: {help}\n"
     return None

@@ -17,6 +17,8 @@ from gslang.base.diagnostics import InputError
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.suggest import did_you_mean
+from gslang.check.implied_dialect import dialect_with
+from gslang.check.unknown_operator import operator_with_last_part
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.domain import contains
 from gslang.dialect.domain_values import choices
@@ -93,9 +95,11 @@ def read_operators(text: str, dialect: Dialect) -> list[Asked]:
         name = match[1]
         signature = dialect.operators.get(name)
         if signature is None:
-            guess = did_you_mean(name, dialect.operators)
+            guess = operator_with_last_part(name, dialect.operators) or did_you_mean(name, dialect.operators)
+            other = dialect_with(name, dialect.name)
             help = (
-                f"did you mean `{guess}`?" if guess
+                f"dialect {other} has it: --dialect {other}" if other
+                else f"did you mean `{guess}`?" if guess
                 else f"`gslc ops --dialect {dialect.name}` lists the operators"
             )
             raise InputError(

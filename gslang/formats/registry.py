@@ -236,6 +236,10 @@ def format_of(path: str | Path, given: str | None = None) -> str:
     suffix = Path(path).suffix.lower()
     if suffix in SUFFIXES:
         return SUFFIXES[suffix]
+    if suffix == ".gsl":
+        raise InputError(
+            "this is a rule file, not a graph", path=str(path), help="use a .json, .relay or .onnx file"
+        )
     guess = did_you_mean(suffix, SUFFIXES)
     help = f"did you mean `{guess}`?" if guess else "use .json, .relay or .onnx, or state the format"
     raise InputError("cannot infer the format from the file name", path=str(path), help=help)
@@ -301,6 +305,8 @@ def _sniffed(data: bytes) -> str:
     """Standard input has no suffix: an object is JSON, `<` begins ONNX text, and the first field of a model
     (`ir_version`) a model; all else is Relay text.
     """
+    if not data:
+        raise InputError("it is empty", path="<stdin>", help="did the command before the pipe fail?")
     if data.startswith(b"\x08"):
         return "onnx"
     return {b"{": "json", b"<": "onnxtxt"}.get(data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1], "relay")

@@ -362,8 +362,11 @@ def selected(graph: Graph, after: Graph, names: Sequence[str]) -> Reading:
     for name in names:
         if name not in ids:
             guess = did_you_mean(name, ids)
+            parted = len(name.split()) > 1 and all(word in ids for word in name.split())
             raise InputError(
-                f"the graph has no node `{name}`", help=f"did you mean `{guess}`?" if guess else ""
+                f"the graph has no node `{name}`",
+                help=f"separate them with commas: --select {','.join(name.split())}" if parted
+                else f"did you mean `{guess}`?" if guess else "",
             )
     nodes = {ids[name] for name in names}
     if not nodes:
