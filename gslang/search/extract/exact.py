@@ -9,6 +9,9 @@ every cycle; the bound stays that of the whole problem.
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from importlib.util import find_spec
 from time import process_time
@@ -158,6 +161,26 @@ class _Solved:
     duals: list[float] = field(default_factory=list)
 
 
+@contextmanager
+def _silent_stdout() -> Iterator[None]:
+    """Within, what is written to the process's standard output is lost: the first solver prints a greeting
+    there before an option can forbid it, and a graph may be written there.
+    """
+    try:
+        kept = os.dup(1)
+    except OSError:  # there is none
+        yield
+        return
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    try:
+        os.dup2(nowhere, 1)
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(nowhere)
+
+
 def _solve(
     problem: Problem, model: Model, part: Any, rows: list[Row], scale: float, integer: bool, deadline: float,
     start: Solution | None = None,
@@ -183,7 +206,8 @@ def _solve(
     linear.a_matrix_.value_ = np.array([value for row, _ in rows for value in row.values()])
     if integer:
         linear.integrality_ = [highspy.HighsVarType.kInteger] * len(local)
-    solver = highspy.Highs()
+    with _silent_stdout():
+        solver = highspy.Highs()
     for option, value in (
         ("output_flag", False), ("threads", 1), ("random_seed", 0), ("mip_rel_gap", 0.0)
     ):
