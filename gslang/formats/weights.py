@@ -268,7 +268,11 @@ def fitting_type(arrays: WeightsFile, name: str, declared: Type | None, path: st
     ):
         found = TensorType(found.shape, declared.dtype)
     if why := contradiction(declared, found):
-        raise InputError(f"`{name}`: {why} (the graph against this file)", path=str(path))
+        other = isinstance(declared, TensorType) and declared.dtype not in (None, found.dtype)
+        raise InputError(
+            f"`{name}`: {why} (the graph against this file)", path=str(path),
+            help=f'convert it: array.astype("{declared.dtype}")' if other else "",
+        )
     return found
 
 

@@ -127,7 +127,8 @@ class OnnxTensor:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(
-                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)
+                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path),
+                help="weights of the model are in this file: put it there",
             ) from None
         needed = self._plain_bytes()
         if length is None and needed is not None:
@@ -164,7 +165,8 @@ class OnnxTensor:
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise InputError(
-                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path)
+                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path),
+                help="weights of the model are in this file: put it there",
             ) from None
 
     def _mapped(self) -> Any:
