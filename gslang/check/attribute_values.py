@@ -4,6 +4,7 @@ they lie in.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
@@ -138,6 +139,9 @@ def _value_like(value: object, types: tuple[AttributeType, ...]) -> str | None:
         return f"it is a single value: write `{value_text(value[0])}`"
     if isinstance(value, float) and value.is_integer() and fits(int(value), types):
         return f"it is a whole number: write `{int(value)}`"
+    if isinstance(value, str) and re.fullmatch(r"-?\d+(\.\d+)?", value):
+        number: object = float(value) if "." in value else int(value)
+        return f"write the number, without quotes: `{value}`" if fits(number, types) else None
     if isinstance(value, bool) and fits(int(value), types):
         return f"write `{int(value)}`"
     if any(kind.base == "int" for kind in lists):

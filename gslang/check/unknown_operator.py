@@ -51,7 +51,7 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
     _refuse_function(lowering, expr, name)
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
-    )
+    ) or _with_beginning(name, lowering)
     if isinstance(known, (NodeOf, TargetOf, ValueOf)):
         lowering.stop(
             "E0304", f"`{name}` is bound to something that cannot be called, and no operator has this name",
@@ -104,7 +104,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "getattr": "read an attribute by its name: `y.perm`",
     "tuple": "lists and tuples are the same: write the value alone",
     "list": "lists and tuples are the same: write the value alone",
-    "float": "numbers are converted where they are used: write the value alone",
+    "float": "numbers are converted where they are used: write the value alone; infinity is `1e308 * 10`",
     "enumerate": "number the items: `[(k, s[k]) for k in range(len(s))]`",
     "map": "write `[f(v) for v in s]`",
     "filter": "write `[v for v in s if v > 1]`",
@@ -206,6 +206,13 @@ def _shortened(text: str) -> str:
 def _with_prefix(name: str, lowering: Lowering) -> str | None:
     """The operator `nn.relu` for `relu` or `ReLU`: the one whose last part is this name."""
     return operator_with_last_part(name, lowering.dialect.operators)
+
+
+def _with_beginning(name: str, lowering: Lowering) -> str | None:
+    """The operator `LayerNormalization` for `LayerNorm`: the only one that begins with this name."""
+    wanted = name.rpartition(".")[2].lower()
+    found = [known for known in lowering.dialect.operators if known.lower().startswith(wanted)]
+    return found[0] if len(found) == 1 and len(wanted) > 4 else None
 
 
 def operator_with_last_part(name: str, operators: Iterable[str]) -> str | None:

@@ -268,10 +268,10 @@ def fitting_type(arrays: WeightsFile, name: str, declared: Type | None, path: st
     ):
         found = TensorType(found.shape, declared.dtype)
     if why := contradiction(declared, found):
-        other = isinstance(declared, TensorType) and declared.dtype not in (None, found.dtype)
+        wanted = declared.dtype if isinstance(declared, TensorType) else None
         raise InputError(
             f"`{name}`: {why} (the graph against this file)", path=str(path),
-            help=f'convert it: array.astype("{declared.dtype}")' if other else "",
+            help="" if wanted in (None, found.dtype) else f'convert it: array.astype("{wanted}")',
         )
     return found
 
