@@ -42,6 +42,13 @@ CASES: dict[str, tuple[Callable[[], object], type[Exception], str]] = {
     "a limit": (lambda: rules().apply(graph(), limit=0), ValueError, "`limit` is a number from 1, not 0"),
     "sweeps": (lambda: rules().apply(graph(), sweeps=0), ValueError, "`sweeps` is a number from 1, not 0"),
     "no rule file": (lambda: gslang.load("/no/such.gsl"), FileNotFoundError, "such.gsl"),
+    "a text for a file": (
+        lambda: gslang.load("rule r(x): nn.relu(x) => x;"), FileNotFoundError, "parse_rules(text)"
+    ),
+    "a list of files": (lambda: gslang.load(["a.gsl"]), TypeError, "got list"),  # type: ignore[arg-type]
+    "arguments in another order": (
+        lambda: gslang.write("x.json", graph()), TypeError, "write(graph, path)",  # type: ignore[arg-type]
+    ),
     "no name": (lambda: gslang.load(""), FileNotFoundError, "no .gsl files"),
     "a folder without rules": (lambda: gslang.load(ROOT / "docs" / "no"), FileNotFoundError, ""),
     "no graph": (lambda: gslang.read("/no/such.json"), gslang.InputError, "no such file"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
 
@@ -28,7 +29,14 @@ def load(
     `InputError` for a function that cannot be imported, and `UnknownNameError` for a parameter that there is
     not.
     """
-    programs = load_module(str(name), None, defines) if str(name) else []
+    if not isinstance(name, (str, PathLike)):
+        raise TypeError(f"expected the name of a file, a folder or a module, got {type(name).__name__}")
+    if isinstance(name, str) and ("\n" in name or "=>" in name):
+        raise FileNotFoundError("this is a text, not the name of a file: parse_rules(text) reads it")
+    try:
+        programs = load_module(str(name), None, defines) if str(name) else []
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{name}: no such rule file, folder or shipped module") from None
     if not programs:
         raise FileNotFoundError(f"no .gsl files in `{name}`")
     return _ready(programs, allow_extern, defines)

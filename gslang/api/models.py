@@ -44,6 +44,8 @@ def graph_of(model: Model, dialect: Dialect | None = None) -> Graph:
 
 def write(graph: Graph, path: str | Path) -> None:
     """Write a graph file, its format by suffix. Raises `InputError`."""
+    if not isinstance(graph, Graph):
+        raise TypeError(f"expected a Graph, got {type(graph).__name__}: write(graph, path)")
     write_graph(graph, str(path))
 
 
