@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import reduce
+from operator import and_
 
 from gslang.base.deadline import Deadline
 from gslang.check import checked as ir
@@ -23,6 +25,7 @@ from gslang.verify.verdict import Verdict
 Place = tuple[Graph, int]  # a node of a graph at which a rule matches
 
 _ALIKE = 12  # good samples in which a call has the same attributes, which count in any case
+_ENOUGH_KEPT = 0.75  # of the good samples that any conditions keep, for plain ones to be preferred
 _MOST_PLACED = 40  # conditions that are written at nodes: each that may not stand there is another check
 _SHARE_OF_DRAW = 0.25  # of the time for one rule, for one draw
 
@@ -200,11 +203,16 @@ class Observations:
         for n in usable:
             bits = sum(1 << j for j, k in enumerate(left) if self._truth[n][k])
             columns[n] = Column(bits & good, bits & bad, self.conditions[n].price)
+        best: tuple[int, list[int]] | None = None
         for some in ([n for n in usable if self.conditions[n].plain], list(usable)):
             chosen = weakest([columns[n] for n in some], good, bad)
-            if chosen is not None:
-                return [self.conditions[n] for n in sorted(some[k] for k in chosen)]
-        return None
+            if chosen is None:
+                continue
+            numbers = sorted(some[k] for k in chosen)
+            kept = reduce(and_, (columns[n].good for n in numbers), good).bit_count()
+            if best is None or best[0] < _ENOUGH_KEPT * kept:
+                best = kept, numbers
+        return None if best is None else [self.conditions[n] for n in best[1]]
 
     def _telling(self, numbers: Sequence[int]) -> set[int]:
         """Good samples; of those in which a call has the same attributes, not many more than of others.

@@ -209,6 +209,15 @@ def test_permutations_undo_each_other() -> None:
     assert g.verdict is not None and g.verdict.verdict == "proved"
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_conditions_on_inputs_alone_do_not_lose_most_instances(seed: int) -> None:
+    """A counterexample of high rank does not ask for `x.ndim <= 2`: the literal may raise the rank."""
+    text = "rule r(x): x / (Exp(-x) + 1.0) => x * Sigmoid(x);"
+    g = found(text, "onnx", replace(AT_LEISURE, seed=seed))
+    assert g.verdict is not None and g.verdict.verdict == "proved"
+    assert all("x.ndim <=" not in condition for condition in g.conditions)
+
+
 def test_an_input_that_the_target_does_not_read_is_a_constant() -> None:
     g = found("rule r(x, y): power(x, y) => x * x;", settings=Settings(seconds=20))
     assert g.text is not None and "y: const" in g.text and "y.value == 2" in g.conditions[-1]
