@@ -18,7 +18,7 @@ from gslang.check.decided import UNKNOWN
 from gslang.check.known_values import known
 from gslang.check.results import text_of, told_of, told_of_target
 from gslang.check.walks import walk
-from gslang.dialect.dtypes import PLAIN, becomes_infinite, in_class, shown_classes, whole_numbers
+from gslang.dialect.dtypes import PLAIN, becomes_infinite, shown_classes, whole_numbers
 from gslang.dialect.signature import Signature
 
 
@@ -71,10 +71,7 @@ def _check_operand(lowering: Lowering, signature: Signature, k: int, dtype: str 
     spec = signature.operand(k)
     if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing
         return
-    if (
-        spec is not None and spec.kind == "tensor" and dtype is not None and spec.dtypes
-        and not any(in_class(dtype, wanted) for wanted in spec.dtypes)
-    ):
+    if spec is not None and spec.kind == "tensor" and dtype is not None and not spec.takes(dtype):
         taken = " | ".join(shown_classes(spec.dtypes))
         lowering.error(
             "E0307", f"operand `{spec.name}` of `{signature.name}` cannot be {dtype}", span,

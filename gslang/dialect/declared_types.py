@@ -181,9 +181,9 @@ class TypeReader:
     def list_of(self, type: n.TypeList) -> Domain:
         if isinstance(type.item, n.TypeName) and type.item.name.lower() in _LISTS and type.lengths:
             of = ", ".join(length.span.text for length in type.lengths)
-            short = "?" if type.item.name.lower() == "optional" else "[]"
-            self.report(f"the type of a list is written `{of}[]`" if short == "[]"
-                        else f"an optional value is written `{of}?`", type, f"write `{of}{short}`")
+            optional = type.item.name.lower() == "optional"
+            what, mark = ("an optional value", "?") if optional else ("the type of a list", "[]")
+            self.report(f"{what} is written `{of}{mark}`", type, f"write `{of}{mark}`")
             return Anything("any")
         lengths: Lengths = tuple(
             (length.lower or 0, length.upper) if isinstance(length, n.Range) else self.bound(length)

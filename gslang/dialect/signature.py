@@ -87,6 +87,10 @@ class OperandSpec:
     # data types and classes (`dtypes.in_class`) that it takes; empty: nothing is said
     dtypes: tuple[str, ...] = ()
 
+    def takes(self, dtype: str) -> bool:
+        """True if operands of an element type are declared, or nothing is said of them."""
+        return not self.dtypes or any(in_class(dtype, wanted) for wanted in self.dtypes)
+
     def __str__(self) -> str:
         """`*inputs: tensor(float)`, `pad_value: tensor | float = 0.0`."""
         classes = f"({' | '.join(shown_classes(self.dtypes))})" if self.dtypes else ""
@@ -174,7 +178,7 @@ class Signature:
             if dtype is None or k == place or other is None or self.constant_dtype(k) is not None:
                 continue
             known = isinstance(dtype, str) and dtype in PLAIN  # to the prover, types are open
-            if taken and known and not any(in_class(dtype, wanted) for wanted in taken):
+            if spec is not None and known and not spec.takes(dtype):
                 continue
             if other.dtypes == taken:
                 return dtype

@@ -8,9 +8,9 @@ from typing import Any, Final
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay import INFER
 from gslang.dialect.relay.dynamic import STATIC, Static, whole_numbers
-from gslang.dialect.tensor_type import TensorType, TupleType, Type
 from gslang.evaluate import convolution, elementwise, movement, quantized, reduction
 from gslang.evaluate.elementwise import Array, Evaluator
+from gslang.evaluate.value_types import type_of
 
 
 def _by_operands(static: Static) -> Evaluator:
@@ -27,17 +27,11 @@ def _typed(operator: str) -> Evaluator:
     function = _OWN[operator]
 
     def evaluate(operands: Sequence[Any], attrs: Attrs) -> object:
-        types = tuple([_type_of(operand) for operand in operands])
+        types = tuple([type_of(operand) for operand in operands])
         INFER[operator](types, attrs, lambda k: operands[k])
         return function(operands, attrs)
 
     return evaluate
-
-
-def _type_of(operand: Any) -> Type | None:
-    if isinstance(operand, tuple):
-        return TupleType(tuple([_type_of(field) for field in operand]))
-    return None if operand is None else TensorType(tuple(operand.shape), operand.dtype.name)
 
 
 _TYPED: Final = ("one_hot", "slice_like", "take", "gather_nd", "meshgrid", "variance")

@@ -11,13 +11,14 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import Signature, TypeInferenceError
-from gslang.dialect.tensor_type import TensorType, TupleType, Type
+from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.memory import Memory
+from gslang.evaluate.value_types import type_of
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import movable_operands, operand_value, unknown_parts
 
@@ -141,15 +142,6 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[ob
         raise EvaluationError(
             f"`{op}` of {graph.label(node)} cannot be computed: in its declaration, {error}"
         ) from error
-
-
-def type_of(value: Any) -> Type | None:
-    """The type of a computed value; None of one that is absent or no tensor, such as a sequence."""
-    if value is None or isinstance(value, list):
-        return None
-    if isinstance(value, tuple):
-        return TupleType(tuple([type_of(part) for part in value]))
-    return TensorType(tuple(value.shape), value.dtype.name)
 
 
 def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> list[Any]:

@@ -339,12 +339,10 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "outputs are separated by `,`, and a statement has a name: `y = …;`"
     if "ARROW" in expected and re.search(r"\bmatch\b[^{}]*\{(?:[^{}]*,)?\s*\w+\Z", before):
         return "an arm begins with the name of an alternative: `match y { a => …, _ => … }`"
-    if found == "=" and re.search(r"\bfn\s+\w+\s*\([^()]*\Z", before):
-        return "a parameter of a function has no default: each use gives all arguments"
+    if (fix := _mend_parameter(found, before)) is not None:
+        return fix
     if found == "=" and "COMMA" in expected and expected & _AFTER_LISTS:
         return "within an expression, `:=` binds a name: `(y := …)`"
-    if found in "[?|" and re.search(r"\bfn\s+\w+\s*\([^()]*:\s*\w+\Z", before):
-        return "the type of a parameter is one word: `tuple` for all tuples, `any` for several types"
     if {"RESULT_ARROW", "EQUAL"} <= expected:
         if re.search(r"@extern\b[^;{}]*\Z", before):
             return "state the result of the Python function: `-> bool`"
@@ -361,6 +359,15 @@ def _mend(found: str, before: str, expected: set[str], arrow: bool) -> str | Non
         return "separate them with `,`"
     if re.fullmatch(r"[A-Za-z_]+", found) and "NAME" in expected:
         return f"`{found}` is a keyword: choose another name"
+    return None
+
+
+def _mend_parameter(found: str, before: str) -> str | None:
+    """The fix for a mistake in the parameters of a function."""
+    if found == "=" and re.search(r"\bfn\s+\w+\s*\([^()]*\Z", before):
+        return "a parameter of a function has no default: each use gives all arguments"
+    if found in "[?|" and re.search(r"\bfn\s+\w+\s*\([^()]*:\s*\w+\Z", before):
+        return "the type of a parameter is one word: `tuple` for all tuples, `any` for several types"
     return None
 
 

@@ -15,7 +15,6 @@ import numpy as np
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
-from gslang.dialect.dtypes import in_class
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.edits import edits_of
@@ -350,9 +349,9 @@ def _refused_type(graph: Graph, rule: ir.CheckedRule) -> str | None:
         signature = rule.dialect.get(graph.op[node])
         for spec, operand in zip(() if signature is None else signature.operands, graph.operands[node]):
             type_ = graph.types[operand] if operand >= 0 else None
-            if spec.variadic or not spec.dtypes or not isinstance(type_, TensorType) or type_.dtype is None:
+            if spec.variadic or not isinstance(type_, TensorType) or type_.dtype is None:
                 continue
-            if not any(in_class(type_.dtype, wanted) for wanted in spec.dtypes):
+            if not spec.takes(type_.dtype):
                 return f"`{graph.op[node]}` does not accept {type_.dtype} as `{spec.name}`"
     return None
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.contrib import element_types_differ
 from gslang.dialect.onnx.dtypes import element_type
 from gslang.dialect.onnx.infer import fitting_dtype
@@ -64,7 +63,7 @@ def _not_taken(signature: Signature | None, dtypes: Sequence[str | None]) -> str
     if signature is None:
         return None
     for spec, dtype in zip(signature.operands, dtypes):
-        if dtype is not None and spec.dtypes and not any(in_class(dtype, wanted) for wanted in spec.dtypes):
+        if dtype is not None and not spec.takes(dtype):
             return f"`{signature.name}` does not accept {dtype} as `{spec.name}`"
     return None
 

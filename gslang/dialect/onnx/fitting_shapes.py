@@ -40,11 +40,13 @@ def _first(*reasons: str | None) -> str | None:
 # ── convolutions ────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def _convolution(weight: int, bias: int, transposed: bool = False) -> Check:
-    """Of data and the operands at these places; scales and zero points stand behind both in `QLinearConv`."""
+def _convolution(weight: int, bias: int | None, transposed: bool = False) -> Check:
+    """Of data and the operands at these places (None: there is no bias); scales and zero points stand behind
+    both in `QLinearConv`.
+    """
 
     def check(shapes: Shapes, attrs: Attrs) -> str | None:
-        data, kernel, added = shapes[0], shapes[weight], shapes[bias]
+        data, kernel, added = shapes[0], shapes[weight], None if bias is None else shapes[bias]
         if kernel is None or len(kernel) < 2:
             return None
         groups, window = attrs.get("group") or 1, attrs.get("kernel_shape")
@@ -78,7 +80,7 @@ def _coded_convolution(shapes: Shapes, attrs: Attrs) -> str | None:
 def _integer_convolution(shapes: Shapes, attrs: Attrs) -> str | None:
     kernel = shapes[1]
     points = _first(_not_one(shapes[2]), _not_one(shapes[3], kernel[:1] if kernel else ()))
-    return points or _convolution(1, _MOST - 1)(shapes, attrs)
+    return points or _convolution(1, None)(shapes, attrs)
 
 
 # ── products ────────────────────────────────────────────────────────────────────────────────────────────────

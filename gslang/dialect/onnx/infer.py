@@ -179,7 +179,7 @@ def _of_stated_sizes(types: tuple[Type | None, ...], attrs: Attrs) -> Type | Non
     sizes, count, groups = x.shape[2:], len(x.shape) - 2, attrs.get("group") or 1
     steps, stated = attrs.get("strides") or (1,) * count, attrs.get("output_shape")
     if not 0 < count <= len(stated or sizes) or len(steps) != count:
-        raise TypeInferenceError(f"a size and a stride is needed for each of {count} axes")
+        raise TypeInferenceError(f"a size and a stride are needed for each of {count} axes")
     times = partial(map, lambda d, n: d if n == 1 else d * n if isinstance(d, int) else UNKNOWN)
     made = w.shape[1:2] if w.shape is not None and len(w.shape) > 1 else (UNKNOWN,)
     return TensorType(

@@ -13,7 +13,8 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.known_types import is_read_settled, is_settled, refiner
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import leaf_value, node_evaluator, type_of
+from gslang.evaluate.run import leaf_value, node_evaluator
+from gslang.evaluate.value_types import type_of
 from gslang.graph.graph import CONST, INPUT, LEAVES, PARAM, PROJ, TUPLE, Graph
 from gslang.graph.known_calls import true_name
 from gslang.search.cost.tables import CostTable
