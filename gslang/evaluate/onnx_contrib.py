@@ -15,7 +15,9 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
-from gslang.evaluate.elementwise import erf
+from gslang.evaluate.elementwise import erf, sigmoid
+from gslang.evaluate.onnx_contrib_coded import CODED
+from gslang.evaluate.reduction import softmax
 
 Operands = list[Any]
 
@@ -35,15 +37,6 @@ def _gelu(x: Array) -> Any:
 
 def _tanh_gelu(x: Array) -> Any:
     return 0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x * x * x)))
-
-
-def _sigmoid(x: Array) -> Array:
-    return 1 / (1 + np.exp(-x))
-
-
-def _softmax(x: Array, axis: int = -1) -> Any:
-    e = np.exp(x - np.max(x, axis=axis, keepdims=True))
-    return e / np.sum(e, axis=axis, keepdims=True)
 
 
 def _sum(*values: Any) -> Any:
@@ -67,7 +60,7 @@ def _activated(x: Array, attrs: Attrs) -> Array:
         case "Tanh":
             return np.tanh(x)
         case "Sigmoid":
-            return _sigmoid(x)
+            return sigmoid(x)
         case "LeakyRelu":
             return np.where(x < 0, x * (0.01 if first is None else first), x)
         case "Clip":
@@ -117,6 +110,26 @@ def fused_conv(operands: Operands, attrs: Attrs) -> Array:
     return _activated(_sum(result, z), attrs)
 
 
+# ── sums ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def bias_split_gelu(operands: Operands, attrs: Attrs) -> object:
+    left, right = np.split(operands[0] + operands[1], 2, axis=-1)
+    return left * _gelu(right)
+
+
+def bias_softmax(o: Operands, attrs: Attrs) -> object:
+    """A softmax along all axes from `axis` on together, of rows plus those of a bias: each of these for as
+    many rows that follow each other (inner), or for rows that come back in turn.
+    """
+    x, bias = o
+    rows = x.reshape(math.prod(x.shape[: attrs["axis"] % x.ndim]), -1)
+    more = bias.reshape(-1, rows.shape[1])
+    times = len(rows) // len(more)
+    wide = np.repeat(more, times, 0) if attrs["is_inner_broadcast"] else np.tile(more, (times, 1))
+    return softmax(rows + wide).reshape(x.shape)
+
+
 # ── normalisation ───────────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -151,7 +164,7 @@ def group_norm(operands: Operands, attrs: Attrs) -> object:
     )
     shape = (1, -1) + (1,) * (first.ndim - 2)
     result = parts.reshape(first.shape) * gamma.reshape(shape) + beta.reshape(shape)
-    result = result * _sigmoid(result) if attrs["activation"] else result
+    result = result * sigmoid(result) if attrs["activation"] else result
     return np.moveaxis(result, 1, -1) if attrs["channels_last"] else result
 
 
@@ -198,7 +211,7 @@ def _attend(q: Array, k: Array, v: Array, attrs: Attrs, extra: Array | None, mas
     if attrs["unidirectional"]:
         rows, columns = scores.shape[-2:]
         scores = np.where(np.tri(rows, columns, columns - rows, dtype=bool), scores, -np.inf)
-    result = np.matmul(_softmax(scores), v).swapaxes(1, 2)
+    result = np.matmul(softmax(scores), v).swapaxes(1, 2)
     return result.reshape(*result.shape[:2], -1)
 
 
@@ -252,131 +265,6 @@ def rotary_embedding(operands: Operands, attrs: Attrs) -> object:
     return result.swapaxes(1, 2).reshape(x.shape) if flat else result
 
 
-# ── quantised ───────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _real(value: Array, scale: Array, zero: Array | None) -> Any:
-    moved = value.astype(np.float32) - (0 if zero is None else _number(zero).astype(np.float32))
-    return moved * _number(scale)
-
-
-def _number(parameter: Any) -> Any:
-    """A scale or zero point of one element as a scalar: its dimensions are not the result's."""
-    return parameter.reshape(()) if parameter.size == 1 else parameter
-
-
-def _coded(value: Array, scale: Array, zero: Array | None, dtype: Any) -> Any:
-    limits = np.iinfo(dtype)
-    return np.clip(
-        np.rint(value / _number(scale)) + (0 if zero is None else _number(zero).astype(np.float32)),
-        limits.min, limits.max,
-    ).astype(dtype)
-
-
-def _q_binary(function: Callable[[Any, Any], Any]) -> Callable[[Operands, Attrs], object]:
-    def run(operands: Operands, attrs: Attrs) -> object:
-        a, a_scale, a_zero, b, b_scale, b_zero, scale, zero = (*operands, None)[:8]
-        return _coded(function(_real(a, a_scale, a_zero), _real(b, b_scale, b_zero)), scale, zero, a.dtype)
-
-    return run
-
-
-def _q_unary(function: Callable[[Any, Attrs], Any]) -> Callable[[Operands, Attrs], object]:
-    def run(operands: Operands, attrs: Attrs) -> object:
-        x, x_scale, x_zero, scale, zero = (*operands, None)[:5]
-        return _coded(function(_real(x, x_scale, x_zero), attrs), scale, zero, x.dtype)
-
-    return run
-
-
-def _softmax_in(x: Array, attrs: Attrs) -> Any:
-    """Before operator set 13, along all axes from `axis` on together."""
-    if attrs["opset"] >= 13:
-        return _softmax(x, attrs["axis"])
-    rows = x.reshape(*x.shape[: attrs["axis"] % x.ndim], -1)
-    return _softmax(rows).reshape(x.shape)
-
-
-def _global_average(x: Array, attrs: Attrs) -> Any:
-    return x.mean(
-        axis=tuple(range(1, x.ndim - 1) if attrs["channels_last"] else range(2, x.ndim)), keepdims=True
-    )
-
-
-def _reduced_mean(x: Array, attrs: Attrs) -> Any:
-    return x.mean(axis=tuple(attrs["axes"]), keepdims=bool(attrs["keepdims"]))
-
-
-def q_concat(operands: Operands, attrs: Attrs) -> object:
-    scale, zero, *parts = operands
-    values = [_real(*parts[k : k + 3]) for k in range(0, len(parts), 3)]
-    return _coded(np.concatenate(values, axis=attrs["axis"]), scale, zero, zero.dtype)
-
-
-def along(parameter: Array, x: Array, axis: int) -> Any:
-    if parameter is None or parameter.size == 1:
-        return parameter
-    return parameter.reshape(*(-1 if k == axis % x.ndim else 1 for k in range(x.ndim)))
-
-
-def quantize(operands: Operands, attrs: Attrs) -> object:
-    x, scale, zero = (*operands, None)[:3]
-    dtype = np.dtype(np.uint8) if zero is None else zero.dtype
-    return _coded(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]), dtype)
-
-
-def dequantize(operands: Operands, attrs: Attrs) -> object:
-    x, scale, zero = (*operands, None)[:3]
-    return _real(x, along(scale, x, attrs["axis"]), along(zero, x, attrs["axis"]))
-
-
-def q_gemm(operands: Operands, attrs: Attrs) -> object:
-    a, a_scale, a_zero, b, b_scale, b_zero, c, scale, zero = (*operands, None, None, None)[:9]
-    rows = attrs["transB"]  # scales of columns stand along the rows of what is transposed
-    left = _real(a, a_scale, a_zero)
-    right = _real(
-        b, *((p.reshape(-1, 1) if rows and p is not None and p.size > 1 else p) for p in (b_scale, b_zero))
-    )
-    product = attrs["alpha"] * np.matmul(left.T if attrs["transA"] else left, right.T if rows else right)
-    if c is not None:
-        product = product + attrs["alpha"] * c * (a_scale * b_scale)
-    return product.astype(np.float32) if scale is None else _coded(product, scale, zero, zero.dtype)
-
-
-def integer_product(operands: Operands, attrs: Attrs) -> object:
-    a, b, a_scale, b_scale, a_zero, b_zero, bias = (*operands, *(None,) * 3)[:7]
-    wide = [
-        x.astype(np.int32) - (0 if zero is None else _number(zero).astype(np.int32))
-        for x, zero in ((a, a_zero), (b, b_zero))
-    ]
-    return _sum(np.matmul(*wide).astype(np.float32) * (_number(a_scale) * _number(b_scale)), bias)
-
-
-def quantizing_product(operands: Operands, attrs: Attrs) -> object:
-    x, b, b_scale, b_zero, bias = (*operands, None, None)[:5]
-    low, high = min(x.min(), np.float32(0)), max(x.max(), np.float32(0))
-    scale = (high - low) / np.float32(255)
-    zero = np.clip(np.rint(-low / scale), 0, 255).astype(np.uint8) if scale else np.uint8(0)
-    return integer_product([_coded(x, scale, zero, np.uint8), b, scale, b_scale, zero, b_zero, bias], attrs)
-
-
-def bias_split_gelu(operands: Operands, attrs: Attrs) -> object:
-    left, right = np.split(operands[0] + operands[1], 2, axis=-1)
-    return left * _gelu(right)
-
-
-def bias_softmax(o: Operands, attrs: Attrs) -> object:
-    """A softmax along all axes from `axis` on together, of rows plus those of a bias: each of these for as
-    many rows that follow each other (inner), or for rows that come back in turn.
-    """
-    x, bias = o
-    rows = x.reshape(math.prod(x.shape[: attrs["axis"] % x.ndim]), -1)
-    more = bias.reshape(-1, rows.shape[1])
-    times = len(rows) // len(more)
-    wide = np.repeat(more, times, 0) if attrs["is_inner_broadcast"] else np.tile(more, (times, 1))
-    return _softmax(rows + wide).reshape(x.shape)
-
-
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "FusedMatMul": fused_matmul,
     "TransposeMatMul": fused_matmul,
@@ -385,7 +273,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Gelu": lambda o, a: _gelu(o[0]),
     "BiasGelu": lambda o, a: _gelu(o[0] + o[1]),
     "FastGelu": lambda o, a: _tanh_gelu(_sum(*o)),
-    "QuickGelu": lambda o, a: o[0] * _sigmoid(a["alpha"] * o[0]),
+    "QuickGelu": lambda o, a: o[0] * sigmoid(a["alpha"] * o[0]),
     "BiasAdd": lambda o, a: _sum(*o),
     "BiasSplitGelu": bias_split_gelu,
     "BiasSoftmax": bias_softmax,
@@ -397,19 +285,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "Attention": attention,
     "MultiHeadAttention": multi_head_attention,
     "RotaryEmbedding": rotary_embedding,
-    "QLinearAdd": _q_binary(np.add),
-    "QLinearMul": _q_binary(np.multiply),
-    "QLinearSigmoid": _q_unary(lambda x, a: _sigmoid(x)),
-    "QLinearLeakyRelu": _q_unary(lambda x, a: np.where(x < 0, x * a["alpha"], x)),
-    "QLinearSoftmax": _q_unary(_softmax_in),
-    "QLinearGlobalAveragePool": _q_unary(_global_average),
-    "QLinearReduceMean": _q_unary(_reduced_mean),
-    "QLinearConcat": q_concat,
-    "QuantizeLinear": quantize,
-    "DequantizeLinear": dequantize,
-    "QGemm": q_gemm,
-    "MatMulIntegerToFloat": integer_product,
-    "DynamicQuantizeMatMul": quantizing_product,
+    **CODED,
     "EmbedLayerNormalization": embed_layer_normalization,
     "Inverse": lambda o, a: np.linalg.inv(o[0]),
     "Trilu": lambda o, a: (np.triu if a["upper"] else np.tril)(

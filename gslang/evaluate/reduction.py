@@ -50,10 +50,14 @@ def _variance(operands: Sequence[Array], attrs: Attrs) -> object:
     return (((x - mean) ** 2).sum(axis=axes, keepdims=attrs["keepdims"]) / count).astype(x.dtype)
 
 
+def softmax(x: Array, axis: int = -1) -> Array:
+    shifted: Array = np.exp(x - x.max(axis=axis, keepdims=True))
+    result: Array = shifted / shifted.sum(axis=axis, keepdims=True)
+    return result.astype(x.dtype)
+
+
 def _softmax(operands: Sequence[Array], attrs: Attrs) -> object:
-    x = operands[0]
-    shifted = np.exp(x - x.max(axis=attrs["axis"], keepdims=True))
-    return (shifted / shifted.sum(axis=attrs["axis"], keepdims=True)).astype(x.dtype)
+    return softmax(operands[0], attrs["axis"])
 
 
 def _log_softmax(operands: Sequence[Array], attrs: Attrs) -> object:
