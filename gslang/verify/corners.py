@@ -34,7 +34,7 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     base = point.wishes()
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    ranks = chain(_outgrowing(point), _shuffled(of_other_ranks(point), Random(seed)))
+    ranks = chain(_outgrowing(point), _of_one_size(point), _shuffled(of_other_ranks(point), Random(seed)))
     others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
@@ -129,6 +129,17 @@ def _exchanged(point: Point, sizes: Mapping[Place, int], known: Sequence[int]) -
     for (stretched, other), size in product(permutations(sizes, 2), known):
         if sizes[stretched] == 1 < sizes[other] and stretched[0] != other[0]:
             yield sized(point, [stretched], size) | sized(point, [other], 1)
+
+
+def _of_one_size(point: Point) -> Iterator[Wishes]:
+    """All sizes are equal, and one input has an axis more or less: what broadcast along one axis broadcasts
+    along any other, so that both sides can be computed and show whether they use the same one.
+    """
+    shapes = {leaf: (2,) * len(shape) for leaf, shape in point.shapes.items() if leaf not in point.values}
+    for leaf, shape in shapes.items():
+        for other in ((2, *shape), shape[1:]):
+            if other != shape:
+                yield {(name, "shape"): other if name == leaf else own for name, own in shapes.items()}
 
 
 def _outgrowing(point: Point) -> Iterator[Wishes]:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
@@ -282,6 +283,18 @@ def _types(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
             yield {(leaf, "dtype"): other, **dict.fromkeys(said, dtype)}
     for dtype in _DTYPES:
         yield {(leaf, "dtype"): dtype for leaf in point.dtypes}
+
+
+def defaults_of(rule: ir.CheckedRule, point: Point) -> Wishes:
+    """The defaults of the attributes of a point, where the operators that their calls can be of share them.
+    """
+    found: Wishes = {}
+    for call, name in point.attributes:
+        specs = [rule.dialect.operators[operator].attributes.get(name) for operator in _operators(rule, call)]
+        defaults = {repr(spec.default): spec.default for spec in specs if spec is not None}
+        if len(defaults) == 1 and REQUIRED not in defaults.values():
+            found[call, name] = next(iter(defaults.values()))
+    return found
 
 
 def of_other_ranks(point: Point) -> Iterator[Wishes]:

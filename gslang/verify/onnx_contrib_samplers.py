@@ -9,7 +9,17 @@ from gslang.dialect.onnx.static_types import static_type
 from gslang.dialect.tensor_type import TensorType
 from gslang.verify.onnx_coded_samplers import quantize
 from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
-from gslang.verify.samplers import Answer, Sampler, Shape, Shapes, data_shape, fill, some_shape, written
+from gslang.verify.samplers import (
+    Answer,
+    Sampler,
+    Shape,
+    Shapes,
+    data_shape,
+    factor_of,
+    fill,
+    some_shape,
+    written,
+)
 
 
 def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -130,7 +140,8 @@ def _skipping(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 def _last_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = data_shape(rng, known, 2)
-    return fill(known, data, data[-1:]), {"axis": -1, "epsilon": rng.choice((1e-5, 0.125))}
+    scale = factor_of(rng, data, data[-1:])
+    return fill(known, data, scale), {"axis": -1, "epsilon": rng.choice((1e-5, 0.125))}
 
 
 def _group_norm(rng: Random, known: Shapes, given: Attrs) -> Answer:

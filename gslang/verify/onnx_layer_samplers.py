@@ -14,6 +14,7 @@ from gslang.verify.samplers import (
     Shapes,
     any_axis,
     data_shape,
+    factor_of,
     fill,
     least_rank,
     some_shape,
@@ -155,7 +156,8 @@ def last_axes(rng: Random, known: Shapes, given: Attrs) -> Answer:
         data = data_shape(rng, known, 2 if axis is None else least_rank(axis))
     axis = axis if axis is not None else rng.choice((-1, -1, any_axis(rng, len(data))))
     start = axis % len(data) if data else 0
-    return fill(known, data, *[data[start:]] * 2), {"axis": axis, "epsilon": rng.choice((1e-5, 0.125))}
+    factors = [factor_of(rng, data, data[start:]) for _ in known[1:]]
+    return fill(known, data, *factors), {"axis": axis, "epsilon": rng.choice((1e-5, 0.125))}
 
 
 def attention(rng: Random, known: Shapes, given: Attrs) -> Answer:

@@ -21,6 +21,7 @@ Shapes = list["Shape | None"]
 Answer = tuple[list[Shape], dict[str, Any]]
 Sampler = Callable[[Random, Shapes, Attrs], Answer]
 
+_USUAL = 0.8  # share of factors of normalizations that have a number for each element of the last axes
 _FITTING = 0.7  # share of transposes whose result has the shape of what stands beside it
 _SIZES = (2, 3, 4, 5, 6, 1)
 
@@ -96,6 +97,13 @@ def _broadcast_with(rng: Random, shape: Shape) -> Shape:
         return (2, *shape) if len(shape) < 5 else shape
     kept = shape[rng.randrange(len(shape) + 1) :]
     return tuple(1 if rng.random() < 0.4 else d if d != 1 else rng.choice((1, 2, 3)) for d in kept)
+
+
+def factor_of(rng: Random, data: Shape, usual: Shape) -> Shape:
+    """A shape that broadcasts into `data`: mostly the usual one."""
+    if rng.random() < _USUAL:
+        return usual
+    return tuple(1 if rng.random() < 0.3 else d for d in data[rng.randrange(len(data) + 1) :])
 
 
 def _elementwise(rng: Random, known: Shapes, attrs: Attrs) -> Answer:

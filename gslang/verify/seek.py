@@ -9,6 +9,7 @@ from itertools import chain, islice, zip_longest
 from random import Random
 
 from gslang.base.deadline import Deadline
+from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
 from gslang.verify.compare import (
@@ -35,12 +36,13 @@ from gslang.verify.instances import (
     wished,
 )
 from gslang.verify.joint_numbers import at_limits, reaching
-from gslang.verify.neighbours import Point, emptied, point_of, resized, spelled
+from gslang.verify.neighbours import Point, defaults_of, emptied, point_of, resized, spelled
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 
 _MOST_CENTRES = 4  # instances around which corners are looked for
+_MOST_DOUBTED = 4  # instances that only exact arithmetic tells anything of
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _LOOKS = 3  # instances of one decision
 _MOST_STRESSED = 24  # attempts to make one attribute matter
@@ -95,6 +97,27 @@ def look_beyond(
         _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
     _look_without_ranks(rule, settings, evidence, search)
     _look_around(rule, settings, evidence, until, corners)
+    if not evidence.bad:
+        _look_in_floats(rule, settings, evidence)
+
+
+def _look_in_floats(rule: CheckedRule, settings: Settings, evidence: Evidence) -> None:
+    """Where the sides differ in exact arithmetic, which refutes nothing by itself if they have unknown
+    functions, and cannot be computed in floats: look at the same with the defaults of open attributes.
+    """
+    doubted = [
+        instance for finding, instance in zip(evidence.good, evidence.agreeing)
+        if finding.field is False and finding.numbers is None
+    ]
+    for instance in doubted[:_MOST_DOUBTED]:
+        scope = match_in(rule, instance.before)
+        if scope is None:
+            continue
+        point = point_of(scope)
+        plain = point.wishes() | defaults_of(rule, point)
+        found = wished(rule, plain, max(instance.seed, settings.seed), Search(), set())
+        if found is not None:
+            look_at(rule, found, settings, evidence)
 
 
 def look_at_nothing(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
@@ -157,28 +180,41 @@ def _look_at_many(
                 look_at(rule, instance, settings, evidence)
 
 
+@dataclass(frozen=True, slots=True)
+class _Centre:
+    """An instance around which corners are looked at. `computed`: in floats too, which alone may refute."""
+
+    point: Point
+    seed: int
+    computed: bool
+
+    def order(self) -> tuple[bool, int]:
+        """Least for the one that tells most."""
+        return not self.computed, self.point.coincidences
+
+
 def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
     """Look at the corners of a few instances that agree, of different alternatives, ranks and spellings; in
     full where they do not. `most`: attempts to draw one.
     """
-    centres: dict[tuple[int, ...], dict[tuple[object, ...], tuple[Point, int]]] = {}
+    centres: dict[tuple[int, ...], dict[tuple[object, ...], _Centre]] = {}
     times = Counter[tuple[int, ...]]()
     for finding, instance in zip(evidence.good, evidence.agreeing):
         compared = finding.field is not None or finding.numbers is not None
         if compared and (scope := match_in(rule, instance.before)) is not None:
-            here = point_of(scope), max(instance.seed, settings.seed)
+            here = _Centre(point_of(scope), max(instance.seed, settings.seed), finding.numbers is not None)
             taken = tuple(scope.chosen.values())
             times[taken] += 1
             alike = centres.setdefault(taken, {})
-            kind = (*map(len, here[0].shapes.values()), *spelled(scope))
-            alike[kind] = min(alike.get(kind, here), here, key=lambda centre: centre[0].coincidences)
+            kind = (*map(len, here.point.shapes.values()), *spelled(scope))
+            alike[kind] = min(alike.get(kind, here), here, key=_Centre.order)
     rarest_first = sorted(centres, key=times.__getitem__)
     in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
     chosen = [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
-    for point, seed in chosen:
-        for instance in corners(rule, point, seed, most // len(chosen)):
+    for centre in chosen:
+        for instance in corners(rule, centre.point, centre.seed, most // len(chosen)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
             if instance.after is None or not agree_at_a_glance(
                 instance.before, instance.after, rule.dialect, rule.approximate, settings.seed

@@ -19,6 +19,7 @@ from gslang.verify.field.residues import PRIME
 ONNX = load_dialect("onnx")
 X, ROW = (2, 3, 4), (4,)
 IMAGE, KERNEL = (1, 2, 5, 5), (3, 2, 3, 3)
+TURNED = {"transA": 1, "transB": 1}
 CALLS = [
     ("FusedMatMul", [(5, 2, 3), (5, 4, 3)], {"transB": 1, "alpha": 0.1}),
     ("FusedMatMul", [(5, 3, 2), (5, 3, 4)], {"transA": 1}),
@@ -33,6 +34,15 @@ CALLS = [
         {"activation": "Clip", "activation_params": (-0.2, 0.4)},
     ),
     ("FusedConv", [IMAGE, KERNEL, (3,), (1, 3, 3, 3)], {"strides": (1, 1)}),
+    *[
+        ("FusedGemm", [(2, 3), (3, 4), (4,)], {"activation": name, "alpha": 0.5, "beta": -2.0})
+        for name in ("Relu", "Tanh", "Sigmoid", "LeakyRelu", "HardSigmoid")
+    ],
+    ("FusedGemm", [(3, 2), (4, 3)], {"activation": "LeakyRelu", "activation_alpha": 0.25, **TURNED}),
+    (
+        "FusedGemm", [(2, 3), (3, 4), (2, 1)],
+        {"activation": "Clip", "activation_alpha": -0.2, "activation_beta": 0.4},
+    ),
     ("SkipLayerNormalization", [X, X, ROW], {"epsilon": 0.1}),
     ("SkipLayerNormalization", [X, X, ROW, ROW, ROW], {}),
     ("SkipSimplifiedLayerNormalization", [X, X, ROW], {"epsilon": 0.1}),

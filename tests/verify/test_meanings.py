@@ -64,6 +64,16 @@ def calls() -> Iterator[Call]:
         for bias, more in product((None, (4,)), (None, (1, 4, 3, 3))):
             yield "com.microsoft.FusedConv", [(1, 2, 3, 3), (4, 2, 1, 1), bias, more], attrs
     for attrs in (
+        {"activation": "Relu", "alpha": 0.5, "beta": -2.0},
+        {"activation": "Tanh", "transA": 1},
+        {"activation": "Sigmoid", "transB": 1},
+        {"activation": "LeakyRelu", "activation_alpha": 0.25},
+        {"activation": "HardSigmoid", "activation_alpha": 0.25, "activation_beta": 0.5},
+        {"activation": "Clip", "activation_alpha": -0.5, "activation_beta": 0.75},
+    ):
+        for addend in (None, (3,), (3, 1), (3, 3)):
+            yield "com.microsoft.FusedGemm", [(3, 3), (3, 3), addend], attrs
+    for attrs in (
         {"activation": "HardSigmoid", "activation_params": (0.25, 0.5)},
         {"activation": "Clip", "activation_params": (-0.5, 0.75)},
     ):

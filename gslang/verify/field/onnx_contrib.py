@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gslang.verify.field.call import Call, Meaning
 from gslang.verify.field.dual import Dual, constant, number
 from gslang.verify.field.onnx_elementwise import gelu, gelu_by_tanh, hard_sigmoid, leaky, root, sigmoid
 from gslang.verify.field.onnx_normalise import standardised
-from gslang.verify.field.onnx_windows import convolution, product
+from gslang.verify.field.onnx_windows import convolution, gemm, product
 from gslang.verify.field.residues import NoField
 
 
@@ -34,10 +34,10 @@ def _sum(x: Dual, *more: Dual | None) -> Dual:
     return x
 
 
-def _activated(call: Call, x: Dual) -> Dual:
-    """The activation of FusedConv and its parameters, with the defaults of the operator of that name."""
+def _activated(call: Call, x: Dual, parameters: Sequence[float]) -> Dual:
+    """The activation of a fused operator, with the defaults of the operator of that name."""
     name = call.attrs.get("activation") or ""
-    given = [constant(np.float32(v)) for v in call.attrs.get("activation_params") or ()]
+    given = [constant(np.float32(v)) for v in parameters]
     plain: dict[str, Callable[[], Dual]] = {
         "": lambda: x,
         "Relu": lambda: dual.maximum(x, number(0)),
@@ -58,7 +58,15 @@ def _activated(call: Call, x: Dual) -> Dual:
 
 def _fused_conv(call: Call) -> Dual:
     convolved = Call(call.graph, call.node, call.operands[:3], call.attrs, call.unknown)
-    return _activated(call, _sum(convolution(convolved), call.optional(3)))
+    total = _sum(convolution(convolved), call.optional(3))
+    return _activated(call, total, call.attrs["activation_params"] or ())
+
+
+def _fused_gemm(call: Call) -> Dual:
+    alpha, beta = (call.attrs[f"activation_{name}"] for name in ("alpha", "beta"))
+    if alpha is None and beta is not None:
+        raise NoField("the second parameter of an activation alone")
+    return _activated(call, gemm(call), [value for value in (alpha, beta) if value is not None])
 
 
 def _skip_layer_norm(call: Call) -> object:
@@ -109,6 +117,7 @@ CONTRIB: dict[str, Meaning] = {
     "com.microsoft.FusedMatMul": _fused_matmul,
     "com.microsoft.TransposeMatMul": _fused_matmul,
     "com.microsoft.FusedConv": _fused_conv,
+    "com.microsoft.FusedGemm": _fused_gemm,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
     "com.microsoft.SkipSimplifiedLayerNormalization": _skip_rms_norm,
     "com.microsoft.EmbedLayerNormalization": _embed,

@@ -30,7 +30,7 @@ def product(a: Dual, b: Dual) -> Dual:
     return result.moved(lambda v: v[..., 0]) if right else result
 
 
-def _gemm(call: Call) -> Dual:
+def gemm(call: Call) -> Dual:
     a, b = call.dual(0), call.dual(1)
     a = a.moved(np.transpose) if call.attrs.get("transA") else a
     b = b.moved(np.transpose) if call.attrs.get("transB") else b
@@ -151,9 +151,27 @@ def _average_pool(call: Call) -> Dual:
     return sums[0] / sums[1]
 
 
+def _einsum(call: Call) -> Dual:
+    """Operand by operand: letters are summed as soon as neither the result nor a later operand has them."""
+    left, arrow, result = "".join(str(call.attrs["equation"]).split()).partition("->")
+    terms = left.split(",")
+    if not arrow:  # the letters that occur once, in alphabetical order
+        single = sorted(c for c in left if c.isalpha() and left.count(c) == 1)
+        result = "..." * ("." in left) + "".join(single)
+    total, letters = number(1), ""
+    for k, term in enumerate(terms):
+        later = "".join((*terms[k + 1 :], result))
+        kept = "".join(sorted({c for c in letters + term if c.isalpha() and c in later}))
+        kept = "..." * ("." in letters + term) + kept if k < len(terms) - 1 else result
+        total = contracted(f"{letters},{term}->{kept}", total, call.dual(k))
+        letters = kept
+    return total
+
+
 WINDOWS: dict[str, Meaning] = {
     "MatMul": _matmul,
-    "Gemm": _gemm,
+    "Gemm": gemm,
+    "Einsum": _einsum,
     "Conv": convolution,
     "ConvTranspose": _conv_transpose,
     "AveragePool": _average_pool,

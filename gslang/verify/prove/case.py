@@ -215,6 +215,7 @@ def _plain_name(operator: str) -> str:
 
 _SAME_ATTRIBUTES = {
     "com.microsoft.FusedConv": "Conv", "QLinearConv": "Conv",
+    "com.microsoft.FusedGemm": "Gemm",
     "com.microsoft.Attention": "com.microsoft.MultiHeadAttention",
 }  # fmt: skip
 

@@ -91,10 +91,8 @@ def _fused_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     return Tensor(y.shape, y.dtype, lambda index: factor * y.at(index))
 
 
-def _activated(world: World, x: Tensor, attrs: Attrs) -> Tensor:
-    """The activation of a fused operator."""
-    name: str = attrs["activation"] or ""
-    given: Sequence[Any] = attrs["activation_params"] or ()
+def _activated(world: World, x: Tensor, name: str, given: Sequence[Any]) -> Tensor:
+    """The activation of a fused operator, with the parameters that are `given`."""
     numbers = [constant(as_term(value), (), None) for value in given]
     match name, len(numbers):
         case "", 0:
@@ -120,7 +118,16 @@ def _fused_conv(world: World, operands: Operands, attrs: Attrs) -> Value:
     if more is not None:
         need_shape(world, more, y, "the shape of a convolution's addend")
         y = added(world, [y, more])
-    return _activated(world, y, attrs)
+    return _activated(world, y, attrs["activation"] or "", attrs["activation_params"] or ())
+
+
+def _fused_gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
+    y = ARITHMETIC["Gemm"](world, operands, attrs)
+    given = (attrs["activation_alpha"], attrs["activation_beta"])
+    present = [value for value in given if value is not None]
+    if given[0] is None and present:
+        raise NotProved("the second parameter of an activation alone is not supported")
+    return _activated(world, y, attrs["activation"] or "", present)
 
 
 # ── norms ──
@@ -226,6 +233,7 @@ COMPOSED: dict[str, Meaning] = {
     "com.microsoft.FusedMatMul": _fused_matmul,
     "com.microsoft.TransposeMatMul": _fused_matmul,
     "com.microsoft.FusedConv": _fused_conv,
+    "com.microsoft.FusedGemm": _fused_gemm,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
     "com.microsoft.SkipSimplifiedLayerNormalization": _skip_root_norm,
     "SimplifiedLayerNormalization": _simplified,

@@ -39,7 +39,7 @@ ONNX: dict[str, Meaning] = {
 }  # fmt: skip
 
 ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
-    "Gemm": (2, 2),
+    **dict.fromkeys(("Gemm", "com.microsoft.FusedGemm"), (2, 2)),
     "Clip": (None, 0, 0),
     "BatchNormalization": (None, 1, 1, 1, 1),
     "InstanceNormalization": (None, 1, 1),

@@ -47,7 +47,7 @@ RANKS_OF_OPERANDS: dict[str, tuple[int | None, ...]] = {
 RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
     "QuantizeLinear": (None, (0, 1), (0, 1)),
     "DequantizeLinear": (None, (0, 1), (0, 1)),
-    "Gemm": (None, None, (0, 2)),
+    **dict.fromkeys(("Gemm", "com.microsoft.FusedGemm"), (None, None, (0, 2))),
     "Attention": ((3, 4), (3, 4), (3, 4), (2, 4)),
     "com.microsoft.RotaryEmbedding": ((3, 4), (1, 2)),
     "com.microsoft.MultiHeadAttention": (

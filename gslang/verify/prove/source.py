@@ -299,6 +299,10 @@ class Source:
         slots: list[int] = []
         for pattern in call.operands:
             slots += self.below(pattern)
+        if signature.operands and any(
+            slot != ABSENT and signature.operand(k) is None for k, slot in enumerate(slots)
+        ):  # a pattern of several operators may list more than one of them has places for
+            raise Impossible(OPERATOR)
         for slot, rank in zip(slots, exact):
             if rank is not None and slot != ABSENT:
                 hold_to_rank(self.graph.values[slot], rank)

@@ -238,7 +238,11 @@ def result_of(
     world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: Attrs
 ) -> Value:
     """The result of a call: that of the value that the operator is declared with, or its known meaning."""
-    meaning = dialect.operators[operator].meaning
+    signature = dialect.operators[operator]
+    meaning = signature.meaning
+    if signature.operands:  # a call of one of several operators may list more than this one has places for
+        while operands and operands[-1] is None and signature.operand(len(operands) - 1) is None:
+            operands = operands[:-1]
     if meaning is None or not meaning.rule.target.outputs:
         return meaning_of(world, dialect, operator, operands, attrs)
     if any(isinstance(operand, Family) for operand in operands):
