@@ -108,8 +108,7 @@ def calls() -> Iterator[Call]:
         yield "RMSNormalization", [(1, 2, 3), (1, 2, 3)[axis:]], {"epsilon": 0.01, "axis": axis}
     for mode, size in product(("DCR", "CRD"), (1, 2)):
         yield "DepthToSpace", [(2, 8, 3, 2)], {"blocksize": size, "mode": mode}
-    for size in (1, 2):
-        yield "SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": size}
+        yield "SpaceToDepth", [(2, 3, 4, 6)], {"blocksize": size, "mode": mode}
     for shape, groups in (((1, 4), 2), ((2, 2, 2), 2), ((1, 2, 2), 1)):
         yield (
             "GroupNormalization", [shape, shape[1:2], shape[1:2]], {"num_groups": groups, "epsilon": 0.01}

@@ -104,3 +104,33 @@ def test_quantized_numbers_have_the_stated_type(name: str) -> None:
     else:
         with pytest.raises(NotProved):
             prove(rule)
+
+
+ACTIVATIONS = {
+    "Sigmoid": ("Sigmoid(d)", "com.microsoft.QLinearSigmoid(x, xs, xz, ys, yz)", True),
+    "scales exchanged": ("Sigmoid(d)", "com.microsoft.QLinearSigmoid(x, ys, yz, xs, xz)", False),
+    "zero points exchanged": ("Sigmoid(d)", "com.microsoft.QLinearSigmoid(x, xs, yz, ys, xz)", False),
+    "its slope": (
+        "LeakyRelu(d, alpha = 0.25)", "com.microsoft.QLinearLeakyRelu(x, xs, xz, ys, yz, alpha = 0.25)", True
+    ),
+    "the default's slope": (
+        "LeakyRelu(d, alpha = 0.25)", "com.microsoft.QLinearLeakyRelu(x, xs, xz, ys, yz)", False
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_an_activation_of_quantized_numbers_has_two_scales(name: str) -> None:
+    source, target, right = ACTIVATIONS[name]
+    inputs = "x, xs: const(shape = ()), xz: const(shape = ()), ys: const(shape = ()), yz: const(shape = ())"
+    types = 'x.dtype == "uint8", yz.dtype == "uint8", xs.dtype == "float32", ys.dtype == "float32"'
+    sides = (
+        f"d = DequantizeLinear(x, xs, xz, block_size = 0); q = QuantizeLinear({source}, ys, yz,"
+        f" block_size = 0, precision = 0 | 1); q where {types}, xs.value > 0.0, ys.value > 0.0 => {target}"
+    )
+    (rule,) = api.parse_rules(f"dialect onnx; rule r({inputs}) {{ {sides} }}").own.values()
+    if right:
+        assert prove(rule).cases
+    else:
+        with pytest.raises(NotProved, match=" ≠ |undefined"):
+            prove(rule)

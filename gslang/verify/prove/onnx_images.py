@@ -61,13 +61,12 @@ def _depth_to_space(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _space_to_depth(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
-    if attrs.get("mode", "DCR") != "DCR":
-        raise NotProved("`DepthToSpace` in the mode CRD is not supported")
     size = _need_image(world, x, attrs)
     n, c, h, w = x.shape
     rows, columns = _quotient(world, h, size), _quotient(world, w, size)
     parts = (n, c, rows, size, columns, size)
-    return _moved(world, x, parts, (0, 3, 5, 1, 2, 4), (n, c * size * size, rows, columns))
+    axes = (0, 1, 3, 5, 2, 4) if attrs.get("mode") == "CRD" else (0, 3, 5, 1, 2, 4)
+    return _moved(world, x, parts, axes, (n, c * size * size, rows, columns))
 
 
 # ── images of another size ──

@@ -340,6 +340,14 @@ def _of_two(name: str) -> Meaning:
     return meaning
 
 
+def _of_one(name: str) -> Meaning:
+    def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
+        y = ARITHMETIC[name](world, [_whole(world, operands[0:3])], attrs)
+        return _result(world, y, operands[3], operand(operands, 4), operands[0].dtype)
+
+    return meaning
+
+
 def _whole(world: World, operands: Sequence[Any]) -> Tensor:
     """The same with one scale and zero point of any rank."""
     x, scale, zero = operands
@@ -384,6 +392,8 @@ QUANTISED: dict[str, Meaning] = {
     "com.microsoft.QGemm": _gemm,
     "com.microsoft.QLinearAdd": _of_two("Add"),
     "com.microsoft.QLinearMul": _of_two("Mul"),
+    "com.microsoft.QLinearSigmoid": _of_one("Sigmoid"),
+    "com.microsoft.QLinearLeakyRelu": _of_one("LeakyRelu"),
     "com.microsoft.QLinearGlobalAveragePool": _global_average,
     "com.microsoft.QLinearConcat": _concat,
 }

@@ -21,7 +21,12 @@ _PAIRS: dict[str, tuple[tuple[int, int], ...]] = {
     "QLinearMatMul": _PARTS,
     "com.microsoft.QLinearAdd": _PARTS,
     "com.microsoft.QLinearMul": _PARTS,
-    "com.microsoft.QLinearGlobalAveragePool": ((1, 2), (3, 4)),
+    **dict.fromkeys(
+        (
+            "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearSigmoid",
+            "com.microsoft.QLinearLeakyRelu",
+        ), ((1, 2), (3, 4)),
+    ),
     "com.microsoft.QLinearConcat": ((0, 1), (3, 4), (6, 7)),
     "com.microsoft.QGemm": ((1, 2), (4, 5), (7, 8)),
 }
