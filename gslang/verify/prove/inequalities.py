@@ -29,6 +29,7 @@ from gslang.verify.prove.sizes import (
 )
 
 _LONGEST = 5  # terms of an inequality that is tried
+_SHORT = 3  # terms of what a long one may leave
 _STEPS = 16  # of one attempt to prove an inequality
 _DEPTH = 6
 
@@ -245,7 +246,7 @@ class Inequalities(Knowledge, Journaled):
         if len(value.terms) >= _LONGEST:
             for fact in self._found.long:
                 rest = value - fact
-                if isinstance(rest, int) or len(rest.terms) <= 2:
+                if isinstance(rest, int) or len(rest.terms) <= _SHORT:
                     if self._proves(rest, 1, seen):
                         return True
         self._left -= 1
