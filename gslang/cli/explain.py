@@ -60,6 +60,7 @@ def run(options: argparse.Namespace) -> int:
         return ExitCode.FINE
     mine = () if own is None else own.known
     guess = did_you_mean(options.what, [*CODES, *LINTS, *mine, *(n for m in modules for n in _names_in(m))])
+    guess = guess or did_you_mean(options.what.upper(), CODES)
     help = (
         f"did you mean `{guess}`?" if guess
         else (

@@ -57,7 +57,7 @@ def discover(
     result.equations = len(equations)
     found = candidates(equations, plan.formers, plan.inputs, lambda tree: cost_of(tree, plan, table))
     result.candidates = len(found)
-    tell(f"{len(equations)} equations, {len(found)} candidates")
+    tell(f"equations: {len(equations)}, candidates: {len(found)}")
     by = [rule for file in question.files for rule in load(file).known.values()]
     names: dict[str, int] = {}
     with counted_work(len(found)):
@@ -65,7 +65,7 @@ def discover(
     if question.outputs > 1:
         joint = joint_candidates(equations, plan.formers, plan.inputs, question.outputs)
         result.candidates += len(joint)
-        tell(f"{len(joint)} candidates with several outputs")
+        tell(f"candidates with several outputs: {len(joint)}")
         # as equations, rules with fewer inputs on one side imply them, which rewriting cannot use
         several = [rule for rule in by if len(rule.outputs) > 1 or backwards(rule) is not None]
         with counted_work(len(joint)):
@@ -94,7 +94,7 @@ def _judge_all(
             else:
                 _keep(answer, plan, by, names, result)
         waiting = _left([c for c in waiting if c not in chosen], plan, by, result)
-        tell(f"{len(result.rules)} rules, {len(waiting)} candidates left")
+        tell(f"rules: {len(result.rules)}, candidates left: {len(waiting)}")
 
 
 def _left(
