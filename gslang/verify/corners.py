@@ -13,7 +13,7 @@ from typing import TypeVar
 from gslang.check import checked as ir
 from gslang.verify.instances import Instance, Search, wished
 from gslang.verify.leaves import MOST_DIMENSIONS
-from gslang.verify.neighbours import Place, Point, Wishes, of_other_ranks, sized, takes_long
+from gslang.verify.neighbours import Place, Point, Wishes, defaults_of, of_other_ranks, sized, takes_long
 from gslang.verify.telling_sizes import telling_ends, telling_sizes
 
 _T = TypeVar("_T")
@@ -23,6 +23,7 @@ _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
+_MOST_MISPLACED = 40  # corners in which a row lies along another axis
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
 
@@ -35,14 +36,15 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     ranks = chain(_outgrowing(point), _of_one_size(point), _shuffled(of_other_ranks(point), Random(seed)))
-    others = zip_longest(ranks, _coinciding(point, Random(seed)))
+    misplaced = islice(_misplaced(rule, point, Random(seed)), _MOST_MISPLACED)
+    others = zip_longest(ranks, misplaced, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
     for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
-        dropped = [(leaf, "value") for leaf, _ in change]
+        dropped = [(leaf, "value") for leaf, field in change if field == "shape"]
         wishes = {k: v for k, v in base.items() if k not in dropped} | change
         found = wished(rule, wishes, seed, Search(), made)
         if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
@@ -140,6 +142,44 @@ def _of_one_size(point: Point) -> Iterator[Wishes]:
         for other in ((2, *shape), shape[1:]):
             if other != shape:
                 yield {(name, "shape"): other if name == leaf else own for name, own in shapes.items()}
+
+
+def _misplaced(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
+    """A row, seen as one along any axis: where all other sizes are 1 and attributes have their defaults, so
+    that it broadcasts, then where its size is also that of another axis.
+    """
+    rank = max(map(len, point.shapes.values()), default=0)
+    others = (*point.computed, *sorted(set(point.sizes.values()) - {1}))
+    plain, coinciding = defaults_of(rule, point), list[Wishes]()
+    for row, own in point.shapes.items():
+        size = max(own, default=1)
+        if row in point.values and point.dtypes[row].startswith("int") or size == 1 or prod(own) != size:
+            continue
+        alone = {leaf: _first_alone(shape, size) for leaf, shape in point.shapes.items()}
+        places = [(axes, axis) for axes in range(1, rank + 1) for axis in range(axes)]
+        yield from (plain | _shaped(alone | {row: _row(size, *place)}) for place in places)
+        for other in others:
+            met = {
+                leaf: tuple([other if d == size else d for d in shape])
+                for leaf, shape in point.shapes.items()
+            }
+            coinciding += [_shaped(met | {row: _row(other, *place)}) for place in places]
+    yield from _shuffled(coinciding, random)
+
+
+def _shaped(shapes: Mapping[int, tuple[int, ...]]) -> Wishes:
+    return {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+
+
+def _row(size: int, axes: int, axis: int) -> tuple[int, ...]:
+    """The shape with so many axes of which one alone is not 1."""
+    return tuple([size if k == axis else 1 for k in range(axes)])
+
+
+def _first_alone(shape: Sequence[int], size: int) -> tuple[int, ...]:
+    """The shape in which the first axis of this size keeps it, and all others become 1."""
+    first = shape.index(size) if size in shape else -1
+    return tuple([size if k == first else 1 for k in range(len(shape))])
 
 
 def _outgrowing(point: Point) -> Iterator[Wishes]:

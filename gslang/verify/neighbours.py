@@ -41,12 +41,14 @@ _PERMUTATIONS = 4  # of each rank, for two calls
 @dataclass(frozen=True, slots=True)
 class Point:
     """The sizes, types and open attributes of a sample. `shapes`: of leaves; `attributes`: (call, name) →
-    value."""
+    value; `computed`: sizes of results of calls that no leaf has.
+    """
 
     shapes: Mapping[int, tuple[int, ...]]
     dtypes: Mapping[int, str]
     values: Mapping[int, object]
     attributes: Mapping[tuple[int, str], object]
+    computed: Sequence[int]
 
     def wishes(self) -> Wishes:
         found: Wishes = {(leaf, "shape"): shape for leaf, shape in self.shapes.items()}
@@ -74,6 +76,7 @@ def point_of(scope: Scope) -> Point:
     dtypes: dict[int, str] = {}
     values: dict[int, object] = {}
     attributes: dict[tuple[int, str], object] = {}
+    results: set[int] = set()
     graph = scope.graph
     for number, node in enumerate(scope.rule.nodes):
         slot = scope.slots[number] if node.block is None else -1
@@ -90,11 +93,13 @@ def point_of(scope: Scope) -> Point:
                 signature = scope.rule.dialect.get(graph.op[slot])
                 complete = {} if signature is None else signature.complete(graph.attrs[slot])
                 declared = () if signature is None else signature.attributes
+                results |= {d for d in getattr(type_, "shape", None) or () if isinstance(d, int)}
                 attributes |= {
                     (number, name): value
                     for name, value in complete.items() if name in declared and not _fixed(node, name)
                 }
-    return Point(shapes, dtypes, values, attributes)
+    computed = sorted(results.difference({1}, *shapes.values()))
+    return Point(shapes, dtypes, values, attributes, computed)
 
 
 def spelled(scope: Scope) -> tuple[str, ...]:

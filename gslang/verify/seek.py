@@ -196,16 +196,16 @@ class _Centre:
 def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
-    """Look at the corners of a few instances that agree, of different alternatives, ranks and spellings; in
-    full where they do not. `most`: attempts to draw one.
+    """Look at the corners of a few instances that agree, of different alternatives, outcomes of conditions,
+    ranks and spellings; in full where they do not. `most`: attempts to draw one.
     """
-    centres: dict[tuple[int, ...], dict[tuple[object, ...], _Centre]] = {}
-    times = Counter[tuple[int, ...]]()
+    centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
+    times = Counter[tuple[object, ...]]()
     for finding, instance in zip(evidence.good, evidence.agreeing):
         compared = finding.field is not None or finding.numbers is not None
         if compared and (scope := match_in(rule, instance.before)) is not None:
             here = _Centre(point_of(scope), max(instance.seed, settings.seed), finding.numbers is not None)
-            taken = tuple(scope.chosen.values())
+            taken = *scope.chosen.values(), *sorted(instance.seen)
             times[taken] += 1
             alike = centres.setdefault(taken, {})
             kind = (*map(len, here.point.shapes.values()), *spelled(scope))
