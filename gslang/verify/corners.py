@@ -23,7 +23,6 @@ _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
-_MOST_MISPLACED = 40  # corners in which a row lies along another axis
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
 
@@ -36,11 +35,11 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     ranks = chain(_outgrowing(point), _of_one_size(point), _shuffled(of_other_ranks(point), Random(seed)))
-    misplaced = islice(_misplaced(rule, point, Random(seed)), _MOST_MISPLACED)
-    others = zip_longest(ranks, misplaced, _coinciding(point, Random(seed)))
+    others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
-    for change in chain(islice(_far(rule, point), _MOST_FAR), large, changes):
+    misplaced = islice(_misplaced(rule, point, Random(seed)), attempts)
+    for change in chain(islice(_far(rule, point), _MOST_FAR), large, misplaced, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -155,9 +154,9 @@ def _misplaced(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[W
         size = max(own, default=1)
         if row in point.values and point.dtypes[row].startswith("int") or size == 1 or prod(own) != size:
             continue
-        alone = {leaf: _first_alone(shape, size) for leaf, shape in point.shapes.items()}
         places = [(axes, axis) for axes in range(1, rank + 1) for axis in range(axes)]
-        yield from (plain | _shaped(alone | {row: _row(size, *place)}) for place in places)
+        for alone, place in product(_alone(point, size), places):
+            yield plain | _shaped(alone | {row: _row(size, *place)})
         for other in others:
             met = {
                 leaf: tuple([other if d == size else d for d in shape])
@@ -176,10 +175,20 @@ def _row(size: int, axes: int, axis: int) -> tuple[int, ...]:
     return tuple([size if k == axis else 1 for k in range(axes)])
 
 
-def _first_alone(shape: Sequence[int], size: int) -> tuple[int, ...]:
-    """The shape in which the first axis of this size keeps it, and all others become 1."""
-    first = shape.index(size) if size in shape else -1
-    return tuple([size if k == first else 1 for k in range(len(shape))])
+def _alone(point: Point, size: int) -> Iterator[dict[int, tuple[int, ...]]]:
+    """Shapes in which all sizes but the first of this size become 1; then that one, too, in all leaves but rows
+    and one other.
+    """
+    shapes = {
+        leaf: tuple([size if shape.index(size) == k else 1 for k in range(len(shape))])
+        if size in shape else (1,) * len(shape)
+        for leaf, shape in point.shapes.items()
+    }
+    yield shapes
+    wide = [leaf for leaf, shape in point.shapes.items() if size in shape and prod(shape) > size]
+    if len(wide) > 1:
+        for kept in wide:
+            yield shapes | {leaf: (1,) * len(shapes[leaf]) for leaf in wide if leaf != kept}
 
 
 def _outgrowing(point: Point) -> Iterator[Wishes]:
