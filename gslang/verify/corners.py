@@ -176,8 +176,8 @@ def _row(size: int, axes: int, axis: int) -> tuple[int, ...]:
 
 
 def _alone(point: Point, size: int) -> Iterator[dict[int, tuple[int, ...]]]:
-    """Shapes in which all sizes but the first of this size become 1; then that one, too, in all leaves but rows
-    and one other.
+    """Shapes in which all sizes but the first of this size become 1; then that one, too, in all leaves but
+    rows and one other.
     """
     shapes = {
         leaf: tuple([size if shape.index(size) == k else 1 for k in range(len(shape))])
