@@ -16,8 +16,8 @@ from gslang.verify.prove.constants import unreadable, vector
 from gslang.verify.prove.onnx_operands import axes_operand, operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import by_length, padded, plain_axis
-from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.slices import OpenSlice, nonzero, range_of, taken
+from gslang.verify.prove.sizes import Number, text_of
+from gslang.verify.prove.slices import OpenSlice, Range, nonzero, range_of, taken
 from gslang.verify.prove.tensors import Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO
 
@@ -76,6 +76,8 @@ def sliced(
     rank = len(x.shape)
     numbers = numbers_of_slice(world, parts, rank)
     if any(part is not None and found is None for part, found in zip(parts, numbers)):
+        if not with_lengths and (found := _open_ended(world, x, parts, numbers)) is not None:
+            return found
         return _open_slice(world, x, parts, with_lengths)
     begins, ends = numbers[0] or (), numbers[1] or ()
     axes = range(len(begins)) if numbers[2] is None else [plain_axis(world, a, rank) for a in numbers[2]]
@@ -86,6 +88,30 @@ def sliced(
         bounds = by_length(world, begin, end, x.shape[axis]) if with_lengths else (begin, end, step)
         x = taken(world, x, axis, range_of(world, *bounds, x.shape[axis]))
     return x
+
+
+def _open_ended(
+    world: World, x: Tensor, parts: Sequence[Tensor | None], numbers: Sequence[tuple[Number, ...] | None]
+) -> Tensor | None:
+    """The slice along one axis of which all but the end is known, which makes the number of elements one of
+    those that there may be. None for others.
+    """
+    begins, ends, axes, steps = numbers
+    if ends is not None or begins is None or axes is None or not len(begins) == len(axes) == 1:
+        return None
+    axis = plain_axis(world, axes[0], len(x.shape))
+    (step,) = (1,) if steps is None else steps
+    whole = range_of(world, begins[0], None, step, x.shape[axis])
+    size = world.facts.normal(x.shape[axis])
+    key = ("end", id(parts[1]), *map(text_of, (size, whole.start, whole.step)))
+    if key not in world.slices:
+        if not world.reading:
+            raise NotProved("the target takes a slice that the source does not")
+        count = world.facts.size("count", 0)
+        world.facts.learn(whole.count - count)
+        world.slices[key] = Range(whole.start, count, whole.step)
+        world.kept += parts
+    return taken(world, x, axis, world.slices[key])
 
 
 def _slice_of_shape(world: World, x: Tensor, parts: Sequence[Tensor | None]) -> Tensor:

@@ -106,11 +106,13 @@ class Quotients(Inequalities):
     def _bounds(self, a: Number, b: Number, quotient: Size) -> list[Number]:
         """Bounds of ⌊a / b⌋ that follow from those of a by whole multiples of b: of a < b·u, and of a ≥ b·u.
 
-        A number b is left out: there they follow from the inequalities of the quotient.
+        For a number b, the latter follow from the inequalities of the quotient.
         """
-        if isinstance(b, int) or not isinstance(a, Size):
+        if not isinstance(a, Size):
             return []
         found = self._highest(a, b, quotient)
+        if isinstance(b, int):
+            return found
         for fact in self.known:
             if not isinstance(fact, Size) or not names_in(fact) & names_in(a):
                 continue

@@ -93,7 +93,7 @@ class World:
         self.sums: list[tuple[tuple[int, Number, Number], tuple[Number, Number]]] = []
         # element types that are the same in every sensible graph, and the words for that
         self.mostly_alike: list[_Alike] = []
-        self.slices: dict[tuple[int, ...], Any] = {}  # identities of operands → what they take of a tensor
+        self.slices: dict[tuple[object, ...], Any] = {}  # identities of operands → what they take of a tensor
         self.kept: list[object] = []  # what these identities belong to
         self.places: list[Place] = []  # that the source looks up
         self.paddings: list[Number] = []  # by how much the windows of poolings are wider than their paddings
