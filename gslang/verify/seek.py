@@ -196,25 +196,13 @@ class _Centre:
 def _look_around(
     rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline, most: int
 ) -> None:
-    """Look at the corners of a few instances that agree, of different alternatives, outcomes of conditions,
-    ranks and spellings; in full where they do not. `most`: attempts to draw one.
+    """Look at the corners of a few instances that agree, of different alternatives, ranks and spellings, then
+    of different outcomes of conditions; in full where they do not. `most`: attempts to draw one.
     """
-    centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
-    times = Counter[tuple[object, ...]]()
-    for finding, instance in zip(evidence.good, evidence.agreeing):
-        compared = finding.field is not None or finding.numbers is not None
-        if compared and (scope := match_in(rule, instance.before)) is not None:
-            here = _Centre(point_of(scope), max(instance.seed, settings.seed), finding.numbers is not None)
-            taken = *scope.chosen.values(), *sorted(instance.seen)
-            times[taken] += 1
-            alike = centres.setdefault(taken, {})
-            kind = (*map(len, here.point.shapes.values()), *spelled(scope))
-            alike[kind] = min(alike.get(kind, here), here, key=_Centre.order)
-    rarest_first = sorted(centres, key=times.__getitem__)
-    in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
-    chosen = [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
+    plain, by_outcomes = (_centres(rule, settings, evidence, outcomes) for outcomes in (False, True))
+    chosen = [*plain, *(centre for centre in by_outcomes if centre not in plain)]
     for centre in chosen:
-        for instance in corners(rule, centre.point, centre.seed, most // len(chosen)):
+        for instance in corners(rule, centre.point, centre.seed, most // len(plain)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
             if instance.after is None or not agree_at_a_glance(
                 instance.before, instance.after, rule.dialect, rule.approximate, settings.seed
@@ -222,6 +210,26 @@ def _look_around(
                 look_at(rule, instance, settings, evidence)
             if evidence.bad or until.passed:
                 return
+
+
+def _centres(rule: CheckedRule, settings: Settings, evidence: Evidence, outcomes: bool) -> list[_Centre]:
+    """Instances that agree, of different alternatives (and `outcomes` of conditions), the rarest first, and
+    of different ranks and spellings.
+    """
+    centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
+    times = Counter[tuple[object, ...]]()
+    for finding, instance in zip(evidence.good, evidence.agreeing):
+        compared = finding.field is not None or finding.numbers is not None
+        if compared and (scope := match_in(rule, instance.before)) is not None:
+            here = _Centre(point_of(scope), max(instance.seed, settings.seed), finding.numbers is not None)
+            taken = *scope.chosen.values(), *(sorted(instance.seen) if outcomes else ())
+            times[taken] += 1
+            alike = centres.setdefault(taken, {})
+            kind = (*map(len, here.point.shapes.values()), *spelled(scope))
+            alike[kind] = min(alike.get(kind, here), here, key=_Centre.order)
+    rarest_first = sorted(centres, key=times.__getitem__)
+    in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
+    return [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
 
 
 def _seek_decisions(

@@ -269,3 +269,29 @@ def test_slices_that_are_not_all_of_a_dimension_are_no_split(first: str, next: s
 
 def test_bounds_are_held_to_conditions_before_slices_make_cases_of_them() -> None:
     assert prove(_rule(CUTS.format(first="==", next="==", end=WHOLE))).cases <= 500
+
+
+OPEN_ENDED = {
+    "all of them": ("[0]", "[1]", "s.shape == x.shape", "x", True),
+    "some of them": ("[0]", "[1]", "s.ndim == 2", "x", False),
+    "all, backwards": ("[-1]", "[-1]", "s.shape == x.shape", "x", False),
+    "from the second": ("[1]", "[1]", "s.shape[1] == 5", "Slice(x, {1}, {6}, {1})", True),
+    "from the first": ("[1]", "[1]", "s.shape[1] == 5", "Slice(x, {0}, {5}, {1})", False),
+}
+
+
+@pytest.mark.parametrize("name", OPEN_ENDED)
+def test_a_slice_of_unknown_end_takes_some_elements(name: str) -> None:
+    start, step, where, target, right = OPEN_ENDED[name]
+    for number in ("0", "1", "5", "6"):
+        target = target.replace(f"{{{number}}}", f'const(value = [{number}], dtype = "int64")')
+    rule = _rule(
+        "dialect onnx; rule r(x: any(shape = (_, 6)), e) {"
+        f" s = Slice(x, const(value = {start}), e, const(value = [1]), const(value = {step}));"
+        f" s where {where} => {target} }}"
+    )
+    if right:
+        assert prove(rule).cases
+    else:
+        with pytest.raises(NotProved):
+            prove(rule)
