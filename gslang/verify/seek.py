@@ -180,10 +180,13 @@ def _look_at_many(
                 look_at(rule, instance, settings, evidence)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Centre:
-    """An instance around which corners are looked at. `computed`: in floats too, which alone may refute."""
+    """An instance around which corners are looked at. `number`: among those that agree; `computed`: in floats
+    too, which alone may refute.
+    """
 
+    number: int
     point: Point
     seed: int
     computed: bool
@@ -200,8 +203,8 @@ def _look_around(
     of different outcomes of conditions; in full where they do not. `most`: attempts to draw one.
     """
     plain, by_outcomes = (_centres(rule, settings, evidence, outcomes) for outcomes in (False, True))
-    chosen = [*plain, *(centre for centre in by_outcomes if centre not in plain)]
-    for centre in chosen:
+    chosen = {centre.number: centre for centre in (*plain, *by_outcomes)}
+    for centre in chosen.values():
         for instance in corners(rule, centre.point, centre.seed, most // len(plain)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
             if instance.after is None or not agree_at_a_glance(
@@ -218,10 +221,11 @@ def _centres(rule: CheckedRule, settings: Settings, evidence: Evidence, outcomes
     """
     centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
     times = Counter[tuple[object, ...]]()
-    for finding, instance in zip(evidence.good, evidence.agreeing):
+    for number, (finding, instance) in enumerate(zip(evidence.good, evidence.agreeing)):
         compared = finding.field is not None or finding.numbers is not None
         if compared and (scope := match_in(rule, instance.before)) is not None:
-            here = _Centre(point_of(scope), max(instance.seed, settings.seed), finding.numbers is not None)
+            seed, computed = max(instance.seed, settings.seed), finding.numbers is not None
+            here = _Centre(number, point_of(scope), seed, computed)
             taken = *scope.chosen.values(), *(sorted(instance.seen) if outcomes else ())
             times[taken] += 1
             alike = centres.setdefault(taken, {})
