@@ -201,9 +201,9 @@ def _write(
     }
     counted = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items() if count)
     sys.stderr.write(
-        f"{len(rules)} rule{'s' * (len(rules) != 1)}{f' ({counted})' if counted else ''}; "
-        f"{len(result.followed)} more that follow from others; "
-        f"candidates without conditions under which they hold: {len(result.refused)}\n"
+        f"rules: {len(rules)}{f' ({counted})' if counted else ''}; "
+        f"implied by others: {len(result.followed)}; "
+        f"candidates that hold under no conditions: {len(result.refused)}\n"
     )
     return ExitCode.FINE if rules else ExitCode.FINDINGS
 

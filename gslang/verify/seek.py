@@ -5,6 +5,7 @@ decisions that go each way, attributes that make a difference.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice, zip_longest
 from random import Random
 
@@ -183,13 +184,16 @@ def _look_at_many(
 @dataclass(frozen=True, slots=True, eq=False)
 class _Centre:
     """An instance around which corners are looked at. `number`: among those that agree; `computed`: in floats
-    too, which alone may refute.
+    too, which alone may refute; `taken`: alternatives; `outcomes`: of conditions; `kind`: ranks, spellings.
     """
 
     number: int
     point: Point
     seed: int
     computed: bool
+    taken: tuple[int, ...]
+    outcomes: tuple[tuple[int, bool], ...]
+    kind: tuple[object, ...]
 
     def order(self) -> tuple[bool, int]:
         """Least for the one that tells most."""
@@ -202,7 +206,9 @@ def _look_around(
     """Look at the corners of a few instances that agree, of different alternatives, ranks and spellings, then
     of different outcomes of conditions; in full where they do not. `most`: attempts to draw one.
     """
-    plain, by_outcomes = (_centres(rule, settings, evidence, outcomes) for outcomes in (False, True))
+    known = list(_centres(rule, settings, evidence))
+    plain = _various(known, lambda centre: centre.taken)
+    by_outcomes = _various(known, lambda centre: (*centre.taken, *centre.outcomes))
     chosen = {centre.number: centre for centre in (*plain, *by_outcomes)}
     for centre in chosen.values():
         for instance in corners(rule, centre.point, centre.seed, most // len(plain)):
@@ -215,24 +221,28 @@ def _look_around(
                 return
 
 
-def _centres(rule: CheckedRule, settings: Settings, evidence: Evidence, outcomes: bool) -> list[_Centre]:
-    """Instances that agree, of different alternatives (and `outcomes` of conditions), the rarest first, and
-    of different ranks and spellings.
-    """
-    centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
-    times = Counter[tuple[object, ...]]()
+def _centres(rule: CheckedRule, settings: Settings, evidence: Evidence) -> Iterator[_Centre]:
+    """Instances that agree, and could be compared."""
     for number, (finding, instance) in enumerate(zip(evidence.good, evidence.agreeing)):
         compared = finding.field is not None or finding.numbers is not None
         if compared and (scope := match_in(rule, instance.before)) is not None:
-            seed, computed = max(instance.seed, settings.seed), finding.numbers is not None
-            here = _Centre(number, point_of(scope), seed, computed)
-            taken = *scope.chosen.values(), *(sorted(instance.seen) if outcomes else ())
-            times[taken] += 1
-            alike = centres.setdefault(taken, {})
-            kind = (*map(len, here.point.shapes.values()), *spelled(scope))
-            alike[kind] = min(alike.get(kind, here), here, key=_Centre.order)
+            point = point_of(scope)
+            yield _Centre(
+                number, point, max(instance.seed, settings.seed), finding.numbers is not None,
+                tuple(scope.chosen.values()), tuple(sorted(instance.seen)),
+                (*map(len, point.shapes.values()), *spelled(scope)),
+            )
+
+
+def _various(known: Sequence[_Centre], grouped: Callable[[_Centre], tuple[object, ...]]) -> list[_Centre]:
+    """Some of different groups, the rarest first, and of different ranks and spellings."""
+    centres: dict[tuple[object, ...], dict[tuple[object, ...], _Centre]] = {}
+    times = Counter(map(grouped, known))
+    for here in known:
+        alike = centres.setdefault(grouped(here), {})
+        alike[here.kind] = min(alike.get(here.kind, here), here, key=_Centre.order)
     rarest_first = sorted(centres, key=times.__getitem__)
-    in_turn = chain.from_iterable(zip_longest(*[centres[taken].values() for taken in rarest_first]))
+    in_turn = chain.from_iterable(zip_longest(*[centres[group].values() for group in rarest_first]))
     return [centre for centre in in_turn if centre is not None][:_MOST_CENTRES]
 
 
