@@ -10,7 +10,7 @@ from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check.context import Lowering, branches_of
+from gslang.check.context import Lowering, ValueOf, branches_of
 from gslang.check.decided import UNKNOWN
 from gslang.check.known_values import known
 from gslang.dialect.call_check import MOST, conform
@@ -127,6 +127,46 @@ def check_value(
         lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, limit)
     elif is_outside(value, spec):
         lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, suggestion(value, spec))
+
+
+def check_kind(lowering: Lowering, expr: n.Expr, found: ValueOf, spec: AttributeSpec, what: str) -> None:
+    """Report a computed value of a kind that an attribute never has, as the shape of a node for a number."""
+    kind = found.type
+    if (
+        kind not in _KINDS or any(_may_be(kind, t) for t in spec.types)
+        or known(lowering, found.value) is not UNKNOWN
+    ):
+        return
+    shown = " | ".join(map(str, spec.types))
+    lowering.error(
+        "E0501", f"{what} is declared `{shown}`, and this is {_KINDS[kind]}", expr.span,
+        _number_of(kind, spec.types) or f"write a value of type `{shown}`",
+    )
+
+
+_KINDS: Final = {
+    "tuple": "a tuple", "str": "a string", "dtype": "the name of a data type", "bool": "true or false",
+    "float": "a float", "int": "a whole number",
+}  # fmt: skip
+
+
+def _may_be(kind: str, declared: AttributeType) -> bool:
+    if declared.base in ("tensor", "graph"):
+        return True
+    if declared.depth:
+        return kind == "tuple"
+    if kind in ("str", "dtype"):
+        return declared.base in ("str", "dtype")
+    return kind == declared.base or kind == "int" and declared.base in ("float", "bool")
+
+
+def _number_of(kind: str, types: tuple[AttributeType, ...]) -> str | None:
+    """The help for a condition or a tuple in place of a number, and for a number in place of a list."""
+    if kind == "int" and any(t.depth == 1 and t.base == "int" for t in types):
+        return "it is a list: write `[…]`"
+    if not any(t.base in ("int", "float") and not t.depth for t in types):
+        return None
+    return {"bool": "write `1 if … else 0`", "tuple": "write one of its items, as in `x.shape[0]`"}.get(kind)
 
 
 def _value_like(value: object, types: tuple[AttributeType, ...]) -> str | None:

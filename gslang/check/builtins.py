@@ -29,12 +29,22 @@ def product(items: Sequence[object]) -> Any:
     return total
 
 
-def _min(*items: object) -> Any:
-    return min(measured(items[0] if len(items) == 1 else items))
+def _min(*items: Any) -> Any:
+    return _number(min(measured(_elements(items[0]) if len(items) == 1 else items)))
 
 
-def _max(*items: object) -> Any:
-    return max(measured(items[0] if len(items) == 1 else items))
+def _max(*items: Any) -> Any:
+    return _number(max(measured(_elements(items[0]) if len(items) == 1 else items)))
+
+
+def _elements(items: Any) -> Any:
+    """All elements of an array, whatever its rank; the items of a tuple."""
+    return items.reshape(-1) if hasattr(items, "reshape") else items
+
+
+def _number(item: Any) -> Any:
+    """An element of an array as a Python number: arithmetic goes on in double precision."""
+    return item.item() if hasattr(item, "item") else item
 
 
 def _truth(value: object) -> bool | None:

@@ -226,12 +226,12 @@ def _attribute(
             "E0504", "a target cannot create bodies", written.span,
             f"pass on a body of the source, `{name} = y.{name}`, where `y` is a call there",
         )
-    found = values.value(lowering, written).value
-    signature = signatures[0]
+    what = values.value(lowering, written)
+    found, signature = what.value, signatures[0]
     if len(signatures) == 1 and name in signature.attributes:
-        attribute_values.check_value(
-            lowering, written, found, signature.attributes[name], f"`{name}` of `{signature.name}`"
-        )
+        spec, of = signature.attributes[name], f"`{name}` of `{signature.name}`"
+        attribute_values.check_kind(lowering, written, what, spec, of)
+        attribute_values.check_value(lowering, written, found, spec, of)
     if len(signatures) > 1:
         specs = [s.attributes[name] for s in signatures if name in s.attributes]
         attribute_values.check_width(lowering, written, found, specs, f"`{name}`")

@@ -11,7 +11,7 @@ from typing import Any
 
 from gslang.base.arrays import Array
 from gslang.check import checked as ir
-from gslang.dialect.call_check import MOST
+from gslang.dialect.call_check import MISFIT, MOST, conform
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import is_float
 from gslang.dialect.signature import Signature
@@ -231,18 +231,24 @@ def _same(a: object, b: object) -> bool:
 
 
 def fitted(value: object, signature: Signature | None, name: str) -> object:
-    """A computed value as a graph stores it: known, plain Python, floats where only floats are declared.
+    """A computed value as a graph stores it: known, plain Python, of the type that is declared.
 
-    Raises `BuildError` for an integer that is none of 64 bits.
+    Raises `BuildError` for a value of another type, and for an integer that is none of 64 bits.
     """
     value = known_value(value)
     for item in value if type(value) is tuple else (value,):
         if type(item) is int and not -MOST - 1 <= item <= MOST:
             raise BuildError(f"the attribute `{name}` would be {item}, which has more than 64 bits")
     spec = signature.attributes.get(name) if signature is not None else None
-    if spec is not None and all(t.base == "float" for t in spec.types):
-        return _floats(value)
-    return value
+    if spec is None or value is None:  # absent
+        return value
+    found = conform(value, spec)
+    if found is MISFIT:
+        shape = getattr(value, "shape", None)
+        what = repr(value) if shape is None else f"a tensor of shape {list(shape)}"
+        declared = " | ".join(map(str, spec.types))
+        raise BuildError(f"the attribute `{name}` is declared `{declared}` and would be {what}")
+    return found
 
 
 def known_value(value: Any) -> Any:
@@ -254,12 +260,6 @@ def known_value(value: Any) -> Any:
     if getattr(value, "ndim", None) == 0 or type(value).__module__ == "numpy" and not hasattr(value, "ndim"):
         return value.item()
     return value
-
-
-def _floats(value: object) -> object:
-    if isinstance(value, tuple):
-        return tuple(_floats(item) for item in value)
-    return float(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _constant(builder: _Builder, constant: ir.MakeConst, dtype: str | None) -> int:

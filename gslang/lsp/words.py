@@ -100,8 +100,14 @@ FUNCTIONS = {
     "zip": ("zip(a, b, …)", "Tuples of the k-th items, as many as the shortest has."),
     "sum": ("sum(items)", "The sum of numbers; with a tensor, the operator."),
     "prod": ("prod(items)", "The product of numbers; with a tensor, the operator."),
-    "min": ("min(items) | min(a, b, …)", "The least; with a tensor, the operator."),
-    "max": ("max(items) | max(a, b, …)", "The greatest; with a tensor, the operator."),
+    "min": (
+        "min(items) | min(a, b, …)",
+        "The least item, or element of a constant; with a tensor, the operator.",
+    ),
+    "max": (
+        "max(items) | max(a, b, …)",
+        "The greatest item, or element of a constant; with a tensor, the operator.",
+    ),
     "any": (
         "any(conditions)",
         "True if one holds; with a tensor, the operator; with keywords only, the kind.",

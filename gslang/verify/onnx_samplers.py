@@ -192,8 +192,8 @@ def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
         rank = given.get("%rank_of_data")
         if isinstance(rank, int) and 0 < rank < len(data):
             data = (*data[: rank - 1], prod(data[rank - 1 :]))  # what the last axis of it is split into
-        elif 0 not in wanted and rng.random() < 0.6:
-            data = factors(rng, prod(data))
+        elif rng.random() < 0.6:
+            data = _seen_as(rng, data, wanted)
         return fill(known, data, (len(wanted),)), {}
     if given.get("%rank") == 4 and (known[0] is None or len(known[0]) == 3) and wanted is None:  # heads
         data = known[0] or (rng.choice((1, 2)), rng.choice((3, 3, 4)), rng.choice((4, 4, 6)))
@@ -226,6 +226,12 @@ def _reshape(rng: Random, known: Shapes, given: Attrs) -> Answer:
         k = rng.randrange(1, len(data))  # a 0 copies the dimension that stands there
         target = rng.choice(((0, -1), (*(0,) * k, -1), (*data[: k - 1], 0, -1)))
     return fill(known, data, (len(target),)), {"%1": target}
+
+
+def _seen_as(rng: Random, data: Shape, wanted: Shape) -> Shape:
+    """Another shape that a reshape to `wanted` takes to `data`: a 0 in it copies what stands at its place."""
+    copied = max((k + 1 for k, d in enumerate(wanted) if d == 0), default=0)
+    return (*data[:copied], *factors(rng, prod(data[copied:])), *rng.choice(((), (1,)) if copied else ((),)))
 
 
 def _reshape_of_nothing(rng: Random, known: Shapes, data: Shape) -> Answer:

@@ -55,12 +55,13 @@ def _item(values: tuple[int, ...] | None, k: int) -> int | None:
 
 
 def _bounds(rng: Random, size: int, step: int, whole: bool, start: int | None) -> tuple[int, int]:
-    """(start, end) of a slice with some elements: all (behind the start, if one is stated) if `whole`,
+    """(start, end) of a slice with some elements: to the last (from the start, if one is stated) if `whole`,
     sometimes counted from the end, or beyond it. Seldom one without any, from -1 to the 0 that follows it.
     """
     if start in (None, -1) and step == 1 and rng.random() < _WRAPPED:
         return -1, 0
-    first = 0 if whole else rng.randrange(max(1, size // 2))
+    # every second element has two starts: a slice to the end has as many elements from either
+    first = rng.randrange(max(1, min(abs(step), size) if whole else size // 2))
     if start is not None and -size <= start < size:
         first = start % size if step > 0 else size - 1 - start % size
     behind = size if whole or rng.random() < 0.3 else rng.randint(first + 1, max(first + 1, size))

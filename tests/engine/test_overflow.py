@@ -59,3 +59,26 @@ def test_arrays_have_overflowed_before() -> None:
     assert np.isinf(graph.value(node)).all()
     with pytest.raises(BuildError, match="float16: numbers are not rounded to infinity"):
         add_constant(graph, (1.0, 65520), "float16")
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("number", "rank", "applies"),
+    [("c.value", 0, True), ("c.value", 1, False), ("max(c.value)", 1, True), ("max(c.value)", 3, True)],
+)
+def test_no_tensor_stands_for_a_number(number: str, rank: int, applies: bool, readable: bool) -> None:
+    program = check_source(
+        Source("o.gsl", f"dialect onnx; rule r(x, c: const): Relu(x) + c => Elu(x, alpha = {number});")
+    )
+    assert program.ok, program.diagnostics
+    graph = relu("onnx", "Relu")
+    y = graph.outputs[0]
+    added = graph.add(
+        "Add", (y, add_constant(graph, np.full((1,) * rank, 1.5, np.float32), "float32")), {}
+    )
+    graph.types[added] = graph.types[y]
+    graph.set_outputs([added])
+    with readable_only() if readable else nullcontext():
+        run_to_fixed_point(graph, list(program.rules.values()))
+    found = [graph.attrs[node]["alpha"] for node in graph.ordered() if graph.op[node] == "Elu"]
+    assert found == ([1.5] if applies else [])

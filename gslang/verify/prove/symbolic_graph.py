@@ -286,6 +286,15 @@ class ConstantValue(Opaque):
             raise NotProved("reading the value of a constant is not supported here")
         return iter((self[0],))
 
+    def reshape(self, _: int) -> Any:
+        """The elements in a row, as those of an array."""
+        shape, facts = self.leaf.resolved().shape, self.leaf.world.facts
+        if self.taken + 1 >= len(shape):
+            return self
+        if not all(facts.equal(size, 1) for size in shape[self.taken :]):
+            raise NotProved("reading the value of a constant is not supported here")
+        return (ConstantValue(self.leaf, len(shape)),)
+
     def __add__(self, other: object) -> Any:
         if type(other) is int and other == 0 and self.taken < len(self.leaf.resolved().shape):
             return self  # an array
