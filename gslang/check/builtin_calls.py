@@ -25,6 +25,26 @@ _CALLED = {
     "close": "write `close(a, b, 1e-5)`",
 }
 """Calls of built-in functions whose arguments are not any values."""
+_SEQUENCES = frozenset({"tuple", "array", "any"})
+_KINDS = {
+    "sequence": _SEQUENCES | {"str", "dtype"},
+    "sequence of numbers": _SEQUENCES,
+    "number": frozenset({"int", "float", "number", "bool", "array", "any"}),
+    "string": frozenset({"str", "dtype", "any"}),
+}
+"""What an argument has to be → the types of it."""
+_HELP = {
+    "sequence": "write a tuple: `{}(x.shape)`",
+    "sequence of numbers": "write a tuple: `{}(x.shape)`",
+    "number": "write a number, such as an item, `x.shape[0]`, or a length, `len(x.shape)`",
+    "string": 'write a string: `"NCHW"`',
+}
+_NEEDED = {
+    **dict.fromkeys(("len", "reversed", "zip", "any", "all", "concat"), "sequence"),
+    **dict.fromkeys(("sum", "prod", "cumsum", "numel", "broadcast"), "sequence of numbers"),
+    **dict.fromkeys(("range", "abs", "min", "max", "normalize_axis", "close"), "number"),
+    "layout_remap": "string",
+}
 
 
 def _same_of_tensors(lowering: Lowering, name: str, arguments: int) -> str | None:
@@ -66,12 +86,12 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
             "E0503", f"`{name}` takes {wanted} argument{'s' if wanted != '1' else ''}, got {len(arguments)}",
             expr.span, _CALLED.get(name, f"write `{name}({', '.join('abc'[: max(1, least)])})`"),
         )
-    if name in ("len", "sum", "prod", "all", "cumsum", "reversed") and arguments[0].type in (
-        "int", "float", "bool", "none",
-    ):
-        lowering.error(
-            "E0501", f"`{name}` needs a sequence, found {article(arguments[0].type)}", expr.arguments[0].span,
-            f"write a tuple: `{name}(x.shape)`",
-        )
+    for argument, found in zip(expr.arguments, arguments):
+        needed = "sequence" if name in ("min", "max") and len(arguments) == 1 else _NEEDED[name]
+        if found.type not in _KINDS[needed]:
+            lowering.error(
+                "E0501", f"`{name}` needs a {needed}, found {article(found.type)}", argument.span,
+                _HELP[needed].format(name),
+            )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)

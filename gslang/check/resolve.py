@@ -220,9 +220,15 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
 
 
 _NO_ITEMS = ("int", "float", "bool", "none")
+_NO_INDEX = ("float", "str", "dtype", "tuple", "none")
 
 
 def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
+    if index.type in _NO_INDEX:
+        lowering.stop(
+            "E0501", f"an index is a whole number, found {values.article(index.type)}", expr.span,
+            "items are counted from 0, and from the end from -1: `x.shape[0]`, `x.shape[-1]`",
+        )
     match base:
         case NodeOf() if lowering.side == "source":
             return patterns.project(lowering, expr, base, ir.Equals(index.value))

@@ -107,6 +107,20 @@ def choose(
     )
 
 
+_OF_CONSTANTS = {
+    "value": (
+        "a number, or a tuple of numbers",
+        ("int", "float", "number", "bool", "tuple", "array", "any", "none"),
+        "write its elements: `value = [1, 2]`",
+    ),
+    "dtype": (
+        "the name of a data type", ("str", "dtype", "any", "none"), 'write a string: `dtype = "int64"`'
+    ),
+    "shape": ("a tuple of sizes", ("tuple", "any", "none"), "write the sizes, `shape = (2, 3)`"),
+}
+"""Argument of a new constant → what it is, its types, and the help for another value."""
+
+
 def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
     if name == "splat":
@@ -118,7 +132,14 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     lowering.check_once(expr.arguments)
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
-            given[argument.name] = values.value(lowering, argument.value).value
+            found = values.value(lowering, argument.value)
+            given[argument.name] = found.value
+            needed, kinds, help = _OF_CONSTANTS[argument.name]
+            if found.type not in kinds:
+                lowering.error(
+                    "E0501", f"`{argument.name}` of a constant is {needed}, found "
+                    f"{values.article(found.type)}", argument.value.span, help,
+                )
         else:
             lowering.error(
                 "E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span,
