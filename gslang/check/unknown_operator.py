@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Final, NoReturn
 
+from gslang.base.resources import stdlib_path
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.attribute_values import declared
@@ -49,6 +51,7 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
         )
     _refuse_method(lowering, expr, name)
     _refuse_function(lowering, expr, name)
+    _refuse_shared(lowering, expr, name)
     guess = _with_prefix(name, lowering) or did_you_mean(
         name, [*lowering.dialect.operators, *lowering.functions, *FUNCTIONS]
     ) or _with_beginning(name, lowering)
@@ -79,6 +82,18 @@ def refuse(lowering: Lowering, expr: n.Call, name: str) -> NoReturn:
         "E0301", f"unknown operator `{name}`", expr.callee.span,
         f"did you mean `{guess}`?" if guess else declare,
     )
+
+
+def _refuse_shared(lowering: Lowering, expr: n.Call, name: str) -> None:
+    """A function that the shipped rules of the dialect share is used before it is called."""
+    module = stdlib_path() / lowering.dialect.name / "common.gsl"
+    declared = rf"^fn {re.escape(name)}\("
+    if module.is_file() and re.search(declared, module.read_text(encoding="utf-8"), re.MULTILINE):
+        lowering.stop(
+            "E0301", f"unknown operator `{name}`", expr.callee.span,
+            f"a shipped function has this name: write `use std.{lowering.dialect.name}.common;` at the top of "
+            "the file",
+        )
 
 
 _METHODS: Final[Mapping[str, str]] = {
