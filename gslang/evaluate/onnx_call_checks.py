@@ -25,9 +25,13 @@ def check_call(graph: Graph, node: int, operands: list[Any]) -> None:
 
 
 def _check_axis(graph: Graph, node: int, shapes: list[Any]) -> None:
-    """Raise `EvaluationError` where `axis` is no axis of the data: NumPy takes a scalar for a vector."""
+    """Raise `EvaluationError` where `axis` is no axis of the data: NumPy takes a scalar for a vector. (With
+    one scale for all, it says nothing.)
+    """
     signature = load_dialect("onnx").operators.get(graph.op[node])
-    if signature is None or (spec := signature.attributes.get("axis")) is None:
+    if signature is None or graph.op[node] in _SCALED:
+        return
+    if (spec := signature.attributes.get("axis")) is None:
         return
     call = signature.call(
         tuple([None if shape is None else TensorType(shape, None) for shape in shapes]), graph.attrs[node]
@@ -184,6 +188,9 @@ def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
     return False
 
 
+_SCALED: Final = frozenset({
+    "QuantizeLinear", "DequantizeLinear", "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
+})
 _WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
 _CHECKS: Final[Mapping[str, Callable[[Graph, int, list[Any]], None]]] = {
     "Attention": _check_batches,

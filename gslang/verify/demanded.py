@@ -4,12 +4,14 @@ does for constants of other ranks.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from itertools import zip_longest
+from random import Random
 
 from gslang.check import checked as ir
 from gslang.check.walks import against_constant
 from gslang.verify.decisions import Seen, goals
-from gslang.verify.prove.operators import RANKS_OF_OPERANDS
+from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
 from gslang.verify.prove.same_rank import keeps_rank
 
 
@@ -46,16 +48,20 @@ def _demanded(rule: ir.CheckedRule) -> dict[int, int]:
     }
 
 
-def ranks_below(rule: ir.CheckedRule, operators: Mapping[int, str]) -> dict[int, int]:
+def ranks_below(
+    rule: ir.CheckedRule, operators: Mapping[int, str], dice: Callable[[int], Random]
+) -> dict[int, int]:
     """Nodes and the ranks that calls above them demand of them, also through what keeps the rank.
 
-    `operators`: the one of each call, as far as it is known.
+    `operators`: the one of each call, as far as it is known. `dice`: of a call, for one of several ranks.
     """
     found: dict[int, int] = {}
     calls = rule.calls
     for number, operator in operators.items():
-        for operand, rank in zip(calls[number].operands, RANKS_OF_OPERANDS.get(operator, ())):
-            below = operand
+        between = [pair and dice(number).randint(*pair) for pair in RANKS_BETWEEN.get(operator, ())]
+        demanded = zip_longest(RANKS_OF_OPERANDS.get(operator, ()), between)
+        for operand, (one, other) in zip(calls[number].operands, demanded):
+            below, rank = operand, other if one is None else one
             while rank is not None and isinstance(below, int) and found.setdefault(below, rank) == rank:
                 own = operators.get(below)
                 if own is None or not keeps_rank(rule.dialect, own):

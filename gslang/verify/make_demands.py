@@ -34,7 +34,7 @@ class Demands(CallAttributes):
             number: self.picked(call, self.dice(number)) if call.variable else call.operators[0]
             for number, call in calls
             if call.block is None and (call.variable or len(call.operators) == 1)
-        })
+        }, self.dice)
 
     def shape_demanded(self, operator: str, operands: Sequence[int | None | ir.Splice]) -> Shape | None:
         """The shape of a call's first operand that calls above it demand; None where they demand none."""

@@ -202,6 +202,8 @@ def _rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Heads, or rows of them, turned by rows of tables: one for each place, or that of the first place."""
     tables = next((s for s in known[2:4] if s and len(s) == 2), None)
     heads, length = given.get("num_heads") or 2, rng.choice((2, 3))
+    if known[0] and len(known[0]) == 3 and "num_heads" not in given:
+        heads = rng.choice([k for k in (1, 2, 3) if known[0][2] % k == 0 and known[0][2] >= 2 * k] or [1])
     own = known[0][-1] // (heads if len(known[0]) == 3 else 1) if known[0] else 4
     half = tables[1] if tables else rng.randint(1, max(own // 2, 1))
     whole = not known[0] or own == half * 2

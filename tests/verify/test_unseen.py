@@ -38,7 +38,7 @@ SOME = [
     "z_bytes_in_floats", "z_shuffle", "z_join_permuted", "z_zero_stated", "z_sum_bytes", "z_first_slopes",
     "z_equal_neighbours", "z_sum_permuted", "z_low_bits", "z_reflected", "z_five_axes", "z_growing",
     "z_smaller_end", "z_product_of_three", "norm_of_rows", "rms_of_rows",
-    "conv_by_short_row", "max_of_rows", "vector_add", "copied", "every_second",
+    "conv_by_short_row", "max_of_rows", "vector_add", "copied", "every_second", "first_row",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {

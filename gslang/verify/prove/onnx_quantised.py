@@ -331,7 +331,11 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 
 def _of_two(name: str) -> Meaning:
+    """Of numbers whose scales and zero points have no axes, not even one of size 1."""
+
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
+        smalls = [operand(operands, k) for k in (1, 2, 4, 5, 6, 7)]
+        world.need_true(all(x is None or not x.shape for x in smalls), "scales and zero points are scalars")
         a, b = _whole(world, operands[0:3]), _whole(world, operands[3:6])
         world.need_same_dtype(operands[0].dtype, operands[3].dtype)
         y = ARITHMETIC[name](world, [a, b], attrs)

@@ -19,8 +19,6 @@ _PAIRS: dict[str, tuple[tuple[int, int], ...]] = {
     "DequantizeLinear": ((1, 2),),
     "QLinearConv": _PARTS,
     "QLinearMatMul": _PARTS,
-    "com.microsoft.QLinearAdd": _PARTS,
-    "com.microsoft.QLinearMul": _PARTS,
     **dict.fromkeys(
         (
             "com.microsoft.QLinearGlobalAveragePool", "com.microsoft.QLinearSigmoid",

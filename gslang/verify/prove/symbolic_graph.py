@@ -164,6 +164,13 @@ class ConstantValue(Opaque):
             raise NotProved("reading the value of a constant is not supported here")
         return tensor.at((0,) * self.taken)
 
+    def tensor(self) -> Tensor:
+        """The constant, or its part, as a tensor."""
+        whole, first = self.leaf.resolved(), (0,) * self.taken
+        if not first:
+            return whole
+        return Tensor(whole.shape[self.taken :], whole.dtype, lambda index: whole.at((*first, *index)))
+
     def place(self) -> int | None:
         """The number, where a call chose a place in a vector for this case."""
         if len(self.leaf.chosen) == 1 and not self.leaf.resolved().shape:

@@ -176,7 +176,10 @@ class Target(TargetNodes[Value]):
         if not _is_whole(value):
             self.world.need_real(dtype or "float32")  # a type of whole numbers would round it
         if isinstance(value, ConstantValue):
-            return Tensor(value.leaf.resolved().shape, dtype or value.leaf.dtype, value.leaf.resolved().at)
+            whole = value.tensor()
+            if made.splat_shape is not None:
+                return constant(value.term, shape, dtype or value.leaf.dtype)
+            return Tensor(whole.shape, dtype or value.leaf.dtype, whole.at)
         return constant(as_term(value), shape, dtype or default_dtype(value))
 
     def new_call(self, call: ir.MakeCall) -> Value:
