@@ -205,7 +205,11 @@ def _rotary(rng: Random, known: Shapes, given: Attrs) -> Answer:
     if known[0] and len(known[0]) == 3 and "num_heads" not in given:
         heads = rng.choice([k for k in (1, 2, 3) if known[0][2] % k == 0 and known[0][2] >= 2 * k] or [1])
     own = known[0][-1] // (heads if len(known[0]) == 3 else 1) if known[0] else 4
-    half = tables[1] if tables else rng.randint(1, max(own // 2, 1))
+    stated = given.get("rotary_embedding_dim")
+    half = (
+        tables[1] if tables else stated // 2 if stated else max(own // 2, 1) if stated == 0
+        else rng.randint(1, max(own // 2, 1))
+    )
     whole = not known[0] or own == half * 2
     partly = given.get("rotary_embedding_dim", rng.choice((0, half * 2)) if whole else half * 2)
     size = half * 2 + (rng.choice((0, 1)) if partly else 0)
