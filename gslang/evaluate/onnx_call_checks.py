@@ -71,8 +71,15 @@ def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
-def _check_batches(graph: Graph, node: int, operands: list[Any]) -> None:
-    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts."""
+def _check_attention(graph: Graph, node: int, operands: list[Any]) -> None:
+    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts, and for a
+    scale that is not above 0, of which it takes the root.
+    """
+    scale = graph.attrs[node].get("scale")
+    if scale is not None and scale <= 0:
+        raise EvaluationError(
+            f"`Attention` of {graph.label(node)} cannot be computed: `scale` is {scale}"
+        )
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
         raise EvaluationError(
             f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
@@ -193,7 +200,7 @@ _SCALED: Final = frozenset({
 })
 _WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
 _CHECKS: Final[Mapping[str, Callable[[Graph, int, list[Any]], None]]] = {
-    "Attention": _check_batches,
+    "Attention": _check_attention,
     "AveragePool": _check_window,
     "ConvTranspose": _check_result,
     "LpPool": _check_window,

@@ -161,7 +161,13 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
             mask.shape[-1] - 1 - j, lambda: _by_mask(world, mask, own, (b, h, i, j), score), lambda: ZERO
         )
 
-    y = attended(world, q, k, v, lambda: attrs["scale"], weigh)
+    def scale() -> object:
+        value: Any = settled(attrs["scale"])
+        if value is not None and not isinstance(value, Unsettled):
+            world.need_true(value > 0, "a scale that is not above 0")
+        return value
+
+    y = attended(world, q, k, v, scale, weigh)
     return (in_rows(world, y) if flat else y,)
 
 

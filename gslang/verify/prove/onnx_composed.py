@@ -84,6 +84,8 @@ def _fused_matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_real(a.dtype)
     if len(a.shape) < 2 or len(b.shape) < 2:
         raise NotProved("vectors as operands of `FusedMatMul` are not supported")
+    if attrs["transBatchA"] or attrs["transBatchB"]:
+        world.need_true(2 < len(a.shape) == len(b.shape), "ranks of transposed batches")
     a = _rows_last(a) if attrs["transBatchA"] else a
     b = _rows_last(b) if attrs["transBatchB"] else b
     y = multiplied(world, _turned(a) if attrs["transA"] else a, _turned(b) if attrs["transB"] else b, a.dtype)

@@ -11,7 +11,7 @@ from gslang.verify.prove.cases import contradictory
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.sizes import Size
-from gslang.verify.prove.terms import Atom, Term, inverse, number, of_size, unknown
+from gslang.verify.prove.terms import Atom, Term, inverse, number, of_atom, of_size, unknown
 
 LOW = -(10**29)  # numbers of at most this one are told from others (`lows`)
 _OUTWEIGHED = -(10**4)  # the same of those that weigh nothing beside usual scores
@@ -122,7 +122,7 @@ class Real(Opaque):
         """True if a number is at least 0, or above it: known, or decided for this case."""
         if value.constant is not None:
             return value.constant > 0 if strict else value.constant >= 0
-        if self._follows(value, strict):
+        if self._follows(value, strict) or self._is_product_above(value):
             return True
         if self._follows(-value, not strict):
             return False
@@ -131,6 +131,15 @@ class Real(Opaque):
         if holds:
             self._note_low(value)
         return holds
+
+    def _is_product_above(self, value: Term) -> bool:
+        """True if it is known of each factor of a product that it is above 0: a quotient has the sign of its
+        divisor.
+        """
+        ((factors, c), *others) = value.parts.items()
+        if others or c <= 0 or len(factors) == 1 and factors[0][1] == 1:
+            return False
+        return all(exponent % 2 and self._follows(of_atom(atom), True) for atom, exponent in factors)
 
     def _note_low(self, value: Term) -> None:
         """Where it is at least 0 that a limit is above this number, and the limit is low, so is it."""
