@@ -11,6 +11,7 @@ from random import Random
 from typing import TypeVar
 
 from gslang.check import checked as ir
+from gslang.verify.far_numbers import far_numbers
 from gslang.verify.instances import Instance, Search, wished
 from gslang.verify.leaves import MOST_DIMENSIONS
 from gslang.verify.neighbours import Place, Point, Wishes, defaults_of, of_other_ranks, sized, takes_long
@@ -39,7 +40,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
     misplaced = islice(_misplaced(rule, point, Random(seed)), attempts)
-    for change in chain(islice(_far(rule, point), _MOST_FAR), large, misplaced, changes):
+    numbers = far_numbers(rule, point, Random(seed))
+    for change in chain(numbers, islice(_far(rule, point), _MOST_FAR), large, misplaced, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
