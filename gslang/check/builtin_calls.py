@@ -32,7 +32,7 @@ _KINDS = {
     "number": frozenset({"int", "float", "number", "bool", "array", "any"}),
     "string": frozenset({"str", "dtype", "any"}),
 }
-"""What an argument has to be → the types of it."""
+"""The needed argument → the types of it."""
 _HELP = {
     "sequence": "write a tuple: `{}(x.shape)`",
     "sequence of numbers": "write a tuple: `{}(x.shape)`",
