@@ -9,12 +9,16 @@ from gslang.dialect.domain import contains
 from gslang.dialect.domain_text import domain_text
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.fitting_shapes import why_unfit
+from gslang.dialect.onnx.shape_misfits import Shapes
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.graph.graph import Graph
 
+Operands = list[Any]
+"""Arrays, None where an operand is absent."""
 
-def check_call(graph: Graph, node: int, operands: list[Any]) -> None:
+
+def check_call(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for a call that has no value."""
     shapes = [getattr(operand, "shape", None) for operand in operands]
     if (why := why_unfit(graph.op[node], shapes, graph.attrs[node])) is not None:
@@ -24,7 +28,7 @@ def check_call(graph: Graph, node: int, operands: list[Any]) -> None:
         check(graph, node, operands)
 
 
-def _check_axis(graph: Graph, node: int, shapes: list[Any]) -> None:
+def _check_axis(graph: Graph, node: int, shapes: Shapes) -> None:
     """Raise `EvaluationError` where `axis` is no axis of the data: NumPy takes a scalar for a vector. (With
     one scale for all, it says nothing.)
     """
@@ -44,11 +48,11 @@ def _check_axis(graph: Graph, node: int, shapes: list[Any]) -> None:
         )
 
 
-def _is_given(operands: list[Any], k: int) -> bool:
+def _is_given(operands: Operands, k: int) -> bool:
     return len(operands) > k and operands[k] is not None
 
 
-def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_parts(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` where the parts of a split are not the whole, or have less than no elements,
     which the reference does not mind. The parts of a sequence may be told by one size for all.
     """
@@ -71,7 +75,7 @@ def _check_parts(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
-def _check_attention(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_attention(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for an attention across batches, which the reference broadcasts, and for a
     scale that is not above 0, of which it takes the root.
     """
@@ -86,7 +90,7 @@ def _check_attention(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
-def _check_sizes(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_sizes(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for dimensions below -1, each of which NumPy takes for the one that is left."""
     if _is_given(operands, 1) and (operands[1] < -1).any():
         raise EvaluationError(
@@ -94,7 +98,7 @@ def _check_sizes(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
-def _check_padding(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_padding(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` where more is cut off than there is, where nothing is left to be repeated, or
     where a reflection is longer than what is reflected.
     """
@@ -114,7 +118,7 @@ def _check_padding(graph: Graph, node: int, operands: list[Any]) -> None:
             )
 
 
-def _check_lengths(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_lengths(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for sequences that are longer than their axis."""
     size, lengths = operands[0].shape[graph.attrs[node].get("time_axis", 0)], operands[1]
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= size:
@@ -124,7 +128,7 @@ def _check_lengths(graph: Graph, node: int, operands: list[Any]) -> None:
         )
 
 
-def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_window(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` where a window is larger than what it moves over: by division that rounds to
     zero, the reference counts one place there; and where one of a pool may lie in the padding as a whole,
     which onnxruntime refuses and the reference gives no meaning.
@@ -154,7 +158,7 @@ def _check_window(graph: Graph, node: int, operands: list[Any]) -> None:
             )
 
 
-def _check_result(graph: Graph, node: int, operands: list[Any]) -> None:
+def _check_result(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for a transposed convolution that cuts off all that it makes, or whose stated
     size is beyond what its windows reach.
     """
@@ -199,7 +203,7 @@ _SCALED: Final = frozenset({
     "QuantizeLinear", "DequantizeLinear", "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
 })
 _WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
-_CHECKS: Final[Mapping[str, Callable[[Graph, int, list[Any]], None]]] = {
+_CHECKS: Final[Mapping[str, Callable[[Graph, int, Operands], None]]] = {
     "Attention": _check_attention,
     "AveragePool": _check_window,
     "ConvTranspose": _check_result,
