@@ -17,34 +17,32 @@ from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, Unknow
 
 def _sum(items: Sequence[object]) -> Any:
     total: Any = 0
-    for item in measured(items):
+    for item in measured(_elements(items)):
         total = add(total, item)
     return total
 
 
 def product(items: Sequence[object]) -> Any:
     total: Any = 1
-    for item in measured(items):
+    for item in measured(_elements(items)):
         total = multiply(total, item)
     return total
 
 
 def _min(*items: Any) -> Any:
-    return _number(min(measured(_elements(items[0]) if len(items) == 1 else items)))
+    return min(measured(_elements(items[0]) if len(items) == 1 else items))
 
 
 def _max(*items: Any) -> Any:
-    return _number(max(measured(_elements(items[0]) if len(items) == 1 else items)))
+    return max(measured(_elements(items[0]) if len(items) == 1 else items))
 
 
 def _elements(items: Any) -> Any:
-    """All elements of an array, whatever its rank; the items of a tuple."""
-    return items.reshape(-1) if hasattr(items, "reshape") else items
-
-
-def _number(item: Any) -> Any:
-    """An element of an array as a Python number: arithmetic goes on in double precision."""
-    return item.item() if hasattr(item, "item") else item
+    """All elements of an array, whatever its rank, as Python's numbers, which neither wrap nor round like
+    those of narrow types; the items of a tuple.
+    """
+    row = items.reshape(-1) if hasattr(items, "reshape") else items
+    return row.tolist() if hasattr(row, "tolist") else row
 
 
 def _truth(value: object) -> bool | None:
@@ -61,7 +59,7 @@ def _any(items: Sequence[object]) -> bool:
 
 def _one_is(wanted: bool, items: Sequence[object]) -> bool:
     """True if an item is `wanted`; unknown if none surely is, but one may be."""
-    values = [_truth(item) for item in measured(items)]
+    values = [_truth(item) for item in measured(_elements(items))]
     if wanted in values:
         return True
     if None in values:
@@ -77,7 +75,7 @@ def _concat(*parts: Any) -> tuple[object, ...]:
 def _cumsum(items: Sequence[object]) -> tuple[Any, ...]:
     total: Any = 0
     result = []
-    for item in measured(items):
+    for item in measured(_elements(items)):
         total = add(total, item)
         result.append(total)
     return bounded(tuple(result))  # type: ignore[no-any-return]

@@ -24,7 +24,7 @@ def constraint_code(constraint: ir.Constraint | ir.SameAttributes, number: int, 
             return f"({found} == {names.constant(literal.value)})"
     elif constraint.field in ("shape", "dtype", "ndim"):
         found = f"{constraint.field}_of(types[{slot}])"
-    elif constraint.elements is not None:
+    elif constraint.field == "value":
         found = f"constant_of(G, {slot})"
     else:
         found = f"read(G, D, {slot}, {constraint.field!r})"

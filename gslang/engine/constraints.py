@@ -50,7 +50,7 @@ def tested(constraint: ir.Constraint, node: ir.Pattern, slot: int, scope: Scope)
         return inner_graph(graph, slot, field)
     if isinstance(node, ir.CallNode):
         return call_attribute(graph, dialect, slot, field)
-    if constraint.elements is not None:
+    if field == "value":
         return constant_of(graph, slot)
     return read_attribute(graph, dialect, slot, field)
 

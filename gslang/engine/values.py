@@ -11,6 +11,7 @@ import operator
 from collections.abc import Callable
 from typing import Any
 
+from gslang.base.arrays import Array
 from gslang.check.arithmetic import FAILURES as FAILURES
 from gslang.check.arithmetic import applied
 from gslang.check.limits import measured
@@ -57,7 +58,15 @@ def read_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
 
 
 def constant_value(graph: Graph, node: int) -> object:
-    array = graph.value(node) if graph.op[node] is CONST else None
+    """The number of a constant without axes, as Python has it, which neither wraps nor rounds like that of a
+    narrow type; else the array.
+    """
+    array = constant_array(graph, node)
+    return array.item() if array.ndim == 0 else array
+
+
+def constant_array(graph: Graph, node: int) -> Array:
+    array: Array | None = graph.value(node) if graph.op[node] is CONST else None
     if array is None:
         raise UnknownValue(f"the value of {graph.label(node)} is not known")
     return array
@@ -68,7 +77,7 @@ def constant_of(graph: Graph, node: int) -> object:
     value = graph.values.get(node)
     if type(value) is Scalar and graph.op[node] is CONST:
         return value
-    return constant_value(graph, node)
+    return constant_array(graph, node)
 
 
 def shape_of(type: object) -> Any:
@@ -98,7 +107,7 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
             if operand.name == name and operand.attribute is not None:
                 operands = graph.operands[node]
                 if k < len(operands) and operands[k] >= 0:
-                    array = read_attribute(graph, dialect, operands[k], "value")
+                    array = constant_array(graph, operands[k])
                     single = array.size == 1 and not any(t.depth for t in operand.attribute.types)
                     return array.item() if single or array.ndim == 0 else tuple(array.tolist())
         if name in signature.defaults:
