@@ -67,6 +67,28 @@ def check_operand_types(lowering: Lowering) -> None:
                 _check_operand(lowering, lowering.dialect.operators[target.operator], k, dtype, span)
 
 
+def check_operands_given(lowering: Lowering, where: Iterable[Value]) -> None:
+    """Report operands of the target that must be there, and are `none`, or an input that may be absent and
+    that no condition asks about.
+    """
+    tested = _tested((*where, *[t.condition for t in lowering.targets if isinstance(t, ir.ChooseTarget)]))
+    for target in lowering.targets:
+        if not isinstance(target, ir.MakeCall) or not isinstance(target.operator, str):
+            continue
+        signature = lowering.dialect.operators[target.operator]
+        for k, part in enumerate(target.operands):
+            spec = signature.operand(k)
+            if isinstance(lowering.targets[part], ir.SeveralNodes) or spec is None or spec.variadic:
+                break  # how many operands there are before the next one is not known
+            for span, name in () if spec.optional else _nothing(lowering, part, tested):
+                what = f"operand `{spec.name}` of `{signature.name}` is not optional"
+                lowering.error(
+                    "E0302", what if name is None else f"{what}, and `{name}` may be absent", span,
+                    "write the node that it is" if name is None
+                    else f"add `where {name} != none`, or choose: `{name} if {name} != none else …`",
+                )
+
+
 def _check_operand(lowering: Lowering, signature: Signature, k: int, dtype: str | None, span: Span) -> None:
     spec = signature.operand(k)
     if dtype not in PLAIN:  # of complex numbers and the like declarations say nothing

@@ -18,7 +18,12 @@ from gslang.check.externs import externs_in
 from gslang.check.levels import check_levels
 from gslang.check.opsets import check_range
 from gslang.check.order import check_order
-from gslang.check.outputs import check_operand_types, check_replaced, settle_constants
+from gslang.check.outputs import (
+    check_operand_types,
+    check_operands_given,
+    check_replaced,
+    settle_constants,
+)
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, told_of, told_of_target
 from gslang.check.walks import walk
@@ -52,6 +57,7 @@ def check_rule(
     check_replaced(lowering, outputs, results, (*(value for _, value in where), *lowering.lets))
     settle_constants(lowering)
     check_operand_types(lowering)
+    check_operands_given(lowering, (*(value for _, value in where), *lowering.lets))
     blocks = _finish_blocks(lowering)
     check_levels(lowering, rule.name.span)
     check_order(
