@@ -236,7 +236,8 @@ def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf)
             check_projection(lowering, _results(lowering, base), index.value, expr.span)
             return targets.project(lowering, expr, base, index.value)
         case ValueOf(value, kind) if kind not in _NO_ITEMS:
-            return ValueOf(ir.ItemValue(value, index.value))
+            size = isinstance(value, ir.NodeAttr) and value.name == "shape"
+            return ValueOf(ir.ItemValue(value, index.value), "int" if size else "any")
         case BlockOf(block, None):
             return InstanceOf(block, ir.At(block, index.value))
         case BlockOf(block, indices) if indices is not None:

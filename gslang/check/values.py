@@ -69,6 +69,9 @@ _NO_CONDITIONS = {
     "dtype": 'compare it: `== "float32"`',
     "graph": "compare it, or count its calls: `calls(y.then_branch, Relu) == 0`",
     "none": "never true: remove it",
+    "int": "compare it: `== 1`, `> 0`, `!= 0`",
+    "float": "compare it: `== 1.0`, `> 0.0`",
+    "number": "compare it: `== 1`, `> 0`, `!= 0`",
 }
 
 

@@ -46,9 +46,13 @@ def target_format(options: argparse.Namespace, graph: Graph) -> str:
 
     if options.output is not None and options.output != "-":
         return format_of(options.output, options.output_format)
+    from gslang.formats.onnx.records import model_record
+
     read_as = (
-        ("relay" if "relay" in graph.meta else "json") if options.graph == "-"
-        else format_of(options.graph, options.input_format)
+        format_of(options.graph, options.input_format) if options.graph != "-"
+        else "relay" if "relay" in graph.meta
+        else "json" if model_record(graph) is None
+        else "onnx"
     )
     return str(options.output_format or options.input_format or read_as)
 

@@ -152,8 +152,12 @@ def compare_graphs(
 
     random = random_outputs(before, after)
 
+    ran: list[Graph] = []
+
     def compared(run: Callable[[Graph], list[object]]) -> Agreement:
-        left, right = ([v for k, v in enumerate(run(g)) if k not in random] for g in (before, after))
+        left = [v for k, v in enumerate(run(before)) if k not in random]
+        ran.append(before)
+        right = [v for k, v in enumerate(run(after)) if k not in random]
         return compare_values(left, right, tolerance_of(before))
 
     if _with_runtime(before, backend):
@@ -167,6 +171,12 @@ def compare_graphs(
             if backend == "onnxruntime" or isinstance(error, TooMuchMemoryError):
                 raise
             _refuse_long(error, before, after)
+            if ran:
+                sys.stderr.write(
+                    f"warning: onnxruntime ran the graph before, and does not run the one after: {error}\n"
+                    "  help: compared by the reference implementation instead; --backend onnxruntime makes "
+                    "this an error\n"
+                )
     agreement = compared(lambda graph: evaluate(graph, dialect, inputs))
     found = _with_first(agreement, "reference", before, after, dialect, inputs, copied)
     return replace(found, random=random)

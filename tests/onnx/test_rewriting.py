@@ -257,3 +257,24 @@ def test_equal_initializers_are_equal_operands() -> None:
     after = gslang.to_onnx(rules.apply(gslang.from_onnx(found), pass_name="p").graph)
     assert ops(after) == ["Add", "Mul"] and [t.name for t in after.graph.initializer] == ["a"]
     onnx.checker.check_model(after, full_check=True)
+
+
+@pytest.mark.parametrize("opset", [None, 23])
+def test_new_nodes_have_names_that_no_node_has(opset: int | None) -> None:
+    text = (
+        '<ir_version: 8, opset_import: ["" : 17]> g (float[2,3] x, float[3,4] w, float[4] b, float[4,4] v)'
+        " => (float[2,4] y) { [Gemm_1] h = Gemm(x, w, b) [MatMul_2] m = MatMul(h, v) [Add_3] y = Add(m, b) }"
+    )
+    model = onnx.parser.parse_model(text)
+    found = gslang.onnx.optimize(model) if opset is None else gslang.onnx.optimize(model, opset=opset)
+    names = [node.name for node in found.graph.node]
+    assert len(names) == len(set(names)) == 2
+
+
+def test_a_product_needs_an_addend_in_old_operator_sets() -> None:
+    text = "g (float[2,3] x) => (float[2,2] y) { t = Transpose<perm=[1,0]>(x) y = MatMul(x, t) }"
+    for opset, calls in ((9, ["Transpose", "MatMul"]), (11, ["Gemm"])):
+        found = onnx.parser.parse_model(f'<ir_version: 8, opset_import: ["" : {opset}]> {text}')
+        after = gslang.onnx.optimize(found)
+        onnx.checker.check_model(after)
+        assert [node.op_type for node in after.graph.node] == calls

@@ -133,11 +133,11 @@ def graphs_of(node: NodeProto) -> Iterator[GraphProto]:
 
 
 def all_names(graph: GraphProto) -> set[str]:
-    """Every value name in a graph and its bodies."""
+    """Every name of a value or a node in a graph and its bodies."""
     names = {value.name for value in (*graph.input, *graph.output, *graph.value_info, *graph.initializer)}
     names.update([sparse.values.name for sparse in graph.sparse_initializer])
     for node in graph.node[:]:
-        names.update(node.input[:], node.output[:])
+        names.update(node.input[:], node.output[:], (node.name,))
         if node.attribute:
             for inner in graphs_of(node):
                 names |= all_names(inner)

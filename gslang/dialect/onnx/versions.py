@@ -189,6 +189,9 @@ def misfit(
             and k >= len(then.operands)
         ):
             return f"`{operator}` has no operand `{name}` in operator set {opset}"
+    for k, (was, option) in enumerate(zip(then.options, now.options)):
+        if option == "?" and was == "" and k not in given:
+            return f"`{operator}` needs `{then.operands[k]}` in operator set {opset}"
     return None
 
 
