@@ -181,6 +181,7 @@ def _call(function: Callable[..., Any], extern: Extern, *arguments: object) -> o
     """
     if not all(map(_is_known, arguments)):
         raise UnknownValue(f"an argument of `{extern.name}` is not known")
+    arguments = tuple(map(_given, extern.parameters, arguments))
     for kind, argument in zip(extern.parameters, arguments):
         if not _fits(kind, argument):
             raise ExternFailed(
@@ -226,6 +227,15 @@ def _plain(value: object) -> object:
     if isinstance(value, (list, tuple)):
         return tuple(map(_plain, value))
     return value.item() if getattr(value, "ndim", None) == 0 and hasattr(value, "item") else value
+
+
+def _given(kind: str, value: object) -> object:
+    """The number in a constant without axes as an array, where one is declared."""
+    if kind != "array" or not isinstance(value, int | float):
+        return value
+    import numpy
+
+    return numpy.asarray(value)
 
 
 def _fits(kind: str, value: object) -> bool:

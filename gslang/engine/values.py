@@ -61,8 +61,7 @@ def constant_value(graph: Graph, node: int) -> object:
     """The number of a constant without axes, as Python has it, which neither wraps nor rounds like that of a
     narrow type; else the array.
     """
-    array = constant_array(graph, node)
-    return array.item() if array.ndim == 0 else array
+    return plain(constant_array(graph, node))
 
 
 def constant_array(graph: Graph, node: int) -> Array:

@@ -119,7 +119,11 @@ def _check_padding(graph: Graph, node: int, operands: Operands) -> None:
 
 
 def _check_lengths(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` for sequences that are longer than their axis."""
+    """Raise `EvaluationError` for sequences that are longer than their axis, or along that of batches."""
+    if graph.attrs[node].get("time_axis", 0) == graph.attrs[node].get("batch_axis", 1):
+        raise EvaluationError(
+            f"`ReverseSequence` of {graph.label(node)} cannot be computed: `time_axis` is `batch_axis`"
+        )
     size, lengths = operands[0].shape[graph.attrs[node].get("time_axis", 0)], operands[1]
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= size:
         raise EvaluationError(

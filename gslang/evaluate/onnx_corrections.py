@@ -41,6 +41,16 @@ def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Oper
     return _FUNCTIONS.get(operator)
 
 
+def _insert(operands: Operands, attrs: Attrs) -> object:
+    """A sequence with one more tensor. The reference puts one behind the last before all others."""
+    items, item = list(operands[0]), operands[1]
+    place = len(items) if len(operands) < 3 or operands[2] is None else int(operands[2])
+    if not -len(items) <= place <= len(items):
+        raise ValueError(f"no place {place} in a sequence of {len(items)}")
+    items.insert(place if place >= 0 else place + len(items), item)
+    return items
+
+
 def _unique(operands: Operands, attrs: Attrs) -> object:
     """Values, the places where each comes first, the inverse, counts. The reference sorts the values even
     where it is told not to."""
@@ -297,6 +307,7 @@ def _coded(value: Any, scale: Any, zero: Any) -> Any:
 
 
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
+    "SequenceInsert": _insert,
     "ai.onnx.ml.Normalizer": _normalizer,
     "CastLike": _cast_like,
     "ConvTranspose": conv_transpose,

@@ -35,7 +35,10 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     base = point.wishes()
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
-    ranks = chain(_outgrowing(point), _of_one_size(point), _shuffled(of_other_ranks(point), Random(seed)))
+    ranks = chain(
+        _outgrowing(point), _without_axes(point), _of_one_size(point),
+        _shuffled(of_other_ranks(point), Random(seed)),
+    )
     others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
@@ -200,3 +203,14 @@ def _outgrowing(point: Point) -> Iterator[Wishes]:
     shape = (2, *[1] * max(map(len, point.shapes.values()), default=0))
     for leaf in point.shapes:
         yield {(leaf, "shape"): shape}
+
+
+def _without_axes(point: Point) -> Iterator[Wishes]:
+    """One input alone without axes, then all but one: a vector of one element is a scalar beside others, and
+    makes a vector of a scalar.
+    """
+    leaves = [leaf for leaf in point.shapes if leaf not in point.values]
+    for leaf in leaves:
+        yield {(leaf, "shape"): ()}
+        if len(leaves) > 2:
+            yield {(other, "shape"): () for other in leaves if other != leaf}

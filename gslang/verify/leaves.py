@@ -119,7 +119,10 @@ class Leaves:
     def bound(self, number: int) -> int:
         """The graph node of a pattern node, in the current instance of its block; `UNBOUND` if there is none.
         """
-        slots = self.scope.slots_of(self.rule.nodes[number].block)
+        block = self.rule.nodes[number].block
+        if block is not None and self.scope.current is None:
+            return UNBOUND
+        slots = self.scope.slots_of(block)
         return slots[number] if isinstance(slots, list) else slots.get(number, UNBOUND)
 
     def bind(self, number: int, slot: int) -> int:

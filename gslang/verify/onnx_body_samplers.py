@@ -7,10 +7,13 @@ from random import Random
 from gslang.base.open_types import Attrs
 from gslang.verify.samplers import Answer, Shape, Shapes, fill, some_shape
 
+_WITH_AXIS = 0.5  # share of conditions that have one, when they are drawn first
+
 
 def branch_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Shapes for an `If`: a condition of one element, and what its branches read."""
-    return _after_scalars(1, rng, known), {}
+    """Shapes for an `If`: a condition of one element, of any rank, and what its branches read."""
+    first, *rest = _after_scalars(1, rng, known)
+    return [(1,) if known[0] is None and rng.random() < _WITH_AXIS else first, *rest], {}
 
 
 def loop_operands(rng: Random, known: Shapes, given: Attrs) -> Answer:

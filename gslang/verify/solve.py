@@ -135,7 +135,8 @@ def _beyond(sign: str, value: Any, is_left: bool, making: Making) -> Any:
     """A number that compares as wished with `value`."""
     step: float = making.rng.choice((1, 2))
     if isinstance(value, float) and 0 < abs(value) % 1 < 1:
-        step = making.rng.choice((step, abs(value) / 8))  # the bound of a difference: within its own size
+        # the bound of a difference: within its own size; one of two close bounds: within less
+        step = making.rng.choice((step, abs(value) / 8, abs(value) / 64))
     elif isinstance(value, float):
         step = max(step, abs(value) / 8)  # beside large numbers, small ones are nothing
     smaller = (sign in ("<", "<=")) == is_left

@@ -39,6 +39,8 @@ SOME = [
     "z_equal_neighbours", "z_sum_permuted", "z_low_bits", "z_reflected", "z_five_axes", "z_growing",
     "z_smaller_end", "z_product_of_three", "norm_of_rows", "rms_of_rows",
     "conv_by_short_row", "max_of_rows", "vector_add", "copied", "every_second", "first_row",
+    "chosen_number", "chosen_of_one", "inserted_last", "softmax_of_parts", "split_again", "merged_again",
+    "copied_again",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {

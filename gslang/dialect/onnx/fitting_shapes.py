@@ -261,6 +261,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "Pad": single("a padding", 2),
     "BatchNormalization": _by_channel(1, 1, 2, 3, 4),
     "InstanceNormalization": _by_channel(3, 1, 2),
+    "GroupNormalization": _by_channel(2, 1, 2),
     "MatMulIntegerToFloat": _coded_product((2, 4), (3, 5), 6),
     "DynamicQuantizeMatMul": _coded_product((), (2, 3), 4),
     "QuantizeLinear": _coded,
