@@ -39,6 +39,7 @@ _HELP = {
     "number": "write a number, such as an item, `x.shape[0]`, or a length, `len(x.shape)`",
     "string": 'write a string: `"NCHW"`',
 }
+_OF_EACH = "write the condition alone, or one for each element: `{}(v == 1 for v in c.value)`"
 _NEEDED = {
     **dict.fromkeys(("len", "reversed", "zip", "any", "all", "concat"), "sequence"),
     **dict.fromkeys(("sum", "prod", "cumsum", "numel", "broadcast"), "sequence of numbers"),
@@ -91,7 +92,8 @@ def builtin(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
         if found.type not in _KINDS[needed]:
             lowering.error(
                 "E0501", f"`{name}` needs a {needed}, found {article(found.type)}", argument.span,
-                _HELP[needed].format(name),
+                _OF_EACH.format(name) if name in ("all", "any") and found.type == "bool"
+                else _HELP[needed].format(name),
             )
     kind = BUILTIN_TYPES.get(name) or (arguments[0].type if len(arguments) > 1 or name == "abs" else "any")
     return ValueOf(ir.Builtin(name, tuple(a.value for a in arguments)), kind)

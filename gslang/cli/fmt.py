@@ -51,7 +51,10 @@ def _files(given: list[str]) -> list[str]:
     found: list[str] = []
     for name in given:
         if name != "-" and Path(name).is_dir():
-            found += [str(path) for path in rule_files(Path(name))]
+            inside = [str(path) for path in rule_files(Path(name))]
+            if not inside:
+                raise InputError("no .gsl files in this folder", path=name)
+            found += inside
         else:
             found.append(name)
     return list(dict.fromkeys(found))

@@ -31,7 +31,8 @@ def named_size(text: str) -> tuple[str, int]:
 
 def _at_least(least: int, text: str) -> int:
     if not text.isascii() or not text.isdigit() or len(text) > 18 or int(text) < least:
-        raise ArgumentTypeError(f"expected a number from {least}, not `{text}`")
+        most = " to 10 ** 18 - 1" if text.isascii() and text.isdigit() and len(text) > 18 else ""
+        raise ArgumentTypeError(f"expected a number from {least}{most}, not `{text}`")
     return int(text)
 
 
