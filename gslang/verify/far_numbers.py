@@ -12,23 +12,28 @@ from random import Random
 import numpy as np
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.verify.elements import in_tuples
 from gslang.verify.neighbours import Point, Wishes
 from gslang.verify.reads import stated
 
 _LEAST = 1e4  # numbers of models are smaller
 _MOST = 3e38  # of float32
-_ORDERS = 3  # of constants, for each number
+_ORDERS = 6  # of constants, for each number
 _MOST_STATED = 4
 
 
 def far_numbers(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
-    """Values for all constants of one number at once: multiples of a number that the rule states, in several
-    orders.
+    """Values for all constants of one number that conditions read, at once: multiples of a number that the
+    rule states, in several orders.
     """
+    read = {
+        part.node for part in walk((rule.where, rule.lets))
+        if isinstance(part, ir.NodeAttr) and part.name == "value"
+    }
     leaves = [
         leaf for leaf in point.values
-        if prod(point.shapes[leaf]) == 1 and point.dtypes[leaf] in ("float32", "float64")
+        if leaf in read and prod(point.shapes[leaf]) == 1 and point.dtypes[leaf] in ("float32", "float64")
     ]
     for number in islice(_stated(rule), _MOST_STATED if len(leaves) > 1 else 0):
         for _ in range(_ORDERS):

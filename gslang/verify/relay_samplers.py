@@ -25,6 +25,7 @@ from gslang.verify.samplers import (
 from gslang.verify.slice_samplers import slices
 
 _BY_CODE = 0.6  # share of reshapes that say which dimensions stay or are merged
+_REST = 0.3  # share of these that say of the last dimensions only that they stay
 _LEFT_OPEN = 0.4  # share of such shapes with one size that is to be found
 _SORTED = 0.7  # share of lists of axes in which these are in order
 _MANY = 0.2  # share of tensors in more parts or groups than a rule tells apart
@@ -132,25 +133,25 @@ def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         target = (0, -1) if len(shape) > 1 else (-1,)
     elif shape and rng.random() < _BY_CODE:
         parts = rng.choice(((1, -1), (-1, shape[0])))
-        coded = _coded(rng, shape), _coded(rng, shape), _coded(rng, shape)
-        target = rng.choice(((-2,), (0, -2), (-4, *parts, -2), (-3, -2)[-len(shape) :], *coded))
+        rest = rng.choice(((-2,), (0, -2), (-4, *parts, -2), (-3, -2)[-len(shape) :]))
+        target = rest if rng.random() < _REST else _coded(rng, shape)
     return [shape], {"newshape": target}
 
 
 def _coded(rng: Random, shape: Shape) -> Shape:
     """A new shape in which dimensions are copied, split, merged or kept, one of them perhaps left open."""
     target: list[int] = []
-    left = list(shape)
+    left, codes = list(shape), rng.choice(((0,), (-3,), (-4,), (0, -3, -4)))
     while left:
-        size, what = left.pop(0), rng.randrange(6)
-        if what == 1 and left:
+        size, code = left.pop(0), rng.choice((None, *codes))
+        if code == -3 and left:
             left.pop(0)
             target.append(-3)
-        elif what == 2:
+        elif code == -4:
             first = rng.choice([n for n in range(1, max(size, 1) + 1) if size % n == 0])
             target += [-4, first, rng.choice((size // first, -1))]
         else:
-            target.append(0 if what == 0 else size)
+            target.append(0 if code == 0 else size)
     open_sizes = [k for k, n in enumerate(target) if n > 0 and -4 not in target[max(k - 2, 0) : k]]
     if open_sizes and -1 not in target and rng.random() < _LEFT_OPEN:
         target[rng.choice(open_sizes)] = -1

@@ -277,7 +277,9 @@ def _look_towards(
     """
     found = None
     for k in range(_LOOKS):
-        instance = towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
+        jointly = k == 1  # one number that is far from others may hide what several do
+        instance = _jointly_towards(rule, goal, evidence, until) if jointly else None
+        instance = instance or towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
         instance = instance or _jointly_towards(rule, goal, evidence, until)
         if instance is None:
             return found
@@ -297,7 +299,8 @@ def _jointly_towards(
 ) -> Instance | None:
     """An instance near one that agrees in which a decision goes as wanted since several of its numbers are
     others; None if none is found."""
-    for k, centre in enumerate(islice(reversed(evidence.agreeing), _MOST_JOINT)):
+    others = (centre for centre in reversed(evidence.agreeing) if goal.key not in centre.seen)
+    for k, centre in enumerate(islice(others, _MOST_JOINT)):
         scope = match_in(rule, centre.before)
         change = {} if scope is None else reaching(rule, scope, goal, Random(k), until)
         found = resized(rule, centre, change) if change else None

@@ -39,9 +39,9 @@ def verdict(rule: str) -> Verdict:
         ("rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Relu(x)).0 => Relu(x);",
          "rule r(c, x): If(c, x, then_branch = Relu(x), else_branch = Neg(x)).0 => Relu(x);"),
         ("rule r(c, a, b) { y = If(c, a, b, then_branch = a, else_branch = b).0;"
-         " y where a.shape == b.shape => Where(c, a, b) }",
+         " y where a.shape == b.shape, c.ndim == 0 => Where(c, a, b) }",
          "rule r(c, a, b) { y = If(c, a, b, then_branch = a, else_branch = b).0;"
-         " y where a.shape == b.shape => Where(c, b, a) }"),
+         " y where a.shape == b.shape, c.ndim == 0 => Where(c, b, a) }"),
         ("rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 1 + x).0 => x + 1;",
          "rule r(c, x): If(c, x, then_branch = Add(x, 1), else_branch = 2 + x).0 => x + 1;"),
         (f"rule r(c, x) {{ {OPEN} y.0 where y.then_branch == y.else_branch => {SWAPPED} }}",
