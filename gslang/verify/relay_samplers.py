@@ -24,7 +24,7 @@ from gslang.verify.samplers import (
 )
 from gslang.verify.slice_samplers import slices
 
-_BY_CODE = 0.6  # share of reshapes that say which dimensions stay or are merged
+_BY_CODE = 0.35  # share of reshapes that say which dimensions stay or are merged
 _REST = 0.3  # share of these that say of the last dimensions only that they stay
 _LEFT_OPEN = 0.4  # share of such shapes with one size that is to be found
 _SORTED = 0.7  # share of lists of axes in which these are in order
@@ -125,13 +125,13 @@ def _reshape(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         )
         return [shape if rng.random() < 0.7 else (*shape, 2) if -1 in new else shape], {}
     shape = _one(known, rng)
-    target = factors(rng, prod(shape))
-    if target and rng.random() < 0.3:
+    target, way = factors(rng, prod(shape)), rng.random()
+    if target and way < 0.25:
         k = rng.randrange(len(target))
         target = (*target[:k], -1, *target[k + 1 :])
-    elif shape and rng.random() < 0.4:
+    elif shape and way < 0.4:
         target = (0, -1) if len(shape) > 1 else (-1,)
-    elif shape and rng.random() < _BY_CODE:
+    elif shape and way < 0.4 + _BY_CODE:
         parts = rng.choice(((1, -1), (-1, shape[0])))
         rest = rng.choice(((-2,), (0, -2), (-4, *parts, -2), (-3, -2)[-len(shape) :]))
         target = rest if rng.random() < _REST else _coded(rng, shape)

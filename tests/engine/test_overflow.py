@@ -82,3 +82,29 @@ def test_no_tensor_stands_for_a_number(number: str, rank: int, applies: bool, re
         run_to_fixed_point(graph, list(program.rules.values()))
     found = [graph.attrs[node]["alpha"] for node in graph.ordered() if graph.op[node] == "Elu"]
     assert found == ([1.5] if applies else [])
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("value", "dtype", "written", "number"),
+    [
+        (5, "uint8", "-c.value", -5), (200, "uint8", "c.value + c.value", 400),
+        (20, "uint8", "c.value ** 2", 400), (-128, "int8", "abs(c.value)", 128),
+        (100, "int8", "2 * c.value", 200), (3, "uint8", "256 - c.value", 253),
+        ([200, 100], "uint8", "sum(c.value)", 300), ([[7], [5]], "int8", "prod(c.value) * 10", 350),
+        (300.0, "float16", "c.value * 300", 90000), ([0.5], "float16", "max(c.value) * 1e6", 500000),
+    ],
+)  # fmt: skip
+def test_values_of_constants_are_numbers(
+    value: object, dtype: str, written: str, number: int, readable: bool
+) -> None:
+    text = f"dialect onnx; rule r(x, c: const): Relu(x) + c where {written} == {number} => x;"
+    program = check_source(Source("o.gsl", text))
+    assert program.ok, program.diagnostics
+    graph = relu("onnx", "Relu")
+    array = np.array(value, dtype)
+    added = graph.add("Add", (graph.outputs[0], graph.add_const(array, TensorType(array.shape, dtype))), {})
+    graph.types[added] = graph.types[graph.outputs[0]]
+    graph.set_outputs([added])
+    with readable_only() if readable else nullcontext():
+        assert run_to_fixed_point(graph, list(program.rules.values())).applications == 1
