@@ -45,6 +45,17 @@ def _keys(shapes: Shapes, attrs: Attrs) -> str | None:
     return f"keys of {list(keys)} and values of {list(values)} are not broadcast" if differ else None
 
 
+def _biased_heads(shapes: Shapes, attrs: Attrs) -> str | None:
+    """Keys and values as above; a bias has a number for each of queries, keys and values, which NumPy would
+    broadcast to it.
+    """
+    queries, keys, values, bias = shapes[:4]
+    if (why := _keys(shapes, attrs)) or queries is None or values is None or bias is None:
+        return why
+    size = values[1] * values[3] if len(values) == 4 else values[-1]
+    return differ("a bias", bias, (2 * queries[-1] + size,)) if len(queries) == 3 else None
+
+
 def _packed_attention(shapes: Shapes, attrs: Attrs) -> str | None:
     """Weights have a row for each number of the data, and columns for queries, keys and values."""
     data, weights, sizes = shapes[0], shapes[1], attrs.get("qkv_hidden_sizes")
@@ -159,7 +170,7 @@ def _scattered(shapes: Shapes, attrs: Attrs) -> str | None:
 
 PLACES: Final[Mapping[str, Check]] = {
     "EmbedLayerNormalization": _embedding,
-    "MultiHeadAttention": _keys,
+    "MultiHeadAttention": _biased_heads,
     "Attention": _heads,
     "NegativeLogLikelihoodLoss": _loss,
     "SoftmaxCrossEntropyLoss": _loss,
