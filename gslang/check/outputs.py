@@ -71,7 +71,7 @@ def check_operands_given(lowering: Lowering, where: Iterable[Value]) -> None:
     """Report operands of the target that must be there, and are `none`, or an input that may be absent and
     that no condition asks about.
     """
-    tested = _tested((*where, *[t.condition for t in lowering.targets if isinstance(t, ir.ChooseTarget)]))
+    tested = _tested((*where, *lowering.targets))
     for target in lowering.targets:
         if not isinstance(target, ir.MakeCall) or not isinstance(target.operator, str):
             continue
