@@ -1,7 +1,7 @@
 """The arithmetic of attribute expressions, on Python's numbers, on sequences, and on NumPy's arrays.
 
-Values of constants are arrays. They overflow and divide by zero as IEEE 754 and whole numbers of fixed width
-do, and rules may count on it (`c.value * 1e30` is infinite where it is); so NumPy's warnings are off here.
+The value of a constant without axes is a Python number, that of another constant an array. Arrays overflow
+and divide by zero as IEEE 754 and whole numbers of fixed width do; so NumPy's warnings are off here.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Final
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check.context import Lowering, ValueOf, branches_of
+from gslang.check.context import Lowering, ValueOf, article, branches_of
 from gslang.check.decided import UNKNOWN
 from gslang.check.known_values import known
 from gslang.dialect.call_check import MOST, conform
@@ -133,21 +133,18 @@ def check_kind(lowering: Lowering, expr: n.Expr, found: ValueOf, spec: Attribute
     """Report a computed value of a kind that an attribute never has, as the shape of a node for a number."""
     kind = found.type
     if (
-        kind not in _KINDS or any(_may_be(kind, t) for t in spec.types)
+        kind not in _TOLD or any(_may_be(kind, t) for t in spec.types)
         or known(lowering, found.value) is not UNKNOWN
     ):
         return
     shown = " | ".join(map(str, spec.types))
     lowering.error(
-        "E0501", f"{what} is declared `{shown}`, and this is {_KINDS[kind]}", expr.span,
+        "E0501", f"{what} is declared `{shown}`, found {article(kind)}", expr.span,
         _number_of(kind, spec.types) or f"write a value of type `{shown}`",
     )
 
 
-_KINDS: Final = {
-    "tuple": "a tuple", "str": "a string", "dtype": "the name of a data type", "bool": "true or false",
-    "float": "a float", "int": "a whole number",
-}  # fmt: skip
+_TOLD: Final = frozenset({"tuple", "str", "dtype", "bool", "float", "int"})  # of others the kind is open
 
 
 def _may_be(kind: str, declared: AttributeType) -> bool:

@@ -12,8 +12,9 @@ from gslang.check.context import (
     NodesOf,
     TargetOf,
     ValueOf,
+    article,
 )  # fmt: skip
-from gslang.check.values import article, force
+from gslang.check.values import force
 from gslang.syntax import nodes as n
 
 _CALLED = {

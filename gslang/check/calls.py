@@ -25,6 +25,7 @@ from gslang.check.context import (
     Stop,
     TargetOf,
     ValueOf,
+    article,
     is_tensor,
 )
 from gslang.check.unknown_operator import refuse, refuse_expression
@@ -159,7 +160,7 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
             and what.type in ("str", "tuple")
         ):
             lowering.error(
-                "E0501", f"`{parameter.name.id}` of `{name}` is a tensor, found {values.article(what.type)}",
+                "E0501", f"`{parameter.name.id}` of `{name}` is a tensor, found {article(what.type)}",
                 expr.span, "pass a node or a number",
             )
     before = lowering.expanding

@@ -84,6 +84,11 @@ class TargetOf:
     several: bool = False
 
 
+def article(kind: str) -> str:
+    """`a tuple`, `an int`."""
+    return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
+
+
 class Lost:
     """Stands for a name whose definition has an error: what uses it is not judged."""
 

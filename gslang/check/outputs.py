@@ -84,7 +84,7 @@ def check_operands_given(lowering: Lowering, where: Iterable[Value]) -> None:
                 what = f"operand `{spec.name}` of `{signature.name}` is not optional"
                 lowering.error(
                     "E0302", what if name is None else f"{what}, and `{name}` may be absent", span,
-                    "write the node that it is" if name is None
+                    "write a node in its place" if name is None
                     else f"add `where {name} != none`, or choose: `{name} if {name} != none else …`",
                 )
 

@@ -36,6 +36,7 @@ from gslang.check.context import (
     Stop,
     TargetOf,
     ValueOf,
+    article,
     is_tensor,
 )  # fmt: skip
 from gslang.check.results import Results, check_projection, fields_of_split, told_of_target, told_when_matched
@@ -226,7 +227,7 @@ _NO_INDEX = ("float", "str", "dtype", "tuple", "none")
 def _project(lowering: Lowering, expr: n.Expr, base: Denotation, index: ValueOf) -> Denotation:
     if index.type in _NO_INDEX:
         lowering.stop(
-            "E0501", f"an index is a whole number, found {values.article(index.type)}", expr.span,
+            "E0501", f"an index is a whole number, found {article(index.type)}", expr.span,
             "items are counted from 0, and from the end from -1: `x.shape[0]`, `x.shape[-1]`",
         )
     match base:

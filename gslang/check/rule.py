@@ -54,10 +54,11 @@ def check_rule(
     chains.let_instances_choose(lowering)
     _check_inputs(lowering, rule, outputs, output_block, source_names)
     _check_counts(lowering, rule, outputs, output_block, results)
-    check_replaced(lowering, outputs, results, (*(value for _, value in where), *lowering.lets))
+    conditions = *(value for _, value in where), *lowering.lets
+    check_replaced(lowering, outputs, results, conditions)
     settle_constants(lowering)
     check_operand_types(lowering)
-    check_operands_given(lowering, (*(value for _, value in where), *lowering.lets))
+    check_operands_given(lowering, conditions)
     blocks = _finish_blocks(lowering)
     check_levels(lowering, rule.name.span)
     check_order(

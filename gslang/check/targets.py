@@ -17,6 +17,7 @@ from gslang.check.context import (
     OperatorOf,
     TargetOf,
     ValueOf,
+    article,
 )  # fmt: skip
 from gslang.check.variables import narrow
 from gslang.dialect.onnx.versions import VECTORS
@@ -138,7 +139,7 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
             if found.type not in kinds:
                 lowering.error(
                     "E0501", f"`{argument.name}` of a constant is {needed}, found "
-                    f"{values.article(found.type)}", argument.value.span, help,
+                    f"{article(found.type)}", argument.value.span, help,
                 )
         else:
             lowering.error(

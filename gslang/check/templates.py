@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from gslang.check import checked as ir
 from gslang.check import patterns, values
-from gslang.check.context import BlockOf, Denotation, Lost, Lowering, Stop, Template, ValueOf
+from gslang.check.context import BlockOf, Denotation, Lost, Lowering, Stop, Template, ValueOf, article
 from gslang.syntax import nodes as n
 
 
@@ -70,7 +70,7 @@ def bounds(lowering: Lowering, found: n.Range | n.Expr) -> tuple[ir.Value, ir.Va
     count = values.value(lowering, found)
     if count.type not in ("int", "any", "number"):
         lowering.error(
-            "E0501", f"the number of instances must be an int, found {values.article(count.type)}",
+            "E0501", f"the number of instances must be an int, found {article(count.type)}",
             found.span,
             "write a range, `2..`, or an integer: `each b in 3`, `each b in s.num_outputs`",
         )

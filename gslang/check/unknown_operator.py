@@ -91,8 +91,8 @@ def _refuse_shared(lowering: Lowering, expr: n.Call, name: str) -> None:
     if module.is_file() and re.search(declared, module.read_text(encoding="utf-8"), re.MULTILINE):
         lowering.stop(
             "E0301", f"unknown operator `{name}`", expr.callee.span,
-            f"a shipped function has this name: write `use std.{lowering.dialect.name}.common;` on top of "
-            "the file",
+            "a shipped function has this name: write "
+            f"`use std.{lowering.dialect.name}.common;` at the top of the file",
         )
 
 

@@ -19,6 +19,7 @@ from gslang.check.context import (
     Stop,
     TargetOf,
     ValueOf,
+    article,
     branches_of,
 )  # fmt: skip
 from gslang.dialect.signature import AttributeType
@@ -86,11 +87,6 @@ def condition(lowering: Lowering, expr: n.Expr) -> ir.Value:
             _NO_CONDITIONS[found.type],
         )
     return found.value
-
-
-def article(kind: str) -> str:
-    """`a tuple`, `an int`."""
-    return "none" if kind == "none" else f"{'an' if kind[0] in 'aeiou' else 'a'} {kind}"
 
 
 def no_tensor(lowering: Lowering, kind: str, span: Span) -> NoReturn:

@@ -151,7 +151,6 @@ def compare_graphs(
     from gslang.evaluate.run import evaluate
 
     random = random_outputs(before, after)
-
     ran: list[Graph] = []
 
     def compared(run: Callable[[Graph], list[object]]) -> Agreement:
@@ -173,9 +172,9 @@ def compare_graphs(
             _refuse_long(error, before, after)
             if ran:
                 sys.stderr.write(
-                    f"warning: onnxruntime ran the graph before, and does not run the one after: {error}\n"
-                    "  help: compared by the reference implementation instead; --backend onnxruntime makes "
-                    "this an error\n"
+                    f"warning: onnxruntime runs the original graph, but not the rewritten one: {error}\n"
+                    "  help: the reference implementation compares both; --backend onnxruntime makes this an "
+                    "error\n"
                 )
     agreement = compared(lambda graph: evaluate(graph, dialect, inputs))
     found = _with_first(agreement, "reference", before, after, dialect, inputs, copied)

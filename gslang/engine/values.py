@@ -65,6 +65,7 @@ def constant_value(graph: Graph, node: int) -> object:
 
 
 def constant_array(graph: Graph, node: int) -> Array:
+    """The elements of a constant. Raises `UnknownValue` where they are not known."""
     array: Array | None = graph.value(node) if graph.op[node] is CONST else None
     if array is None:
         raise UnknownValue(f"the value of {graph.label(node)} is not known")

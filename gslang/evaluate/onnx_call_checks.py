@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
+from gslang.base.open_types import Attrs
 from gslang.dialect.domain import contains
 from gslang.dialect.domain_text import domain_text
 from gslang.dialect.load import load_dialect
@@ -20,91 +21,80 @@ Operands = list[Any]
 
 def check_call(graph: Graph, node: int, operands: Operands) -> None:
     """Raise `EvaluationError` for a call that has no value."""
+    operator, attrs = graph.op[node], graph.attrs[node]
     shapes = [getattr(operand, "shape", None) for operand in operands]
-    if (why := why_unfit(graph.op[node], shapes, graph.attrs[node])) is not None:
-        raise EvaluationError(f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {why}")
-    _check_axis(graph, node, shapes)
-    if (check := _CHECKS.get(graph.op[node])) is not None:
-        check(graph, node, operands)
+    why = why_unfit(operator, shapes, attrs) or _outside_axes(operator, shapes, attrs)
+    if why is None and (check := _CHECKS.get(operator)) is not None:
+        why = check(operator, operands, attrs)
+    if why is not None:
+        raise EvaluationError(f"`{operator}` of {graph.label(node)} cannot be computed: {why}")
 
 
-def _check_axis(graph: Graph, node: int, shapes: Shapes) -> None:
-    """Raise `EvaluationError` where `axis` is no axis of the data: NumPy takes a scalar for a vector. (With
-    one scale for all, it says nothing.)
+def _outside_axes(operator: str, shapes: Shapes, attrs: Attrs) -> str | None:
+    """Why `axis` is no axis of the data: NumPy takes a scalar for a vector. (With one scale for all, it says
+    nothing.)
     """
-    signature = load_dialect("onnx").operators.get(graph.op[node])
-    if signature is None or graph.op[node] in _SCALED:
-        return
+    signature = load_dialect("onnx").operators.get(operator)
+    if signature is None or operator in _SCALED:
+        return None
     if (spec := signature.attributes.get("axis")) is None:
-        return
+        return None
     call = signature.call(
-        tuple([None if shape is None else TensorType(shape, None) for shape in shapes]), graph.attrs[node]
+        tuple([None if shape is None else TensorType(shape, None) for shape in shapes]), attrs
     )
     axis, data = call.attributes["axis"], next((shape for shape in shapes if shape is not None), ())
-    if axis is not None and contains(spec.domain, axis, call) is False:
-        raise EvaluationError(
-            f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: `axis` is {axis}, "
-            f"not {domain_text(spec.domain)} for data of {list(data)}"
-        )
+    if axis is None or contains(spec.domain, axis, call) is not False:
+        return None
+    return f"`axis` is {axis}, not {domain_text(spec.domain)} for data of {list(data)}"
 
 
 def _is_given(operands: Operands, k: int) -> bool:
     return len(operands) > k and operands[k] is not None
 
 
-def _check_parts(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` where the parts of a split are not the whole, or have less than no elements,
-    which the reference does not mind. The parts of a sequence may be told by one size for all.
+def _not_the_whole(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why the parts of a split are not the whole, or have less than no elements, which the reference does not
+    mind. The parts of a sequence may be told by one size for all.
     """
-    op, axis = graph.op[node], graph.attrs[node].get("axis", 0)
+    whole = operands[0].shape[attrs.get("axis", 0)]
     if not _is_given(operands, 1):
-        count, whole = graph.attrs[node].get("num_outputs") or 1, operands[0].shape[axis]
-        if op == "Split" and -(-whole // count) * (count - 1) > whole:
-            raise EvaluationError(
-                f"`Split` of {graph.label(node)} cannot be computed: {whole} elements are not {count} parts"
-            )
-        return
-    sizes, whole = operands[1].reshape(-1).tolist(), operands[0].shape[axis]
+        count = attrs.get("num_outputs") or 1
+        fits = operator != "Split" or -(-whole // count) * (count - 1) <= whole
+        return None if fits else f"{whole} elements cannot be split into {count} parts"
+    sizes = operands[1].reshape(-1).tolist()
     if min(sizes, default=0) < (0 if operands[1].ndim else 1):
-        raise EvaluationError(
-            f"`{op}` of {graph.label(node)} cannot be computed: one of its parts has {min(sizes)} elements"
-        )
+        return f"one of its parts has {min(sizes)} elements"
     if operands[1].ndim and sum(sizes) != whole:
-        raise EvaluationError(
-            f"`{op}` of {graph.label(node)} cannot be computed: its parts are not {whole} elements altogether"
-        )
+        return f"its parts are not {whole} elements altogether"
+    return None
 
 
-def _check_attention(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` for an attention across batches, which the reference broadcasts, and for a
-    scale that is not above 0, of which it takes the root.
+def _not_attended(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why there is no attention: across batches, which the reference broadcasts, or with a scale that is not
+    above 0, of which it takes the root.
     """
-    scale = graph.attrs[node].get("scale")
+    scale = attrs.get("scale")
     if scale is not None and scale <= 0:
-        raise EvaluationError(
-            f"`Attention` of {graph.label(node)} cannot be computed: `scale` is {scale}"
-        )
+        return f"`scale` is {scale}, not above 0"
     if len({operand.shape[:1] for operand in operands[:3]}) > 1:
-        raise EvaluationError(
-            f"`Attention` of {graph.label(node)} cannot be computed: its operands are of different batches"
-        )
+        return "its operands are of different batches"
+    return None
 
 
-def _check_sizes(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` for dimensions below -1, each of which NumPy takes for the one that is left."""
+def _no_size(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why a dimension is below -1: NumPy takes each of these for the one that is left."""
     if _is_given(operands, 1) and (operands[1] < -1).any():
-        raise EvaluationError(
-            f"`Reshape` of {graph.label(node)} cannot be computed: a dimension is {operands[1].min()}"
-        )
+        return f"a dimension is {operands[1].min()}"
+    return None
 
 
-def _check_padding(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` where more is cut off than there is, where nothing is left to be repeated, or
-    where a reflection is longer than what is reflected.
+def _not_padded(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why more is cut off than there is, nothing is left to be repeated, or a reflection is longer than what
+    is reflected.
     """
     data, pads = operands[0], operands[1].reshape(-1).tolist()
     axes = operands[3].reshape(-1).tolist() if _is_given(operands, 3) else list(range(len(pads) // 2))
-    mode = graph.attrs[node].get("mode", "constant")
+    mode = attrs.get("mode", "constant")
     for axis, before, behind in zip(axes, pads, pads[len(axes) :]):
         size = data.shape[axis]
         kept, added = size + min(before, 0) + min(behind, 0), max(before, behind, 0)
@@ -112,82 +102,67 @@ def _check_padding(graph: Graph, node: int, operands: Operands) -> None:
             size + before + behind < 0 or mode != "constant" and kept <= 0 < size
             or mode == "reflect" and added > max(kept - 1, 0)
         ):
-            raise EvaluationError(
-                f"`Pad` of {graph.label(node)} cannot be computed: "
-                f"{before} and {behind} elements around {size}"
-            )
+            return f"pads of {before} and {behind} in mode `{mode}` do not fit an axis of size {size}"
+    return None
 
 
-def _check_lengths(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` for sequences that are longer than their axis, or along that of batches."""
-    if graph.attrs[node].get("time_axis", 0) == graph.attrs[node].get("batch_axis", 1):
-        raise EvaluationError(
-            f"`ReverseSequence` of {graph.label(node)} cannot be computed: `time_axis` is `batch_axis`"
-        )
-    size, lengths = operands[0].shape[graph.attrs[node].get("time_axis", 0)], operands[1]
+def _not_reversed(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why sequences are longer than their axis, or along that of batches."""
+    if attrs.get("time_axis", 0) == attrs.get("batch_axis", 1):
+        return "`time_axis` and `batch_axis` are the same axis"
+    size, lengths = operands[0].shape[attrs.get("time_axis", 0)], operands[1]
     if lengths.size and not 0 <= lengths.min() <= lengths.max() <= size:
-        raise EvaluationError(
-            f"`ReverseSequence` of {graph.label(node)} cannot be computed: a sequence of {lengths.max()} "
-            f"elements in an axis of {size}"
-        )
+        return f"sequence lengths must be from 0 to {size}"
+    return None
 
 
-def _check_window(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` where a window is larger than what it moves over: by division that rounds to
-    zero, the reference counts one place there; and where one of a pool may lie in the padding as a whole,
-    which onnxruntime refuses and the reference gives no meaning.
+def _no_window(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why a window is larger than what it moves over: by division that rounds to zero, the reference counts
+    one place there; or why one of a pool may lie in the padding as a whole, which onnxruntime refuses and the
+    reference gives no meaning.
     """
-    x, attrs = operands[0], graph.attrs[node]
-    weight = _WEIGHTS.get(graph.op[node])
+    x, weight = operands[0], _WEIGHTS.get(operator)
     window = attrs.get("kernel_shape", ()) if weight is None else operands[weight].shape[2:]
     if attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
-        if weight is None and _is_beside(x.shape[2:], attrs):
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                "one of its windows lies entirely in the padding"
-            )
-        return
+        beside = weight is None and _is_beside(x.shape[2:], attrs)
+        return "one of its windows lies entirely in the padding" if beside else None
     rank = len(window)
-    pads = (attrs.get("pads") or (0,) * 2 * rank) if attrs.get("auto_pad") != "VALID" else (0,) * 2 * rank
+    pads = _pads(attrs, rank)
     for k, dilation in enumerate(attrs.get("dilations") or (1,) * rank):
         if (window[k] - 1) * dilation >= x.shape[k + 2] + pads[k] + pads[k + rank]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                "its window exceeds the padded input"
-            )
+            return "its window exceeds the padded input"
         if weight is None and max(pads[k], pads[k + rank]) >= window[k]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its padding of axis {k + 2} "
-                f"is not smaller than its window, {window[k]}"
-            )
+            return f"its padding of axis {k + 2} is not smaller than its window, {window[k]}"
+    return None
 
 
-def _check_result(graph: Graph, node: int, operands: Operands) -> None:
-    """Raise `EvaluationError` for a transposed convolution that cuts off all that it makes, or whose stated
-    size is beyond what its windows reach.
+def _pads(attrs: Attrs, rank: int) -> Sequence[int]:
+    """The stated padding, before all axes and then behind them."""
+    stated = attrs.get("pads") if attrs.get("auto_pad") != "VALID" else None
+    return stated or (0,) * 2 * rank
+
+
+def _out_of_reach(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why a transposed convolution cuts off all that it makes, or states a size beyond what its windows
+    reach.
     """
-    x, weight, attrs = operands[0], operands[1], graph.attrs[node]
+    x, weight = operands[0], operands[1]
     stated, rank = attrs.get("output_shape"), x.ndim - 2
     if stated is None and attrs.get("auto_pad") in ("SAME_UPPER", "SAME_LOWER"):
-        return
-    pads = (attrs.get("pads") or (0,) * 2 * rank) if attrs.get("auto_pad") != "VALID" else (0,) * 2 * rank
+        return None
+    pads = _pads(attrs, rank)
     strides, dilations = attrs.get("strides") or (1,) * rank, attrs.get("dilations") or (1,) * rank
     more = attrs.get("output_padding") or (0,) * rank
     for k in range(rank):
         whole = strides[k] * (x.shape[k + 2] - 1) + more[k] + (weight.shape[k + 2] - 1) * dilations[k] + 1
         if stated is None and whole <= pads[k] + pads[k + rank]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: "
-                f"`pads` cuts off all of axis {k + 2}"
-            )
+            return f"`pads` cuts off all of axis {k + 2}"
         if stated is not None and stated[k] >= whole + strides[k]:
-            raise EvaluationError(
-                f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: its windows reach {whole} "
-                f"places of axis {k + 2}, not {stated[k]}"
-            )
+            return f"its windows reach {whole} elements of axis {k + 2}, and `output_shape` is {stated[k]}"
+    return None
 
 
-def _is_beside(sizes: tuple[int, ...], attrs: Mapping[str, Any]) -> bool:
+def _is_beside(sizes: tuple[int, ...], attrs: Attrs) -> bool:
     """True if along some axis a window of a pool whose padding keeps sizes has no place inside. Such a window
     is dilated; onnxruntime pads otherwise then, fails, or gives the lowest number.
     """
@@ -207,16 +182,16 @@ _SCALED: Final = frozenset({
     "QuantizeLinear", "DequantizeLinear", "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
 })
 _WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
-_CHECKS: Final[Mapping[str, Callable[[Graph, int, Operands], None]]] = {
-    "Attention": _check_attention,
-    "AveragePool": _check_window,
-    "ConvTranspose": _check_result,
-    "LpPool": _check_window,
-    "MaxPool": _check_window,
-    "Pad": _check_padding,
-    "Reshape": _check_sizes,
-    "ReverseSequence": _check_lengths,
-    "Split": _check_parts,
-    "SplitToSequence": _check_parts,
-    **dict.fromkeys(_WEIGHTS, _check_window),
+_CHECKS: Final[Mapping[str, Callable[[str, Operands, Attrs], str | None]]] = {
+    "Attention": _not_attended,
+    "AveragePool": _no_window,
+    "ConvTranspose": _out_of_reach,
+    "LpPool": _no_window,
+    "MaxPool": _no_window,
+    "Pad": _not_padded,
+    "Reshape": _no_size,
+    "ReverseSequence": _not_reversed,
+    "Split": _not_the_whole,
+    "SplitToSequence": _not_the_whole,
+    **dict.fromkeys(_WEIGHTS, _no_window),
 }

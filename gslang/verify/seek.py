@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import chain, islice, zip_longest
 from random import Random
 
@@ -277,10 +278,13 @@ def _look_towards(
     """
     found = None
     for k in range(_LOOKS):
-        jointly = k == 1  # one number that is far from others may hide what several do
-        instance = _jointly_towards(rule, goal, evidence, until) if jointly else None
-        instance = instance or towards(rule, goal, search, settings.seed + k, _MOST_TOWARDS)
-        instance = instance or _jointly_towards(rule, goal, evidence, until)
+        ways = [
+            partial(towards, rule, goal, search, settings.seed + k, _MOST_TOWARDS),
+            partial(_jointly_towards, rule, goal, evidence, until),
+        ]
+        if k == 1:  # one number that is far from others may hide what several do
+            ways.reverse()
+        instance = ways[0]() or ways[1]()
         if instance is None:
             return found
         if integer_types(instance) and not names_types(rule):

@@ -15,7 +15,7 @@ def _embedding(shapes: Shapes, attrs: Attrs) -> str | None:
     wanted = None if words is None else words[-1:]
     tables = (differ("a row", None if t is None else t[1:], wanted) for t in (places, shapes[4]))
     if ids is not None and len(ids) != 2 or words is not None and len(words) != 2:
-        return f"words of {ids and list(ids)} in a table of {words and list(words)}"
+        return "word indices and their table have 2 dimensions each"
     if ids is not None and positions is not None and positions not in (ids, (1, *ids[1:])):
         return f"positions of {list(positions)} are not those of {list(ids)}"
     return first(
@@ -41,8 +41,8 @@ def _keys(shapes: Shapes, attrs: Attrs) -> str | None:
     keys, values = shapes[1:3]
     if keys is None or values is None or len(keys) != len(values):
         return None  # packed, or of unknown rank
-    differ = keys[0] != values[0] or keys[-2] != values[-2]
-    return f"keys of {list(keys)} and values of {list(values)} are not broadcast" if differ else None
+    alike = keys[0] == values[0] and keys[-2] == values[-2]
+    return None if alike else f"keys of {list(keys)} and values of {list(values)} are not broadcast"
 
 
 def _biased_heads(shapes: Shapes, attrs: Attrs) -> str | None:
@@ -70,7 +70,7 @@ def _turned(shapes: Shapes, attrs: Attrs) -> str | None:
     is turned."""
     data, cosines, sines, places = shapes[:4]
     if data is None or cosines is None or len(data) not in (3, 4):
-        return None if data is None or cosines is None else f"{list(data)} has no heads"
+        return None if data is None or cosines is None else f"data of {len(data)} dimensions, not 3 or 4"
     batch, length = data[0], data[1] if len(data) == 3 else data[2]
     lead = cosines[:1] if places is not None else (batch, length)
     return first(
@@ -83,12 +83,12 @@ def _turned_from(shapes: Shapes, attrs: Attrs) -> str | None:
     """The same with one first position, or one for each place of each batch."""
     data, places, cosines, sines = shapes[:4]
     if data is None or cosines is None or len(data) not in (3, 4):
-        return None if data is None or cosines is None else f"{list(data)} has no heads"
+        return None if data is None or cosines is None else f"data of {len(data)} dimensions, not 3 or 4"
     batch, length = data[0], data[1] if len(data) == 3 else data[2]
     if places is not None and places not in ((), (1,), (batch, length)):
         return f"positions of {list(places)} are neither one nor of {[batch, length]}"
     if len(cosines) != 2 or cosines[0] < length and not attrs.get("is_packed_batching"):
-        return f"{list(cosines)} is no table with rows for {length} places"
+        return f"a table of {list(cosines)} has no row for each of {length} positions"
     return differ("a table", sines, cosines) or _not_turned(data, cosines[-1], attrs)
 
 
@@ -96,10 +96,10 @@ def _not_turned(data: Sizes, half: int, attrs: Attrs) -> str | None:
     """Why rows of so many numbers do not turn data, whose heads may be joined."""
     turned, heads = attrs.get("rotary_embedding_dim") or 0, attrs.get("num_heads") or 0
     if len(data) == 3 and heads and data[2] % heads:
-        return f"{data[2]} numbers are not in {heads} heads"
+        return f"{data[2]} columns cannot be divided into {heads} heads"
     size = data[3] if len(data) == 4 else data[2] // heads if heads else 2 * half
     if (turned or size) != 2 * half or turned > size or len(data) == 3 and size and data[2] % size:
-        return f"rows of {half} numbers do not turn {turned or size} of {list(data)}"
+        return f"rows of {half} numbers do not fit heads of which {turned or size} numbers are rotated"
     return None
 
 
@@ -115,7 +115,7 @@ def _sampled(shapes: Shapes, attrs: Attrs) -> str | None:
     if data is None or grid is None:
         return None
     if len(grid) != len(data) or grid[0] != data[0] or grid[-1] != len(data) - 2:
-        return f"a grid of {list(grid)} says no places in {list(data)}"
+        return f"a grid of {list(grid)} does not fit data of {list(data)}"
     return None
 
 
@@ -135,7 +135,7 @@ def _recurrent(gates: int) -> Check:
         if data is None or weights is None or again is None:
             return None
         if {*map(len, (data, weights, again))} != {3}:
-            return f"{list(data)}, {list(weights)} and {list(again)} are not all of 3 dimensions"
+            return f"{list(data)}, {list(weights)} and {list(again)} do not have 3 dimensions each"
         ways, hidden = 2 if attrs.get("direction") == "bidirectional" else 1, again[2]
         if attrs.get("hidden_size") not in (None, hidden):
             return f"`hidden_size` {attrs['hidden_size']} is not that of the recurrence, {hidden}"
@@ -164,7 +164,7 @@ def _scattered(shapes: Shapes, attrs: Attrs) -> str | None:
     """There is one update for each index, and as many axes as the data has."""
     data, indices, updates = shapes[:3]
     if data is not None and indices is not None and len(indices) != len(data):
-        return f"indices of {list(indices)} in data of {list(data)}"
+        return f"indices of {list(indices)} and data of {list(data)} differ in rank"
     return differ("updates", updates, indices)
 
 

@@ -100,7 +100,7 @@ def _fused_product(shapes: Shapes, attrs: Attrs) -> str | None:
     left, right = shapes[:2]
     if left and right and (attrs.get("transBatchA") or attrs.get("transBatchB")):
         if len(left) != len(right) or len(left) < 3:
-            return f"batches of {list(left)} and {list(right)} are not transposed"
+            return f"{list(left)} and {list(right)} have no batches that could be transposed"
     return of_rank(1, 0, 1)(shapes, attrs)
 
 
@@ -113,7 +113,7 @@ def _coded_gemm(shapes: Shapes, attrs: Attrs) -> str | None:
     )
 
 
-def _coded_product(single: Sequence[int], by_column: Sequence[int], bias: int) -> Check:
+def _coded_product(whole: Sequence[int], by_column: Sequence[int], bias: int) -> Check:
     """Scales and zero points at these places are one, or one for each column of the second operand (of each
     of its matrices, where it has several). A bias has one element for each column.
     """
@@ -126,7 +126,7 @@ def _coded_product(single: Sequence[int], by_column: Sequence[int], bias: int) -
         many = [(*right[:-2], 1, *columns)] if columns else []
         many += [columns] if len(right) == 2 else []
         return first(
-            *(_not_one(shapes[k]) for k in single), *(_not_one(shapes[k], *many) for k in by_column),
+            *(_not_one(shapes[k]) for k in whole), *(_not_one(shapes[k], *many) for k in by_column),
             differ("a bias", shapes[bias], columns),
         )
 
@@ -136,22 +136,20 @@ def _coded_product(single: Sequence[int], by_column: Sequence[int], bias: int) -
 # ── codes ───────────────────────────────────────────────────────────────────────────────────────────────────
 
 
+_SCALE: Final = "a scale or zero point"
+
+
 def _not_one(shape: Sizes | None, *many: Sizes) -> str | None:
     """Why a scale or zero point is neither one number nor of one of these shapes."""
     if shape is None or shape in ((), (1,), *many):
         return None
     wanted = " or ".join(["one number", *(f"of {list(sizes)}" for sizes in many)])
-    return f"a scale or zero point of {list(shape)} is not {wanted}"
-
-
-def _all_single(places: Sequence[int]) -> Check:
-    """Scales and zero points at these places are one number each."""
-    return lambda shapes, attrs: first(*(_not_one(shapes[k]) for k in places))
+    return f"{_SCALE} of {list(shape)} is not {wanted}"
 
 
 def _scalars(*places: int) -> Check:
     """The operands at these places have no axis, not even one of size 1."""
-    return lambda shapes, attrs: first(*(differ("a scale or zero point", shapes[k], ()) for k in places))
+    return lambda shapes, attrs: first(*(differ(_SCALE, shapes[k], ()) for k in places))
 
 
 def _coded_parts(shapes: Shapes, attrs: Attrs) -> str | None:
@@ -198,7 +196,7 @@ def _by_channel(least: int, *places: int) -> Check:
         if data is None:
             return None
         if len(data) < least:
-            return f"data of {len(data)} dimensions has no channels, or none with an image"
+            return f"data of {len(data)} dimensions, at least {least} are needed"
         channels = data[1:2] if len(data) > 1 else (1,)
         return first(*(differ("a vector", shapes[k], channels) for k in places))
 
@@ -214,7 +212,7 @@ def _skipping(shapes: Shapes, attrs: Attrs) -> str | None:
     data, more = shapes[:2]
     again = () if data is None or len(data) != 3 else (data[1:], (1, *data[1:]))
     if data is not None and len(data) not in (2, 3):
-        return f"{list(data)} are no rows, of batches or not"
+        return f"data of {len(data)} dimensions, not 2 or 3"
     if data is not None and more is not None and more not in (data, *again):
         return f"{list(more)} is not added to {list(data)}"
     return along_last(2, 3, 4)(shapes, attrs)
@@ -258,7 +256,7 @@ _CHECKS: Final[Mapping[str, Check]] = {
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), of_rank(3, 0)),
     "CumSum": of_rank(1, 0),
     "Clip": single("a bound", 1, 2),
-    "Pad": single("a padding", 2),
+    "Pad": single("a fill value", 2),
     "BatchNormalization": _by_channel(1, 1, 2, 3, 4),
     "InstanceNormalization": _by_channel(3, 1, 2),
     "GroupNormalization": _by_channel(2, 1, 2),
@@ -269,12 +267,12 @@ _CHECKS: Final[Mapping[str, Check]] = {
     **dict.fromkeys(("QLinearAdd", "QLinearMul"), _scalars(1, 2, 4, 5, 6, 7)),
     **dict.fromkeys(("QLinearAveragePool", "QLinearReduceMean"), _scalars(1, 2, 3, 4)),
     **dict.fromkeys(
-        "QLinearSigmoid QLinearLeakyRelu QLinearSoftmax".split(), _all_single((1, 2, 3, 4))
+        ("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax"), single(_SCALE, 1, 2, 3, 4)
     ),
     "QLinearGlobalAveragePool": lambda shapes, attrs: (
-        of_rank(3, 0)(shapes, attrs) or _all_single((1, 2, 3, 4))(shapes, attrs)
+        of_rank(3, 0)(shapes, attrs) or single(_SCALE, 1, 2, 3, 4)(shapes, attrs)
     ),
-    "QLinearWhere": _all_single((2, 3, 5, 6, 7, 8)),
+    "QLinearWhere": single(_SCALE, 2, 3, 5, 6, 7, 8),
     "QLinearConcat": _coded_parts,
     **dict.fromkeys(
         "LayerNormalization RMSNormalization SimplifiedLayerNormalization PRelu".split(), _factors

@@ -34,7 +34,7 @@ def of_rank(least: int, *places: int) -> Check:
 
     def check(shapes: Shapes, attrs: Attrs) -> str | None:
         few = [shape for k in places if (shape := shapes[k]) is not None and len(shape) < least]
-        return f"{list(few[0])} has less than {least} dimensions" if few else None
+        return f"{list(few[0])} needs at least {least} dimension{'s' * (least > 1)}" if few else None
 
     return check
 

@@ -189,9 +189,10 @@ def misfit(
             and k >= len(then.operands)
         ):
             return f"`{operator}` has no operand `{name}` in operator set {opset}"
-    for k, (was, option) in enumerate(zip(then.options, now.options)):
-        if option == "?" and was == "" and k not in given:
-            return f"`{operator}` needs `{then.operands[k]}` in operator set {opset}"
+    demanded = {name for name, option in zip(then.operands, then.options) if option == ""}
+    for k, (name, option) in enumerate(zip(now.operands, now.options)):
+        if option == "?" and name in demanded and k not in given:
+            return f"`{operator}` needs `{name}` in operator set {opset}"
     return None
 
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from gslang.verify.prove.case import Case
+from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.symbolic_graph import Leaf
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.watched import Chosen
 

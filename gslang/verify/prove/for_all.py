@@ -16,17 +16,12 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.values import truth
 from gslang.verify.prove.case import Case
+from gslang.verify.prove.constant_value import ConstantValue
 from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.leaf import NONE_IS_INFINITE, ONE_IS_A_NUMBER, ONE_IS_TRUE, Leaf
 from gslang.verify.prove.paths import NotProved, TooMuch
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
-from gslang.verify.prove.symbolic_graph import (
-    NONE_IS_INFINITE,
-    ONE_IS_A_NUMBER,
-    ONE_IS_TRUE,
-    ConstantValue,
-    Leaf,
-)
 from gslang.verify.prove.terms import Term
 
 

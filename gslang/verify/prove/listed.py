@@ -11,11 +11,11 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.check.walks import against_constant, walk
 from gslang.engine.scope import Scope, evaluate
+from gslang.verify.prove.constant_value import ConstantValue
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.opaque import Opaque, unanswered
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number, Size, is_number
-from gslang.verify.prove.symbolic_graph import ConstantValue
 
 
 class Listed(Opaque):

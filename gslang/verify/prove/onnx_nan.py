@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gslang.base.open_types import Attrs
+from gslang.verify.prove.leaf import NONE_IS_INFINITE, ONE_IS_A_NUMBER
 from gslang.verify.prove.outweighed import as_long
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.sizes import text_of
-from gslang.verify.prove.symbolic_graph import NONE_IS_INFINITE, ONE_IS_A_NUMBER
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ZERO, Atom, Term, number, read, term, unknown
 from gslang.verify.prove.total_keys import all_names

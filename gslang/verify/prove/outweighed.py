@@ -12,8 +12,8 @@ from collections.abc import Iterator
 
 from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.facts import Facts
+from gslang.verify.prove.leaf import ONE_IS_TRUE
 from gslang.verify.prove.sizes import Number, names_in, text_of
-from gslang.verify.prove.symbolic_graph import ONE_IS_TRUE
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.terms import Atom, Term, of_atom, term, unknown, with_value
 from gslang.verify.prove.total_keys import all_names

@@ -14,6 +14,7 @@ from gslang.engine.scope import UNBOUND
 from gslang.engine.target_nodes import TargetNodes
 from gslang.graph.graph import ABSENT, INPUT
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
+from gslang.verify.prove.constant_value import ConstantValue
 from gslang.verify.prove.constants import default_dtype, listed_vector, unreadable, vector, with_attributes
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
@@ -23,7 +24,6 @@ from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import Copies, is_number
-from gslang.verify.prove.symbolic_graph import ConstantValue
 from gslang.verify.prove.tensors import Tensor, Value, World, constant
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched
@@ -176,9 +176,9 @@ class Target(TargetNodes[Value]):
         if not _is_whole(value):
             self.world.need_real(dtype or "float32")  # a type of whole numbers would round it
         if isinstance(value, ConstantValue):
-            whole = value.tensor()
             if made.splat_shape is not None:
                 return constant(value.term, shape, dtype or value.leaf.dtype)
+            whole = value.tensor()
             return Tensor(whole.shape, dtype or value.leaf.dtype, whole.at)
         return constant(as_term(value), shape, dtype or default_dtype(value))
 
