@@ -126,10 +126,10 @@ def edits_of(
     def infer(node: int, known: Known, key: tuple[Type | None, ...]) -> Type | None:
         looked_at: list[int] = []
         result = infer_or_fail(graph, dialect, node, looked_at)
-        if not looked_at:  # else it depends on a constant's value too
-            known[key] = result
-        else:
+        if looked_at:  # it depends on a constant's value too
             depends_on_values.extend(looked_at)
+        elif not any(kind is None and o >= 0 for kind, o in zip(key, operands[node])):
+            known[key] = result  # (an operand of unknown type has the key of one that is absent)
         return result
 
     def type_mismatch(olds: Sequence[int], nows: Sequence[int]) -> str | None:
@@ -397,12 +397,25 @@ def infer_or_fail(graph: Graph, dialect: Dialect, node: int, looked_at: list[int
 
     Raises `UnknownValue` for a call that the graph cannot have: then there is no match here.
     """
+    if (missing := _missing_operand(graph, dialect, node)) is not None:
+        raise BuildError(f"operand `{missing}` of `{graph.op[node]}` is not optional, and is absent here")
     try:
         if dialect.refuses is not None and graph.is_call(node):
             _refuse(graph, dialect.refuses, node, looked_at)
         return infer_node(graph, dialect, node, looked_at)
     except TypeInferenceError as error:
         raise BuildError(f"`{graph.op[node]}` of the target: {error}") from error
+
+
+def _missing_operand(graph: Graph, dialect: Dialect, node: int) -> str | None:
+    """The name of an operand that a call must have, and has not."""
+    signature, operands = dialect.operators.get(graph.op[node]), graph.operands[node]
+    for k, spec in enumerate(() if signature is None else signature.operands):
+        if spec.variadic:
+            return None
+        if not spec.optional and (k >= len(operands) or operands[k] < 0):
+            return spec.name
+    return None
 
 
 def _refuse(graph: Graph, refuses: Callable[..., str | None], node: int, looked_at: list[int] | None) -> None:

@@ -39,9 +39,18 @@ UNFIT: list[tuple[str, list[tuple[int, ...] | None], dict[str, Any], str]] = [
     (MS + "QLinearGlobalAveragePool", [(2, 3), (), (), (), ()], {}, "[2, 3] needs at least 3 dimensions"),
     (MS + "FastGelu", [()], {}, "[] needs at least 1 dimension"),
     (MS + "RotaryEmbedding", [(2, 3, 5, 4), (3,), (6, 2), (6, 2)], {}, "neither one nor of [2, 5]"),
-    (MS + "RotaryEmbedding", [(2, 3, 5, 4), (1,), (4, 2), (4, 2)], {}, "[4, 2] has no row for each of 5 positions"),
-    (MS + "RotaryEmbedding", [(2, 3, 5, 4), (1,), (6, 3), (6, 3)], {}, "rows of 3 numbers do not fit heads of which 4"),
-    (MS + "RotaryEmbedding", [(2, 5, 7), (1,), (6, 1), (6, 1)], {"num_heads": 2}, "7 columns cannot be divided into 2 heads"),
+    (
+        MS + "RotaryEmbedding", [(2, 3, 5, 4), (1,), (4, 2), (4, 2)], {},
+        "[4, 2] has no row for each of 5 positions",
+    ),
+    (
+        MS + "RotaryEmbedding", [(2, 3, 5, 4), (1,), (6, 3), (6, 3)], {},
+        "rows of 3 numbers do not fit heads of which 4",
+    ),
+    (
+        MS + "RotaryEmbedding", [(2, 5, 7), (1,), (6, 1), (6, 1)], {"num_heads": 2},
+        "7 columns cannot be divided into 2 heads",
+    ),
     ("RotaryEmbedding", [(2, 3, 5, 4), (1, 5, 2), (1, 5, 2)], {}, "of [1, 5, 2] is not of [2, 5, 2]"),
     ("RotaryEmbedding", [(2, 3, 5, 4), (6, 2), (6, 2), (1, 5)], {}, "positions of [1, 5] is not of [2, 5]"),
     ("BatchNormalization", [(2, 3, 4), (), (3,), (3,), (3,)], {}, "a vector of [] is not of [3]"),

@@ -108,3 +108,14 @@ def test_values_of_constants_are_numbers(
     graph.set_outputs([added])
     with readable_only() if readable else nullcontext():
         assert run_to_fixed_point(graph, list(program.rules.values())).applications == 1
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_a_required_operand_is_not_absent(readable: bool) -> None:
+    text = "dialect onnx; rule r(x, b: any?): Clip(x, b) where b == none => Sub(x, b);"
+    program = check_source(Source("o.gsl", text))
+    assert program.ok, program.diagnostics
+    graph = relu("onnx", "Clip")
+    with readable_only() if readable else nullcontext():
+        report = run_to_fixed_point(graph, list(program.rules.values()))
+    assert report.applications == 0 and all(graph.op[node] != "Sub" for node in graph.ordered())
