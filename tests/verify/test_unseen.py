@@ -45,7 +45,7 @@ SOME = [
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
     "m_sum6", "m_softmax6", "g_mean_each", "b_concat_six", "b_concat_four", "g_each_last",
-    "g_each_outs", "g_split_parts", "h_each_min", "h_each_min2", "v_longer_factor", "perm_same", "perm_zip",
+    "g_each_outs", "g_split_parts", "h_each_min", "h_each_min2", "perm_same", "perm_zip",
     "z_equal_neighbours",
 }
 

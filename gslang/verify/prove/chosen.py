@@ -7,11 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
+from gslang.engine.scope import UNBOUND
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.leaf import Leaf
+from gslang.verify.prove.onnx_operands import operand
+from gslang.verify.prove.onnx_slices import places_of_slice
 from gslang.verify.prove.opaque import NotGrown
 from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.sizes import Number
+from gslang.verify.prove.symbolic_graph import Operands
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.watched import Chosen
 
@@ -22,7 +26,7 @@ def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
     found = []
     for chosen in waiting:
         known = (
-            case.takes(chosen.branches) and _all_grown(case, chosen)
+            case.takes(chosen.branches) and _all_bound(case, chosen) and _all_grown(case, chosen)
             and all(map(_is_known, _leaves(case, chosen.numbers)))
         )
         try:
@@ -35,6 +39,13 @@ def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
         if not known:
             found.append(chosen)
     return found
+
+
+def _all_bound(case: Case, chosen: Chosen) -> bool:
+    """True if the inputs that a condition looks at are there, but for those in instances."""
+    return all(
+        case.rule.nodes[node].block is not None or case.scope.slots[node] != UNBOUND for node in chosen.asked
+    )
 
 
 def _all_grown(case: Case, chosen: Chosen) -> bool:
@@ -56,6 +67,22 @@ def spell_bounds(case: Case, operator: str, slots: Sequence[int]) -> None:
         sizes = leaf.given or leaf.known if isinstance(leaf, Leaf) and leaf.is_constant else ()
         if isinstance(leaf, Leaf) and len(sizes) == 1 and type(length := sizes[0]) is int:
             leaf.spelled = partial(_any_numbers, world, length)
+
+
+def settle_axes(case: Case, slot: int) -> None:
+    """Choose the axes of a slice of slices before these make cases of their bounds: mostly, conditions say
+    that the axes are others, or the same.
+    """
+    graph, found = case.graph, list[int]()
+    while graph.op[slot] == "Slice":
+        found.append(slot)
+        slot = graph.operands[slot][0]
+    if len(found) < 2 or not isinstance(leaf := graph.values[slot], Leaf):
+        return
+    x = leaf.resolved()
+    for slot in reversed(found if x.items is None else ()):
+        operands = Operands(graph, graph.operands[slot])
+        places_of_slice(case.world, [operand(operands, k) for k in range(1, 5)], len(x.shape))
 
 
 def _any_numbers(world: World, count: int) -> tuple[Number, ...]:

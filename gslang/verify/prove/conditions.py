@@ -23,6 +23,7 @@ class Conditions:
         self.case, self.scope, self.watched = case, case.scope, case.watched
         self.early = list(case.watched.early)
         self.chosen = list(case.watched.chosen)  # on numbers that calls choose
+        self.shaped = list(case.watched.shaped)  # on types of results
 
     def cut_off(self, everything: bool = False) -> None:
         """Ask the conditions on inputs and captured values as soon as these are bound, before operators make
@@ -34,8 +35,10 @@ class Conditions:
         slots, captures = self.scope.slots, self.scope.captures
         ready = [
             early for early in self.early
-            if everything
-            or early.captured <= captures.keys() and all(slots[node] != UNBOUND for node in early.asked)
+            if self.case.takes(early.branches) and (
+                everything
+                or early.captured <= captures.keys() and all(slots[node] != UNBOUND for node in early.asked)
+            )
         ]
         if not ready:
             return
@@ -56,6 +59,22 @@ class Conditions:
     def ask_chosen(self) -> None:
         """Ask the conditions on numbers that calls have chosen. Raises `Impossible` if one fails."""
         self.chosen = still_open(self.case, self.chosen)
+
+    def ask_shaped(self) -> None:
+        """Ask the conditions on types of what is computed by now. Raises `Impossible` if one fails."""
+        ready = [
+            shaped for shaped in self.shaped
+            if self.case.takes(shaped.branches) and all(map(self.is_typed, shaped.asked))
+        ]
+        self.shaped = [shaped for shaped in self.shaped if shaped not in ready]
+        for shaped in ready:
+            try:
+                if self.case.fails(shaped.condition):
+                    raise Impossible(CONDITION)
+            except TooMuch:
+                raise
+            except NotProved:
+                continue
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where

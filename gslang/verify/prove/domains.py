@@ -35,12 +35,18 @@ class Written:
         optional: bool = False,
         anywhere: bool = False,
     ) -> None:
-        self.choices, self.plain, self.ways, self.anywhere = choices, plain, ways, anywhere
+        self.choices, self._plain, self.ways, self.anywhere = choices, plain, ways, anywhere
         # it may be absent, then it demands nothing; in the target it must fit all the same
         self.optional = optional
         self.chosen: tuple[object, ...] = ()
 
+    @property
+    def plain(self) -> object:
+        """Its meaning."""
+        return self._plain
+
     def resolved(self) -> object:
+        """The value as it is written."""
         if not self.chosen:
             self.chosen = (self.ways[self.choices.choose(len(self.ways))](),)
         return self.chosen[0]
@@ -77,7 +83,11 @@ def settled(value: object) -> object:
 
 
 class Attributes(dict[str, Any]):
-    """Attributes of a symbolic call: what is looked up is resolved; `items()` gives them as they are."""
+    """Attributes of a symbolic call: what is looked up is resolved; `items()` gives them as they are.
+    `fitting`: those that pass their tests whatever becomes of them.
+    """
+
+    fitting: frozenset[str] = frozenset()
 
     def __getitem__(self, name: str) -> Any:
         value = super().__getitem__(name)

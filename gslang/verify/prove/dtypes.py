@@ -144,7 +144,7 @@ def numbers_of(dtype: str | Dtype) -> tuple[str, bool]:
         return REAL, False
     root = dtype.root()
     open_kinds = [kind for kind in (REAL, WHOLE) if kind in root.kinds]
-    root.numbers = open_kinds[root.choices.choose(len(open_kinds))]
+    root.numbers = open_kinds[root.choices.choose_kind(len(open_kinds))]
     return root.numbers, True
 
 

@@ -20,14 +20,29 @@ _COSTLY = frozenset({"MatMul"})  # calls with a meaning that takes many cases
 _ABOUT_NUMBERS = frozenset({"IsNaN", "IsInf"})
 
 
-def generalized(rule: ir.CheckedRule) -> ir.CheckedRule | None:
+def generalizations(rule: ir.CheckedRule) -> list[ir.CheckedRule]:
+    """More general rules, the most general one first: one of them may say too much to be true, where it left
+    out what conditions say of numbers.
+    """
+    found = [generalized(rule), generalized(rule, True)]
+    general = [other for other in found if other is not None]
+    return general[:1] if len(general) == 2 and general[0].nodes == general[1].nodes else general
+
+
+def generalized(rule: ir.CheckedRule, with_numbers: bool = False) -> ir.CheckedRule | None:
     """The more general rule; None where there is none that is simpler.
 
-    Conditions on what is left out are left out too.
+    Conditions on what is left out are left out too. `with_numbers`: constants whose numbers conditions read
+    are not left out.
     """
     if rule.blocks or rule.output_block is not None:
         return None
     whole, details = _used(rule)
+    if with_numbers:
+        details |= {
+            part.node for part in walk(rule.where, rule.lets)
+            if isinstance(part, ir.NodeAttr) and part.name == "value"
+        }
     free: set[int] = set()
     inside: set[int] = set()
     particular = any(not _ABOUT_NUMBERS.isdisjoint(call.operators) for call in rule.calls.values())

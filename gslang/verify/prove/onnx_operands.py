@@ -6,11 +6,13 @@ chosen once for each input and each shape that it is applied to, so that source 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from itertools import combinations, permutations
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number
@@ -33,6 +35,27 @@ def asked_to_be_single(rule: ir.CheckedRule) -> frozenset[int]:
         else:
             other.update(node.below)
     return frozenset(single - other)
+
+
+_NUMBERS = frozenset({"Range"})  # operators that read one number of each operand, whatever its rank
+_OF_ELEMENTS = frozenset({"value", "dtype"})  # tests that do not ask for ranks
+
+
+def bare_numbers(rule: ir.CheckedRule) -> frozenset[int]:
+    """Inputs of which a rule says no more than that an operator reads their number: their ranks make no
+    difference, so one of them stands for all.
+    """
+    calls: Counter[int] = Counter()
+    others = set(rule.outputs)
+    for node in rule.nodes:
+        numbers_only = isinstance(node, ir.CallNode) and _NUMBERS.issuperset(node.operators)
+        (calls if numbers_only else others).update(node.below)
+    read = walk((rule.where, rule.lets, rule.target, rule.blocks, [node.constraints for node in rule.nodes]))
+    others.update(part.node for part in read if isinstance(part, (ir.NodeReference, ir.MatchedNodes)))
+    return frozenset([
+        node for node, leaf in rule.leaves.items()
+        if calls[node] == 1 and node not in others and all(test.field in _OF_ELEMENTS for test in leaf.tests)
+    ])
 
 
 def operand(operands: Operands, k: int) -> Any:

@@ -70,7 +70,7 @@ _TRUTHS = frozenset({
     "fmod", "keepdims", "transA", "transB", "transBatchA", "transBatchB", "training_mode", "detect_negative",
     "detect_positive",
 })
-_RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})
+RARELY_ASKED = frozenset({"allowzero", "noop_with_empty_axes", "saturate"})
 # attributes that are only looked at with their default value, and what that assumes
 _NOT_WRITTEN = {
     "block_size": "no blocked quantization",
@@ -117,7 +117,7 @@ def onnx_attribute(
         return world.facts.size(name)
     if name in _TRUTHS:
         return choices.choose(2)
-    if name in _RARELY_ASKED:
+    if name in RARELY_ASKED:
         return Either(choices, f"any{world.facts.number()}")
     if name == "precision":
         values = literals(spec.domain)

@@ -54,15 +54,30 @@ def numbers_of_slice(
     world: World, parts: Sequence[Tensor | None], rank: int
 ) -> list[tuple[Number, ...] | None]:
     """The numbers in the starts, ends, axes and steps of a slice, None for those that are not known."""
+    found = places_of_slice(world, parts, rank)
+    settled = _settle_lengths(world, parts, rank)
+    if parts[3] is None:
+        return [*found, None]
+    return [*found, numbers_in(world, parts[3], lambda: nonzero(world), None, settled)]
+
+
+def places_of_slice(
+    world: World, parts: Sequence[Tensor | None], rank: int
+) -> list[tuple[Number, ...] | None]:
+    """The numbers in the starts, ends and axes of a slice, None for those that are not known."""
     settled = _settle_lengths(world, parts, rank)
     makers: list[Callable[[], Any]] = [
         lambda: world.facts.size("begin", None), lambda: world.facts.size("end", None),
-        lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0, lambda: nonzero(world),
+        lambda: world.facts.choices.choose(2 * rank) - rank if rank else 0,
     ]  # fmt: skip
-    return [
+    found = [
         None if part is None else numbers_in(world, part, make, None, settled)
         for part, make in zip(parts, makers)
     ]
+    if world.reading and found[2] is not None:
+        axes = [axis % rank for axis in found[2] if type(axis) is int and rank]
+        world.need_true(len(set(axes)) == len(axes), "the axes of a slice")
+    return found
 
 
 def sliced(

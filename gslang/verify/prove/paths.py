@@ -17,7 +17,7 @@ from gslang.verify.recheck.check import IMPOSSIBLE
 _UNWATCHED: Final = 100  # steps between two looks at the clock
 _BEFORE_JUDGED: Final = 0.25  # share of the steps after which the pace is looked at
 _LEAST_PACE: Final = 0.5  # share of the cases by that of the steps; in proofs it is about 1
-FACTS: Final = 160_000  # inequalities that are put in order: proofs of shipped rules take up to half as many
+FACTS: Final = 250_000  # inequalities that are put in order: more than the proof of any shipped rule takes
 
 
 SIZES, CONDITION, OPERATOR, TYPES, DOMAIN = IMPOSSIBLE
@@ -120,11 +120,14 @@ class Choices:
     """The choices of one run: first those that are given, then always the first possibility.
 
     `memory`: of the runs before, None where each run asks anew. `assuming`: a comparison of numbers that is
-    open holds. `known`: how many of the given choices lead where an earlier run has been. `later`: where
+    open holds. `floats_only`: cases of whole numbers, which come after those of real ones, are not looked at.
+    `known`: how many of the given choices lead where an earlier run has been. `later`: where
     choices that were given only some of their possibilities go on with the next one.
     """
 
-    __slots__ = ("assuming", "bounds", "budget", "fixed", "given", "known", "later", "memory", "taken")
+    __slots__ = (
+        "assuming", "bounds", "budget", "fixed", "floats_only", "given", "known", "later", "memory", "taken",
+    )  # fmt: skip
 
     def __init__(
         self, given: Sequence[int], budget: Budget, memory: Memory | None = None, known: int | None = None
@@ -133,6 +136,7 @@ class Choices:
         self.known = len(given) if known is None else known
         self.later: dict[tuple[int, ...], float] = {}
         self.assuming = False
+        self.floats_only = False
         self.taken: list[tuple[int, int]] = []  # (choice, possibilities)
         # what conditions on real numbers said: terms that are at least 0, or above it
         self.bounds: list[tuple[Any, bool]] = []
@@ -158,6 +162,14 @@ class Choices:
                 return 0
             raise Impossible(DOMAIN)
         return self._taken(possibilities)
+
+    def choose_kind(self, possibilities: int) -> int:
+        """The same of kinds of numbers, real ones first."""
+        if possibilities <= 1 or not self.floats_only:
+            return self.choose(possibilities)
+        k = len(self.taken)
+        is_first = k >= len(self.given) or not self.given[k]
+        return self._taken(1 if is_first else possibilities)
 
     def choose_some(self, possibilities: int, more: bool) -> int:
         """The same of the first possibilities; with `more`, others are left for later."""

@@ -9,6 +9,7 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.proposals import UNSAID, Proposals, Unsaid
+from gslang.verify.prove.alternatives import alternatives
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.operators import open_attribute
@@ -17,9 +18,10 @@ from gslang.verify.prove.tensors import Value
 
 
 def attributes_of(
-    case: Case, call: ir.CallNode, operator: str, signature: Signature, operands: Sequence[Value]
+    case: Case, number_: int, call: ir.CallNode, operator: str, signature: Signature,
+    operands: Sequence[Value],
 ) -> Attributes:
-    """All attributes of a call: copied, proposed by constraints, or open."""
+    """All attributes of a call: copied, proposed by constraints, said by conditions, or open."""
     tests = {constraint.field: constraint for constraint in call.tests}
     given = _copied(case, call, operator, signature, operands)
     attrs = Attributes()
@@ -35,8 +37,17 @@ def attributes_of(
         if wanted is not None and (copied := case.as_written(wanted, operator, operands)) is not None:
             attrs[name] = copied
             continue
+        if test is None and (number_, name) in case.watched.fixed:
+            attrs[name] = case.watched.fixed[number_, name]
+            continue
         if isinstance(test, ir.Computes):
             raise NotProved("body patterns are not supported")
+        numbers, choices = case.world.facts.number, case.world.facts.choices
+        found = test and alternatives(choices, test, signature, spec, operands, numbers)
+        if found is not None:
+            attrs[name] = found
+            attrs.fitting |= {name}
+            continue
         chosen = UNSAID if test is None else Proposed(case, operator, name)(test)
         attrs[name] = (
             open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)

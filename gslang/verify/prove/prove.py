@@ -18,7 +18,7 @@ from gslang.verify.prove.compared import compare_all
 from gslang.verify.prove.counted import INSTANCES
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import check_blocks, check_counts
-from gslang.verify.prove.generalized import generalized
+from gslang.verify.prove.generalized import generalizations
 from gslang.verify.prove.journal import Journal
 from gslang.verify.prove.one_element import is_about_one_number
 from gslang.verify.prove.paths import (
@@ -105,15 +105,22 @@ def prove(
     `record`: the cases are written down for a certificate (`certificate`).
     """
     budget = Budget(steps, until)
-    general = generalized(rule)
-    if general is not None:
+    reason = ""
+    for general in generalizations(rule):
         try:
             return _prove_any_way(general, budget, record)
         except OutOfTime:
             raise
-        except NotProved:
-            pass
-    return _prove_any_way(rule, budget, record)
+        except NotProved as error:
+            reason = "" if isinstance(error, TooMuch) else str(error)
+    try:
+        return _prove_any_way(rule, budget, record)
+    except OutOfTime:
+        raise
+    except TooMuch as error:
+        if not reason:
+            raise
+        raise NotProved(f"with any tensor in place of what stays as it is: {reason}") from error
 
 
 def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
@@ -265,6 +272,7 @@ def _look_at_cases(
 
     def run(choices: Choices) -> None:
         known.choices = choices
+        choices.floats_only = found.floats and found.written is None
         world = World(known, this.most)
         world.facts.by_cases, world.counted = this.way.by_cases, this.way.counted
         try:

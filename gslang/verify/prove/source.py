@@ -15,7 +15,7 @@ from gslang.engine.scope import UNBOUND, Instance, Scope
 from gslang.engine.values import call_attribute, read_attribute
 from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
-from gslang.verify.prove.chosen import spell_bounds
+from gslang.verify.prove.chosen import settle_axes, spell_bounds
 from gslang.verify.prove.conditions import Conditions
 from gslang.verify.prove.constant_value import ConstantValue
 from gslang.verify.prove.constants import with_attributes
@@ -99,6 +99,7 @@ class Source:
             for slot in range(len(self.graph.op)):
                 self.graph.tensor(slot)
                 self.conditions.ask_chosen()
+                self.conditions.ask_shaped()
         except TooMuch:
             raise
         except NotProved:
@@ -179,6 +180,8 @@ class Source:
                     link_ranks(self.case, *pair)
             if isinstance(pattern, ir.CallNode):
                 self.conditions.cut_off()  # conditions on attributes, before results are computed
+                if scope.current is None:  # else other instances may not be there yet
+                    self.conditions.ask_chosen()
         return int(slots[number_])
 
     def below(self, part: int | None | ir.Splice) -> list[int]:
@@ -228,7 +231,7 @@ class Source:
         """Take from a test of one field of a leaf what it says of it."""
         known: object
         field, test = constraint.field, constraint.test
-        if field == "value" and test.either:
+        if field in ("value", "shape") and test.either:
             test = test.either[self.world.facts.choices.choose(len(test.either))]
         if isinstance(test, ir.ConstantEquals | ir.SplatEquals):
             if not self.is_own(number_, test.value):
@@ -240,8 +243,8 @@ class Source:
             leaf.known = tuple(
                 self.known_item(item, f"{leaf.name}{k}_", leaf.least) for k, item in enumerate(test.items)
             )
-        elif field in ("shape", "dtype", "ndim") and constraint.equal_to is not None:
-            known = self.case.try_value(constraint.equal_to)
+        elif field in ("shape", "dtype", "ndim") and test.equal_to is not None:
+            known = self.case.try_value(test.equal_to)
             if field == "shape":
                 leaf.given = known if isinstance(known, tuple) and all(is_number(d) for d in known) else None
             elif field == "dtype":
@@ -317,6 +320,9 @@ class Source:
             leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
             if isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.single = True
+        for wanted, slot in zip(call.operands, slots):
+            if wanted in self.case.watched.bare and slot != ABSENT and self.graph.values[slot].rank is None:
+                hold_to_rank(self.graph.values[slot], 0)
         self.conditions.cut_off()
         for slot, between in zip(slots, ranges):
             if between is not None and between[0] and slot != ABSENT:
@@ -324,7 +330,7 @@ class Source:
                 if not isinstance(tensor, Tensor) or not between[0] <= len(tensor.shape) <= between[1]:
                     raise Impossible(OPERATOR)
         operands = Operands(self.graph, slots)
-        attrs = attributes_of(self.case, call, operator, signature, operands)
+        attrs = attributes_of(self.case, number_, call, operator, signature, operands)
 
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
@@ -336,7 +342,9 @@ class Source:
                 self.world.wanted_rank = None
 
         spell_bounds(self.case, operator, slots)
-        return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
+        slot = self.graph.add(operator, tuple(slots), attrs, Pending(compute))
+        settle_axes(self.case, slot)
+        return slot
 
     def projection(self, number_: int, node: ir.Pattern, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
@@ -367,7 +375,7 @@ class Source:
         scope = self.scope
         slot = scope.slots_of(pattern.block)[number_]
         for constraint in pattern.tests:  # the others are copied
-            if constraint.field == "value":
+            if constraint.field == "value" or constraint.field in self.graph.attrs[slot].fitting:
                 continue  # built in
             if isinstance(read := constraint.equal_to, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
                 other = scope.slot(read.place, read.node)

@@ -222,7 +222,7 @@ class Target(TargetNodes[Value]):
 
 _UNWATCHED: Mapping[str, Any] = {
     "decisions": {}, "wanted": [], "looked_into": {}, "early": (), "said": {}, "vectors": frozenset(),
-    "limits": {},
+    "limits": {}, "chosen": (), "shaped": (), "bare": frozenset(), "fixed": {},
 }  # fmt: skip
 
 

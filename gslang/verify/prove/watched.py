@@ -4,7 +4,7 @@ which sides its cases took.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
 from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
 from gslang.verify.prove.listed import listed
-from gslang.verify.prove.onnx_operands import asked_to_be_single
+from gslang.verify.prove.onnx_operands import asked_to_be_single, bare_numbers
 from gslang.verify.prove.opaque import AnyCount
 from gslang.verify.prove.plain_scales import plain_scales
 from gslang.verify.prove.rank_limits import Limits, rank_limits
@@ -82,13 +82,14 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Early:
-    """A condition that looks at inputs (`asked`) and `captured` values only: it can be read when these are
-    bound.
+    """A condition that looks at inputs (`asked`) and `captured` values only, in cases with such `branches`:
+    it can be read when these are bound.
     """
 
     condition: ir.Value
     asked: frozenset[int]
     captured: frozenset[int]
+    branches: Branches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -110,7 +111,8 @@ class Watched:
     before results are computed. `said`: what conditions fix of shapes.
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
     that read such numbers, which calls choose, or look at instances. `shaped`: those on types of results,
-    too. `limits`: the largest ranks of nodes.
+    too. `limits`: the largest ranks of nodes. `bare`: inputs that are numbers of any rank (`bare_numbers`).
+    `fixed`: the values that conditions say attributes of calls have.
     """
 
     rule: ir.CheckedRule
@@ -121,8 +123,10 @@ class Watched:
     said: dict[int, Said]
     vectors: frozenset[int]
     limits: Limits
-    chosen: tuple[Chosen, ...] = ()
-    shaped: tuple[Shaped, ...] = ()
+    chosen: tuple[Chosen, ...]
+    shaped: tuple[Shaped, ...]
+    bare: frozenset[int]
+    fixed: Mapping[tuple[int, str], object]
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -174,8 +178,18 @@ def watched(rule: ir.CheckedRule) -> Watched:
     chosen = tuple(_chosen(result, vectors))
     return Watched(
         result, decisions, wanted, _looked_into(result), early, said, vectors, rank_limits(result), chosen,
-        tuple(_shaped(result)),
+        tuple(_shaped(result)), bare_numbers(rule), _fixed(rule),
     )
+
+
+def _fixed(rule: ir.CheckedRule) -> dict[tuple[int, str], object]:
+    """(call, attribute) → the value that a condition says it has."""
+    found: dict[tuple[int, str], object] = {}
+    for condition in _implied(rule, rule.where):
+        match against_constant(condition):
+            case (ir.NodeAttr(place, node, name), "==", value) if place == ir.OWN and node in rule.calls:
+                found.setdefault((node, name), value)
+    return found
 
 
 def _implied(rule: ir.CheckedRule, conditions: Iterable[ir.Value]) -> Iterator[ir.Value]:
@@ -195,19 +209,22 @@ def _early(rule: ir.CheckedRule, single: frozenset[int]) -> tuple[Early, ...]:
 
     `single`: constants whose number may be read before an operator has said what it is.
     """
-    found = [
-        c
-        for c in _implied(rule, rule.where)
+    waiting = [
+        Early(c, frozenset(_nodes(rule, c)), frozenset(_captured(rule, c)), branches)
+        for branches, c in _anywhere(rule)
         if not _asks_for_results(rule, c, single) and not _asks_for_instances(rule, c)
     ]
-    waiting = [Early(c, frozenset(_nodes(rule, c)), frozenset(_captured(rule, c))) for c in found]
     return tuple(sorted(waiting, key=lambda early: len(early.asked)))
 
 
+def _anywhere(rule: ir.CheckedRule) -> Iterator[tuple[Branches, ir.Value]]:
+    """The conditions that must all be true, those for branches of an alternation with these."""
+    yield from (((), condition) for condition in _implied(rule, rule.where))
+    yield from (pair for pair in _by_branches(rule, rule.where, ()) if pair[0])
+
+
 def _chosen(rule: ir.CheckedRule, vectors: frozenset[int]) -> Iterator[Chosen]:
-    implied = [((), condition) for condition in _implied(rule, rule.where)]
-    under = [pair for pair in _by_branches(rule, rule.where, ()) if pair[0]]
-    for branches, condition in (*implied, *under):
+    for branches, condition in _anywhere(rule):
         asked, of_instances = _nodes(rule, condition), _asks_for_instances(rule, condition)
         numbers = {
             part.node for part in readings(condition, rule.lets)
