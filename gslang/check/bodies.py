@@ -55,9 +55,10 @@ def names_of_bodies(signature: Signature) -> list[str]:
 def check_passed_on(
     lowering: Lowering, expr: n.Expr, signature: Signature, attributes: Mapping[str, ir.Value],
     spreads: Iterable[ir.SameAttributes],
-) -> None:  # fmt: skip
-    """Report a new call with bodies of several calls: each reads outer values as the last operands of its own
-    call, and the new call has one list of them."""
+) -> tuple[ir.Place, int] | None:  # fmt: skip
+    """The call of the source whose bodies a new call has. Reports bodies of several calls: each reads outer
+    values as the last operands of its own call, and the new call has one list of them.
+    """
     names = set(names_of_bodies(signature))
     calls = {(whole.place, whole.node) for whole in spreads if not names.issubset(whole.without)}
     for part in walk([value for name, value in attributes.items() if name in names], lowering.lets):
@@ -70,6 +71,41 @@ def check_passed_on(
             "E0314", "a new call cannot have bodies of several calls", expr.span,
             "take all its bodies from one call: each reads outer values as the operands of its own call",
         )
+    return next(iter(calls), None)
+
+
+def in_orders(
+    lowering: Lowering, signature: Signature, owner: int, operands: Sequence[int]
+) -> list[Sequence[int] | None]:
+    """The operands of a new call for each order in which a described call matched (`orders`), so that its
+    bodies read in the new call what they read there; nothing for a call that matches in one order.
+    """
+    branches = [lowering.patterns[branch] for branch in lowering.patterns[owner].branches]
+    calls = [branch for branch in branches if isinstance(branch, ir.CallNode)]
+    if len(calls) < 2 or len(calls) < len(branches) or len({call.constraints for call in calls}) > 1:
+        return []
+    listed = calls[0].operands
+    fixed = sum(not spec.variadic for spec in signature.operands)
+    return [_as_read(listed, call.operands, operands, fixed) for call in calls]
+
+
+def _as_read(
+    listed: tuple[int | None | ir.Splice, ...], matched: tuple[int | None | ir.Splice, ...],
+    operands: Sequence[int], fixed: int,
+) -> Sequence[int] | None:  # fmt: skip
+    """The operands of a new call, exchanged as those that are `listed` in the source were `matched`; None for
+    an order that no model has, since a body does not read one of the first operands twice.
+    """
+    more = len(operands) - len(listed)  # what bodies read are the last operands of both
+    if listed[:fixed] != matched[:fixed] or fixed + more < 0:
+        return None
+    found, left = list(operands), dict(enumerate(listed))
+    for k, operand in enumerate(matched):
+        place = next(place for place, other in left.items() if other == operand)
+        del left[place]
+        if k >= fixed:
+            found[k + more] = operands[place + more]
+    return found
 
 
 def computes(lowering: Lowering, signatures: Sequence[Signature], expr: n.Expr) -> ir.Computes:

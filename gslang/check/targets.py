@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import attribute_values, attributes, bodies, call_arguments, values
@@ -208,9 +209,17 @@ def make_call(
     _check_results(lowering, signature, operands)
     spreads = tuple(_same_attributes(lowering, whole, explicit) for whole in wholes)
     called = ("variable", variable) if variable is not None else signature.name
-    bodies.check_passed_on(lowering, expr, signature, attributes, spreads)
     call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), spreads)
-    return lowering.add_target(call, expr.span)
+    owner = bodies.check_passed_on(lowering, expr, signature, attributes, spreads)
+    orders = [] if owner is None or sequence else bodies.in_orders(lowering, signature, owner[1], operands)
+    if owner is None or not orders:
+        return lowering.add_target(call, expr.span)
+    arms = [
+        None if order is None
+        else lowering.add_target(replace(call, operands=tuple(order)), expr.span).target
+        for order in orders
+    ]
+    return lowering.add_target(ir.SelectTarget(owner[0], owner[1], tuple(arms)), expr.span)
 
 
 def _refuse_optional(lowering: Lowering, expr: n.Expr) -> None:

@@ -233,12 +233,12 @@ def _same(a: object, b: object) -> bool:
 def fitted(value: object, signature: Signature | None, name: str) -> object:
     """A computed value as a graph stores it: known, plain Python, of the type that is declared.
 
-    Raises `BuildError` for a value of another type, and for an integer that is none of 64 bits.
+    Raises `BuildError` for a value of another type, `UnknownValue` for an integer that is none of 64 bits.
     """
     value = known_value(value)
     for item in value if type(value) is tuple else (value,):
         if type(item) is int and not -MOST - 1 <= item <= MOST:
-            raise BuildError(f"the attribute `{name}` would be {item}, which has more than 64 bits")
+            raise UnknownValue(f"the attribute `{name}` would be {item}, which has more than 64 bits")
     spec = signature.attributes.get(name) if signature is not None else None
     if spec is None or value is None:  # absent
         return value
@@ -282,8 +282,9 @@ def add_constant(graph: Graph, value: object, dtype: str | None, shape: tuple[in
     """A new constant node; a number is 0-d, a tuple 1-d (or nested), `shape` fills. dtype None follows the
     value's kind.
 
-    Raises `BuildError` where the value does not fit the dtype: only floats are rounded, and a finite number
-    not to an infinite one (arrays have overflowed before, as their type does).
+    Only floats are rounded, and a finite number not to an infinite one (arrays have overflowed before, as
+    their type does). Raises `BuildError` for a fraction as an integer, `UnknownValue` for a number that is
+    too large for the dtype.
     """
     # NumPy may not be needed at all
     if "numpy" not in sys.modules and shape is None and dtype in (None, "int64"):
@@ -319,12 +320,23 @@ def is_exact(value: object, array: Array) -> bool:
     return given.dtype == array.dtype or bool((array == given).all())
 
 
-def _misfit(value: object, dtype: str) -> BuildError:
+def _misfit(value: object, dtype: str) -> Exception:
+    """An error in the rule, which names no type for its number, or a number that this graph happens to have.
+    """
     shown = "an array with such values" if hasattr(value, "dtype") else _short(repr(value))
-    why = "numbers are not rounded to infinity" if is_float(dtype) else (
-        "fractions are not rounded to integers"
-    )
-    return BuildError(f"{shown} cannot be a constant of type {dtype}: {why}; state another `dtype`")
+    text = f"{shown} cannot be a constant of type {dtype}"
+    if is_float(dtype):
+        return UnknownValue(f"{text}: numbers are not rounded to infinity")
+    if dtype != "bool" and _is_whole(value):
+        return UnknownValue(f"{text}: integers do not wrap")
+    return BuildError(f"{text}: fractions are not rounded to integers; state another `dtype`")
+
+
+def _is_whole(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_whole, value))
+    kind = getattr(getattr(value, "dtype", None), "kind", "")
+    return isinstance(value, int) or kind in ("i", "u") or isinstance(value, float) and value.is_integer()
 
 
 def _short(text: str) -> str:

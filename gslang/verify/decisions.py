@@ -16,7 +16,7 @@ from typing import Any, Final
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
-from gslang.check.walks import values_below, walk
+from gslang.check.walks import against_constant, is_field, values_below, walk
 from gslang.engine.scope import Scope, all_rounds, evaluate, holds
 from gslang.engine.values import FAILURES, truth
 from gslang.verify.written import written_value
@@ -58,7 +58,8 @@ class Goal:
 def goals(rule: ir.CheckedRule) -> list[Goal]:
     """Each way in which a decision of the rule may come out, once."""
     found: dict[tuple[int, bool], Goal] = {}
-    for condition, wanted, beside in _all(rule):
+    sides = ((side, True, ()) for limit in limits(rule).values() for side in limit)
+    for condition, wanted, beside in (*_all(rule), *sides):
         text = f"`{written_value(rule, condition)}` is {'true' if wanted else 'false'}"
         found.setdefault((id(condition), wanted), Goal(condition, wanted, text, beside))
     return list(found.values())
@@ -83,6 +84,47 @@ def ties(rule: ir.CheckedRule) -> dict[int, Goal]:
 
 
 _Way = tuple[ir.Value, bool, Outcomes]
+_LISTS: Final = (ir.TupleValue, ir.Comprehension, ir.RangeValue, ir.SliceValue)
+_MOST_LISTED: Final = 8  # values in a list
+_MOST_KEPT: Final = 32  # items of a tuple that a rule takes a part of
+
+
+@cache
+def limits(rule: ir.CheckedRule) -> dict[int, tuple[ir.CompareValue, ...]]:
+    """`id` of a value that is another one beyond a limit → comparisons that are to be true once: either
+    number is the smaller one, a remainder is another number, a tuple has more items than are taken, a value
+    is each one of a list. Of those in loops none is known.
+    """
+    found: dict[int, tuple[ir.CompareValue, ...]] = {}
+    for part in walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
+        sides = _sides(part) or _listed(part)
+        if sides and not any(isinstance(inner, (ir.Local, ir.Loop)) for inner in walk(sides)):
+            found[id(part)] = sides
+    return found
+
+
+def _sides(part: object) -> tuple[ir.CompareValue, ...]:
+    match part:
+        case ir.Builtin("min" | "max", (a, b) | (ir.TupleValue((a, b)),)):
+            if isinstance(a, (ir.SpreadValue, *_LISTS)) or isinstance(b, ir.SpreadValue):
+                return ()
+            return ir.CompareValue("<", a, b), ir.CompareValue(">", a, b)
+        case ir.BinaryValue("%", a, ir.Const(int(number))) if number > 1:
+            return (ir.CompareValue(">=", a, ir.Const(number)),)
+        case ir.SliceValue(base, None, ir.Const(int(count)), None) if (
+            0 < count <= _MOST_KEPT and not is_field(base, "shape")
+        ):
+            return (ir.CompareValue(">", ir.Builtin("len", (base,)), ir.Const(count)),)
+    return ()
+
+
+def _listed(condition: ir.Value) -> tuple[ir.CompareValue, ...]:
+    """That a value is the one or the other in a list, but for element types, which instances vary anyway."""
+    compared = against_constant(condition)
+    if compared is None or compared[1] not in ("in", "not in") or is_field(compared[0], "dtype"):
+        return ()
+    values = compared[2] if isinstance(compared[2], tuple) and len(compared[2]) <= _MOST_LISTED else ()
+    return tuple([ir.CompareValue("==", compared[0], ir.Const(value)) for value in values])
 
 
 def _all(rule: ir.CheckedRule) -> Iterator[_Way]:
@@ -144,6 +186,7 @@ def reachable(rule: ir.CheckedRule, never: Seen) -> set[int]:
             left += part
         elif is_dataclass(part) and id(part) not in found:
             found.add(id(part))
+            found.update(map(id, limits(rule).get(id(part), ())))
             if isinstance(part, ir.IfValue):
                 sides = ((True, part.then), (False, part.otherwise))
                 left += [part.condition, *(v for way, v in sides if (id(part.condition), way) not in never)]
@@ -196,7 +239,7 @@ class _Look:
         self.found: Seen = set()
         self.done: _Done = set()
         self.lets: _Done = set()  # those that were looked at: they are the same in all rounds
-        self.deciding, self.ties = _deciding(rule), ties(rule)
+        self.deciding, self.ties, self.limits = _deciding(rule), ties(rule), limits(rule)
         self.rounds = _MOST_ROUNDS
 
     def at(self, part: Any) -> None:
@@ -210,6 +253,8 @@ class _Look:
         self.done.add(key)
         if _is_condition(part):
             self.note(part)
+        for side in self.limits.get(id(part), ()):
+            self.note(side)
         below: Iterable[Any] = ()
         before = scope.current
         try:
@@ -305,7 +350,7 @@ def _deciding(rule: ir.CheckedRule) -> frozenset[int]:
         below = [rule.lets[part.let]] if isinstance(part, ir.Let) else _below(part)
         inside = [decides(each) for each in below]
         own = isinstance(part, ir.Conditioned) and part.condition is not None
-        known[id(part)] = own or _is_condition(part) or any(inside)
+        known[id(part)] = own or _is_condition(part) or id(part) in limits(rule) or any(inside)
         return known[id(part)]
 
     conditions = (*rule.where, *(c for block in rule.blocks for c in block.where))

@@ -258,7 +258,11 @@ def _seek_decisions(
     possible = reachable(rule, never)
     known, within = set[str](), possible
     for goal in goals(rule):
-        if goal.key in evidence.seen | never or id(goal.condition) not in possible:
+        if goal.key in never or id(goal.condition) not in possible:
+            continue
+        if goal.key in evidence.seen:
+            if _times(goal, evidence) < _LOOKS and not until.passed:
+                _look_towards(rule, goal, settings, evidence, search, until)
             continue
         hopeless = until.passed or goal.text in known or id(goal.condition) not in within
         found = None if hopeless else _look_towards(rule, goal, settings, evidence, search, until)
@@ -268,6 +272,11 @@ def _seek_decisions(
             within = reachable(rule, never)
             if (goal.key[0], not goal.wanted) in evidence.seen:
                 known.add(goal.text)
+
+
+def _times(goal: Goal, evidence: Evidence) -> int:
+    """The number of instances that agree in which a decision went as wanted."""
+    return sum(goal.key in instance.seen for instance in evidence.agreeing)
 
 
 def _look_towards(

@@ -11,8 +11,8 @@ import pytest
 
 from gslang.base.source import Source
 from gslang.check.check import check_source
-from gslang.dialect.tensor_type import TensorType
-from gslang.engine.build import BuildError, add_constant
+from gslang.dialect.tensor_type import TensorType, UnknownValue
+from gslang.engine.build import add_constant
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.graph.graph import CONST, Graph
 from tests.engine.readable import readable_only
@@ -57,8 +57,27 @@ def test_arrays_have_overflowed_before() -> None:
     graph = Graph("relay")
     node = add_constant(graph, np.array([np.inf], np.float32), "float32")
     assert np.isinf(graph.value(node)).all()
-    with pytest.raises(BuildError, match="float16: numbers are not rounded to infinity"):
+    with pytest.raises(UnknownValue, match="float16: numbers are not rounded to infinity"):
         add_constant(graph, (1.0, 65520), "float16")
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("dtype", "number", "applies"),
+    [
+        ("int8", "x.ndim + 123", True), ("int8", "x.ndim + 124", False), ("uint8", "x.ndim - 5", False),
+        ("int32", "(1, 2 ** 28 * 2 ** x.ndim)", False), ("int64", "2 ** 63 - x.ndim", True),
+    ],
+)  # fmt: skip
+def test_no_integer_wraps(dtype: str, number: str, applies: bool, readable: bool) -> None:
+    value = f'cast(const(value = {number}, dtype = "{dtype}"), dtype = "float32")'
+    program = check_source(Source("o.gsl", f"rule r(x): nn.relu(x) => x + 0 * sum({value});"))
+    assert program.ok, program.diagnostics
+    graph = relu("relay", "nn.relu")
+    with readable_only() if readable else nullcontext():
+        progress = run_to_fixed_point(graph, list(program.rules.values()))
+    assert not progress.failures
+    assert any(graph.op[node] is CONST for node in graph.ordered()) is applies
 
 
 @pytest.mark.parametrize("readable", [False, True])

@@ -87,10 +87,6 @@ def _double_negation(dtype: int) -> gslang.Graph:
         ("Where(Greater(x, 1), 2.5, x)", "2.5 cannot be a constant of type int64"),
         ("Gather(x, x.ndim / 4)", "0.5 cannot be a constant of type int64"),
         ("Where(const(value = x.ndim), x, x)", "2 cannot be a constant of type bool"),
-        (
-            'Cast(Add(const(value = x.ndim - 3, dtype = "uint8"), Cast(x, to = "uint8")), to = "int64")',
-            "-1 cannot be a constant of type uint8",
-        ),
     ],
 )
 def test_nothing_is_rounded_to_whole_numbers(target: str, message: str) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.axioms import apply, square_root
+from gslang.verify.prove.axioms import apply, is_positive, square_root
 from gslang.verify.prove.domains import Unsettled, settled
 from gslang.verify.prove.lows import weight
 from gslang.verify.prove.onnx_operands import operand
@@ -46,10 +46,12 @@ def in_rows(world: World, x: Tensor) -> Tensor:
 
 
 def attended(
-    world: World, q: Tensor, k: Tensor, v: Tensor, scale: Callable[[], object], weigh: Weigh
+    world: World, q: Tensor, k: Tensor, v: Tensor, scale: Callable[[], object], weigh: Weigh,
+    may_see_none: Callable[[], bool] = lambda: False,
 ) -> Tensor:
     """The mean of values, weighted by exponentials of scores; all operands in heads. Queries may share the
-    heads of keys and values. `scale`: asked for with each element, None for the usual one.
+    heads of keys and values. `scale`: asked for with each element, None for the usual one. `may_see_none`:
+    all keys may be hidden from a query, whose result is 0 then.
     """
     facts = world.facts
     world.need_real(q.dtype)
@@ -77,7 +79,10 @@ def attended(
         b, h, i, e = index
         group = facts.normal(h) // facts.normal(shared)
         above = contracted(world, k.shape[2], lambda j: weight(b, h, i, j) * v.at((b, group, j, e)))
-        return above * inverse(contracted(world, k.shape[2], lambda j: weight(b, h, i, j)))
+        total = contracted(world, k.shape[2], lambda j: weight(b, h, i, j))
+        if not may_see_none() or is_positive(total) or world.follows("!=0", total, world.written(total)):
+            return above * inverse(total)
+        return above * unknown("inverse, or 0 of 0", total)
 
     return Tensor((q.shape[0], q.shape[1], q.shape[2], v.shape[3]), q.dtype, at)
 
@@ -167,7 +172,11 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
             world.need_true(value > 0, "a scale that is not above 0")
         return value
 
-    y = attended(world, q, k, v, scale, weigh)
+    def may_see_none() -> bool:  # if causal alone, each query sees the first key
+        windows = any(not limit.startswith("is_causal") for limit in _limits(attrs))
+        return mask is not None and mask.dtype == "bool" or windows
+
+    y = attended(world, q, k, v, scale, weigh, may_see_none)
     return (in_rows(world, y) if flat else y,)
 
 

@@ -170,10 +170,14 @@ def softmax(world: World, x: Tensor, written: Any) -> Tensor:
 
     e = Tensor(x.shape, x.dtype, at)
     whole = reduced(world, e, (axis,), True)
-    return Tensor(
-        x.shape, x.dtype,
-        lambda index: e.at(index) * inverse(whole.at((*index[:axis], 0, *index[axis + 1 :]))),
-    )
+
+    def share(index: Index) -> Term:
+        total = whole.at((*index[:axis], 0, *index[axis + 1 :]))
+        if world.comparing == "source":
+            world.need_defined("!=0", total)
+        return e.at(index) * inverse(total)
+
+    return Tensor(x.shape, x.dtype, share)
 
 
 def _log_softmax(world: World, operands: Operands, attrs: Attrs) -> Value:
