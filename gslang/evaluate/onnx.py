@@ -67,6 +67,10 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
     if graph.op[node] in _IN_FLOAT32 and operands[0] is not None and is_narrow(operands[0]):
         wide = [None if x is None else x.astype("float32") if is_narrow(x) else x for x in operands]
         return evaluate_onnx_node(graph, node, wide).astype(operands[0].dtype)
+    if graph.op[node] == "Dropout" and len(operands) > 2 and operands[1] is None:
+        import numpy
+
+        operands = [operands[0], numpy.array(0.5, "float32"), operands[2]]  # the reference has no default
     known = _contrib(graph.op[node])
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:

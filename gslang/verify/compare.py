@@ -67,8 +67,11 @@ def compare(
     near = thresholds(before, after)
     drawn = Inputs(before, seed, near)
     kinds = _kinds(before, seed, bool(near), point is not None)
-    if drawn.counts_many:
-        kinds.append("many")
+    try:
+        if drawn.counts_many:
+            kinds.append("many")
+    except EvaluationError as error:  # no values of some type
+        return Finding(exactly.equal, exactly.reason, exactly.certain, None, str(error))
     if brief and exactly.equal and exactly.certain:
         kinds = [kind for kind in kinds if kind in _IN_BRIEF]
     for kind in kinds:

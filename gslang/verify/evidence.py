@@ -14,6 +14,7 @@ from gslang.graph.graph import Graph
 from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types, refutes
 from gslang.verify.effects import Attribute, matters, shows
 from gslang.verify.instances import Instance, Search, integer_types, is_about_nothing
+from gslang.verify.largest import MOST, largest
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
 
@@ -78,6 +79,8 @@ class Evidence:
 
 
 def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
+    if any(largest(graph) > MOST for graph in (instance.before, instance.after) if graph is not None):
+        return
     finding, why = _judged(rule, instance, settings)
     if not why and (finding is None or finding.nothing and not is_about_nothing(instance.before)):
         return  # no graph that means anything, or none whose results say anything

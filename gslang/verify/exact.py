@@ -65,6 +65,8 @@ def in_field(before: Graph, after: Graph, dialect: Dialect, seed: int) -> Exactl
         point = _difference(before, after, dialect, seed, unknown)
     except NoField as error:
         return Exactly(None, str(error))
+    except MemoryError:
+        return Exactly(None, "values take too much memory")
     if point is not None:
         certain = not unknown and not any(_has_fraction(graph) for graph in (before, after))
         return Exactly(False, "the sides differ over a prime field", certain, _as_inputs(before, point))

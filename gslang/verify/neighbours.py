@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
-from math import prod
 from random import Random
 from typing import TypeVar
 
@@ -22,6 +21,7 @@ from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
 from gslang.verify.instances import Instance, Search, match_in, text_of, wished
+from gslang.verify.largest import largest
 
 _T = TypeVar("_T")
 NEAR = "near another instance"  # a feature
@@ -196,13 +196,7 @@ def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance 
 
 def takes_long(instance: Instance) -> bool:
     """True if it takes minutes to compute an instance, by the elements of its largest tensor."""
-    graph = instance.before
-    shapes = {node: getattr(graph.types[node], "shape", None) or () for node in graph.nodes()}
-    counts = [
-        _ONE_BY_ONE.get(graph.op[node], 1) * prod(shape)
-        for node, shape in shapes.items() if is_static(shape)
-    ]
-    return max(counts, default=0) > _MOST_COMPUTED
+    return largest(instance.before, _ONE_BY_ONE) > _MOST_COMPUTED
 
 
 def emptied(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:

@@ -20,6 +20,7 @@ from gslang.verify.samplers import (
     some_shape,
 )
 
+_OUTSIDE = 0.12  # share of pools in which a window lies outside of the image
 _LARGE = 0.12  # share of windows of pools that are larger than usual
 
 
@@ -67,6 +68,8 @@ def convolution(transposed: bool) -> Sampler:
 
 def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     attrs = dict(given)
+    if rng.random() < _OUTSIDE and (apart := _window_outside(known, given)) is not None:
+        return apart
     stated = attrs.get("kernel_shape")
     rank = len(known[0]) - 2 if known[0] else len(stated) if stated else rng.choice((1, 2, 2, 2, 3))
     rank = max(1, rank)
@@ -85,6 +88,21 @@ def pool(rng: Random, known: Shapes, given: Attrs) -> Answer:
     attrs.setdefault("ceil_mode", rng.choice((0, 0, 0, 1)))
     sizes = [max(5, *window) + k for k in range(rank)]
     return fill(known, (rng.choice((1, 2)), rng.choice((1, 2, 3)), *sizes)), attrs
+
+
+def _window_outside(known: Shapes, given: Attrs) -> Answer | None:
+    """A pool whose only window along the first axis of an image lies in the padding as a whole: its numbers
+    are further apart than the image is long. None where the image or other attributes are known.
+    """
+    window = given.get("kernel_shape") or (2, 2)
+    rank = len(window)
+    wanted: dict[str, object] = {
+        "kernel_shape": (2,) * rank, "dilations": (4, *(1,) * (rank - 1)), "pads": (1,) * (2 * rank),
+        "auto_pad": "NOTSET", "ceil_mode": 0,
+    }
+    if known[0] or any(given.get(name, value) != value for name, value in wanted.items()):
+        return None
+    return fill(known, (1, 2, *(3,) * rank)), {**given, **wanted}
 
 
 def image(rng: Random, known: Shapes, given: Attrs) -> Answer:

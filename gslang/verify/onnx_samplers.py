@@ -337,7 +337,8 @@ def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
         rng.choice([f for f in scales if f * data[k] >= 1]) if k >= fixed else 1.0 for k in places
     )
     sizes = tuple(max(1, int(data[k] * f)) for k, f in zip(places, factors_))
-    region = [rng.choice((0.0, 0.25)) for _ in places] + [rng.choice((1.0, 0.75)) for _ in places]
+    ends = (0.0, 0.25, -0.5), (1.0, 0.75, 1.5)  # inside of the image and beyond it
+    region = [rng.choice(end) for end in ends for _ in places]
     mode = rng.choice(("nearest", "linear", "linear", "cubic"))
     shapes = fill(known, data, (len(region),), (len(sizes),), (len(sizes),))
     return shapes, {

@@ -79,7 +79,7 @@ def _compare(sign: str, left: ir.Value, right: ir.Value, making: Making) -> Wish
             continue
         if isinstance(value, np.ndarray) and value.ndim == 0:
             value = value.item()
-        if value is UNKNOWN or isinstance(value, tuple) and UNKNOWN in value:
+        if value is UNKNOWN or isinstance(value, tuple) and any(item is UNKNOWN for item in value):
             continue
         if (
             sign == "in" and side is right and isinstance(value, str) and isinstance(side, ir.NodeAttr)

@@ -208,6 +208,9 @@ def verify_now(
     except RuleFailed as error:
         reason = f"{error.reason}; {error.help}" if error.help else error.reason
         return Verdict(rule.name, "unknown", reason, None, 0, thread_time() - began)
+    except MemoryError:  # the next rule may need less
+        reason = "an instance takes more memory than there is"
+        return Verdict(rule.name, "unknown", reason, None, 0, thread_time() - began)
 
 
 def _resting_on(externs: Sequence[Extern]) -> str:

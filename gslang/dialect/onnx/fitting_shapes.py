@@ -250,7 +250,10 @@ _CHECKS: Final[Mapping[str, Check]] = {
     "Gemm": _gemm(0, 1, 2),
     "FusedGemm": _gemm(0, 1, 2),
     "QGemm": _coded_gemm,
-    **dict.fromkeys(("MatMul", "MatMulInteger"), of_rank(1, 0, 1)),
+    "MatMul": of_rank(1, 0, 1),
+    "MatMulInteger": lambda shapes, attrs: (
+        of_rank(1, 0, 1)(shapes, attrs) or _coded_product((2,), (3,), 4)(shapes, attrs)
+    ),
     "FusedMatMul": _fused_product,
     "QLinearMatMul": of_rank(1, 0, 3),
     **dict.fromkeys(("GlobalAveragePool", "GlobalMaxPool", "GlobalLpPool"), of_rank(3, 0)),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.graph.graph import INPUT, PARAM, Graph
@@ -40,8 +41,8 @@ def _value(graph: Graph, node: int, rng: Any, positive: bool, unit: int) -> Any:
         return random_dual(shape, rng, positive, unit)
     if type_.dtype == "bool":
         return rng.random(shape) < 0.5
-    if type_.dtype.startswith(("int", "uint")):
+    if type_.dtype.startswith(("int", "uint")) and numpy_dtype_exists(type_.dtype):
         bounds = bounds_of(graph, node, {})
         if bounds is not None or graph.dialect == "onnx":
-            return rng.integers(*(bounds or (0, 3)), shape).astype(type_.dtype)
+            return rng.integers(*(bounds or (0, 3)), shape).astype(numpy_dtype(type_.dtype))
     raise NoField(f"an input of type {type_}")

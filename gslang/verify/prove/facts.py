@@ -5,6 +5,7 @@ A question that stays open becomes a case distinction (`at_least`, `equal`) and 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from math import gcd
 from typing import Any
@@ -129,6 +130,12 @@ class Facts(Quantities):
                 if text_of(joined) != text_of(self.normal(value)):
                     self._learn_equal(joined, value)
                     return
+                self._fit_into_one(self.normals(self.joins[name]), joined)
+
+    def _fit_into_one(self, parts: Sequence[Number], common: Number) -> None:
+        """Sizes whose common size is one of them are 1 or that one."""
+        if any(text_of(part) == text_of(common) for part in parts):
+            self.fitting += [(part, common) for part in parts if not self.fits(part, common)]
 
     def _multiply_again(self) -> None:
         """Apply each fact about a product to the names that quantities have now."""
@@ -218,9 +225,17 @@ class Facts(Quantities):
 
     @question
     def broadcast_elsewhere(self, a: Number, b: Number) -> bool:
-        """True if two sizes are known to broadcast, since the source broadcasts them."""
-        pair = _texts(a, b)
-        return any(pair == _texts(self.normal(x), self.normal(y)) for x, y in self.fitting_sizes)
+        """True if two sizes are known to broadcast, since the source broadcasts them, or sizes that they fit:
+        one that is 1 or another size broadcasts with whatever that one does.
+        """
+        pairs = [(self.normal(x), self.normal(y)) for x, y in self.fitting_sizes]
+        either = [*pairs, *((y, x) for x, y in pairs)]
+        texts = text_of(a), text_of(b)
+        return any(
+            texts[0] == text_of(x) and texts[1] == text_of(y)
+            or texts[1] == text_of(y) and self.fits(a, x) or texts[0] == text_of(x) and self.fits(b, y)
+            for x, y in either
+        )
 
     @change
     def learn_broadcast(self, *pairs: tuple[Number, Number]) -> None:

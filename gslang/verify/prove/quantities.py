@@ -169,6 +169,12 @@ class Quantities(Quotients):
             only = next(iter(names)) if len(names) == 1 else ()
             inside = self.joins.get(only[0]) if len(only) == 1 and names[only] == 1 else None
             parts.update({text_of(part): part for part in inside or (value,)})
+        for key in sorted(parts) if self.fitting else ():  # what fits another part adds nothing
+            others = [part for other, part in parts.items() if other != key]
+            if others and any(self.fits(parts[key], part) for part in others):
+                del parts[key]
+        if len(parts) == 1:
+            return next(iter(parts.values()))
         name = "join(" + ", ".join(sorted(parts)) + ")"
         self.joins[name] = tuple(parts[key] for key in sorted(parts))
         new = name not in self.order
