@@ -100,6 +100,8 @@ def _transposed(rank: int) -> Evaluator:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["data_layout"], "NC" + letters)
         w = transform_layout(operands[1], attrs["kernel_layout"], "IO" + letters)
+        own, wide = x.dtype, _accumulator(x, attrs["out_dtype"])
+        x, w = x.astype(wide, copy=False), w.astype(wide, copy=False)
         groups = attrs["groups"]
         strides, dilations = (
             numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
@@ -128,7 +130,8 @@ def _transposed(rank: int) -> Evaluator:
         result = convolve(
             spread, kernel, (1,) * rank, [(max(0, a), max(0, b)) for a, b in pads], dilations, groups
         )
-        result = result.astype(numpy_dtype(attrs["out_dtype"]) if attrs["out_dtype"] else x.dtype)
+        if not attrs["out_dtype"]:
+            result = result.astype(own, copy=False)
         return transform_layout(result, "NC" + letters, attrs["out_layout"] or attrs["data_layout"])
 
     return evaluate
@@ -261,20 +264,22 @@ def _resize_axis(x: Array, axis: int, out: int, method: str, mode: str, rounding
     return a * (1 - weight) + b * weight
 
 
-def _resized(x: Array, layout: str, height: int, width: int, method: str, mode: str, rounding: str) -> Any:
+def _resized(
+    x: Array, layout: str, height: int, width: int, method: str, mode: str, rounding: str, dtype: str = ""
+) -> Any:  # fmt: skip
+    """An image of another size, of an element type, or that of `x`; what is interpolated is converted once.
+    """
     y = transform_layout(x, layout, "NCHW")
     for axis, out in ((2, height), (3, width)):
         y = _resize_axis(y, axis, out, method, mode, rounding)
-    return transform_layout(y.astype(x.dtype), "NCHW", layout)
+    return transform_layout(y.astype(numpy_dtype(dtype) if dtype else x.dtype), "NCHW", layout)
 
 
 def _upsampling(operands: Sequence[Array], attrs: Attrs) -> object:
     x, layout = operands[0], attrs["layout"]
     height = int(round(x.shape[layout.index("H")] * attrs["scale_h"]))
     width = int(round(x.shape[layout.index("W")] * attrs["scale_w"]))
-    if attrs["method"] == "nearest_neighbor":
-        return _resized(x, layout, height, width, "nearest", "asymmetric", "floor")
-    mode = "align_corners" if attrs["align_corners"] else "half_pixel"
+    mode = "align_corners" if attrs["align_corners"] else "asymmetric"
     return _resized(x, layout, height, width, attrs["method"], mode, "")
 
 
@@ -283,10 +288,10 @@ def _resize2d(operands: Sequence[Array], attrs: Attrs) -> object:
     mode = attrs["coordinate_transformation_mode"]
     if mode not in ("half_pixel", "align_corners", "asymmetric"):
         raise NotImplementedError(f"resizing with `{mode}`")
-    result = _resized(
-        operands[0], attrs["layout"], height, width, attrs["method"], mode, attrs["rounding_method"]
+    return _resized(
+        operands[0], attrs["layout"], height, width, attrs["method"], mode, attrs["rounding_method"],
+        attrs["out_dtype"],
     )
-    return result.astype(numpy_dtype(attrs["out_dtype"])) if attrs["out_dtype"] else result
 
 
 EVALUATE: dict[str, Evaluator] = {

@@ -16,6 +16,7 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.dialect.dtypes import numpy_dtype, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
+from gslang.evaluate.bfloat16 import as_bfloat16
 from gslang.evaluate.errors import EvaluationError, TooLargeError
 from gslang.evaluate.index_ranges import bounds_of
 from gslang.graph.graph import INPUT, LEAVES, Graph
@@ -66,6 +67,8 @@ def random_inputs(
         rng = np.random.default_rng([seed, zlib.crc32(name.encode())])
         try:
             values[name] = _sample(graph, node, rng, shape, numpy_dtype(type_.dtype), sizes)
+            if type_.dtype == "bfloat16":
+                values[name] = as_bfloat16(values[name])
         except (ValueError, MemoryError) as error:  # more dimensions than NumPy has
             raise EvaluationError(f"`{name}` cannot be a value: {error}") from error
     return values

@@ -10,7 +10,11 @@ from math import prod
 from random import Random
 from typing import TypeVar
 
+import numpy as np
+
 from gslang.check import checked as ir
+from gslang.dialect.domain import contains
+from gslang.verify.elements import in_tuples
 from gslang.verify.far_numbers import far_numbers
 from gslang.verify.instances import Instance, Search, wished
 from gslang.verify.leaves import MOST_DIMENSIONS
@@ -20,6 +24,7 @@ from gslang.verify.telling_sizes import telling_ends, telling_sizes
 _T = TypeVar("_T")
 _USUAL_RANK = 4  # fewer axes are drawn anyway
 _MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in the rule makes telling
+_MANY_AXES = 5
 _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
@@ -44,7 +49,10 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
     misplaced = islice(_misplaced(rule, point, Random(seed)), attempts)
     numbers = far_numbers(rule, point, Random(seed))
-    for change in chain(numbers, islice(_far(rule, point), _MOST_FAR), large, misplaced, changes):
+    said = islice(_large_attributes(rule, point, Random(seed)), attempts // _MANY_SIZES)
+    orders = islice(_orders(point, Random(seed)), attempts)
+    far = islice(_far(rule, point), _MOST_FAR)
+    for change in chain(numbers, far, large, said, orders, misplaced, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)
@@ -75,6 +83,42 @@ def _large(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishe
             }
             if all(prod(shape) <= _MOST_ELEMENTS for shape in shapes.values()):
                 yield {(leaf, "shape"): shape for leaf, shape in shapes.items()}
+
+
+def _orders(point: Point, random: Random) -> Iterator[Wishes]:
+    """Any order of five axes of equal sizes, where a rule has a name for an order: conditions on some of its
+    items may be right for fewer axes only.
+    """
+    for key, order in point.captured.items():
+        if not isinstance(order, tuple) or sorted(order) != list(range(len(order))) or len(order) < 2:
+            continue
+        leaves = [leaf for leaf, shape in point.shapes.items() if len(shape) == len(order)]
+        for other in _shuffled(permutations(range(_MANY_AXES)), random):
+            yield {key: other, **{(leaf, "shape"): (2,) * _MANY_AXES for leaf in leaves}}
+
+
+def _large_attributes(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:
+    """One number of an attribute, or of a constant of integers, as large as a number in the rule makes
+    telling: results have that size then, although no input has.
+    """
+    given = {**point.attributes, **point.captured} | {
+        (leaf, "value"): in_tuples(np.asarray(value).tolist())
+        for leaf, value in point.values.items() if point.dtypes[leaf].startswith("int")
+    }
+    for (key, value), large in _shuffled(product(given.items(), telling_sizes(rule)), random):
+        changed: object = large if type(value) is int else None
+        if isinstance(value, tuple) and value and all(type(item) is int for item in value):
+            place = random.randrange(len(value))
+            changed = (*value[:place], large, *value[place + 1 :])
+        if changed is not None and _is_declared(rule, key, changed):
+            yield {key: changed}
+
+
+def _is_declared(rule: ir.CheckedRule, key: tuple[int, str], value: object) -> bool:
+    """False for a value that is in no domain of an attribute of a call."""
+    node, name = rule.nodes[key[0]], key[1]
+    specs = [rule.dialect.operators[operator].attributes.get(name) for operator in node.operators]
+    return all(spec is None or contains(spec.domain, value) is not False for spec in specs)
 
 
 def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:

@@ -10,6 +10,7 @@ from math import inf
 from gslang.base.deadline import Deadline, deadline
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.verify.evidence import Covered, Evidence, Settings, look_at
+from gslang.verify.in_common import in_common
 from gslang.verify.instances import Instance, Search, instances, instances_on, of_whole_numbers
 from gslang.verify.neighbours import NEAR, near
 from gslang.verify.own_tests import graphs_near, test_graphs
@@ -84,8 +85,9 @@ def gather(
     if evidence.good and not evidence.bad and rule.changes is None:
         corners = _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED
         look_beyond(rule, settings, evidence, search, until, corners)
-    if evidence.good and not evidence.bad and rule.changes is None and not covered:  # proofs exclude them
-        look_at_nothing(rule, settings, evidence, until)
+    if evidence.good and not evidence.bad and rule.changes is None and not covered:
+        look_at_nothing(rule, settings, evidence, until)  # proofs exclude them
+        evidence.unvaried += in_common(rule, evidence.agreeing)
     evidence.complete = True
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.dialect.tensor_type import UnknownValue
+from gslang.evaluate.bfloat16 import as_bfloat16
 from gslang.evaluate.index_ranges import COUNT_FROM_THE_END, are_counted_from_both_ends, bounds_of
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
@@ -44,6 +45,20 @@ class Inputs:
         return random_inputs(self.graph, self.seed)
 
     def of_kind(self, kind: str) -> Values:
+        """Inputs of one kind (`_of_kind`), as their types hold them."""
+        found = self._of_kind(kind)
+        narrow = {name for name, dtype in self._types.items() if dtype == "bfloat16"}
+        return {name: as_bfloat16(value) if name in narrow else value for name, value in found.items()}
+
+    @cached_property
+    def _types(self) -> dict[str, str | None]:
+        graph = self.graph
+        return {
+            str(graph.names[node]): getattr(graph.types[node], "dtype", None)
+            for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)
+        }
+
+    def _of_kind(self, kind: str) -> Values:
         """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show);
         with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
         thresholds; far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities

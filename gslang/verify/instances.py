@@ -15,7 +15,7 @@ import numpy as np
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
-from gslang.dialect.signature import TypeInferenceError
+from gslang.dialect.signature import REQUIRED, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.edits import edits_of
 from gslang.engine.lower import program_of
@@ -243,7 +243,9 @@ def _attempt(
         if instance is not None and (goal is None or goal.key in instance.seen and _counts(rule, instance)):
             if made is not None:
                 made.add(text)
-            same = {key: value for key, value in (first or {}).items() if not _is_integer_type(key, value)}
+            same = _default_types(rule) | {
+                key: value for key, value in (first or {}).items() if not _is_integer_type(key, value)
+            }
             again = partial(_attempt, rule, search, seed, goal, wide, stressed, "float32", same)
             return replace(instance, in_floats=again)
         if instance is not None and goal is not None and goal.key in instance.seen:
@@ -273,8 +275,21 @@ def _counts(rule: ir.CheckedRule, instance: Instance) -> bool:
     return instance.after is not None or names_types(rule) or not integer_types(instance)
 
 
+def _default_types(rule: ir.CheckedRule) -> dict[tuple[int, str], object]:
+    """The defaults of attributes that are element types, such as that of an operand."""
+    found: dict[tuple[int, str], object] = {}
+    for number, call in rule.calls.items():
+        for name in _TYPE_ATTRIBUTES:
+            specs = [rule.dialect.operators[operator].attributes.get(name) for operator in call.operators]
+            defaults = {spec.default for spec in specs if spec is not None and spec.default is not REQUIRED}
+            if len(defaults) == 1:
+                found[number, name] = defaults.pop()
+    return found
+
+
 def _is_integer_type(key: tuple[int, str], value: object) -> bool:
-    return key[1] == "dtype" and isinstance(value, str) and value.startswith(("int", "uint"))
+    is_type = key[1] in _TYPE_ATTRIBUTES
+    return is_type and isinstance(value, str) and value.startswith(("int", "uint"))
 
 
 def _asks_for_nothing(wishes: Wishes | None) -> bool:

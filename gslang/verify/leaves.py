@@ -196,9 +196,9 @@ class Leaves:
             if wished == "call" and self.rule.dialect.name == "onnx" and isinstance(hint, tuple):
                 return self.shape_operand(hint)
             return self.computed(shape, dtype, self.wishes.get((number, "op")), wished == "proj")
-        if dtype == "bfloat16":
-            raise Misfit("no values of type bfloat16")
         if kind == "const":
+            if dtype == "bfloat16":
+                raise Misfit("no constants of type bfloat16")
             return self.constant(
                 number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint
             )

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
@@ -41,7 +42,8 @@ _PERMUTATIONS = 4  # of each rank, for two calls
 @dataclass(frozen=True, slots=True)
 class Point:
     """The sizes, types and open attributes of a sample. `shapes`: of leaves; `attributes`: (call, name) →
-    value; `computed`: sizes of results of calls that no leaf has.
+    value; `computed`: sizes of results of calls that no leaf has; `captured`: attributes, too, of any value
+    that the rule has a name for.
     """
 
     shapes: Mapping[int, tuple[int, ...]]
@@ -49,6 +51,7 @@ class Point:
     values: Mapping[int, object]
     attributes: Mapping[tuple[int, str], object]
     computed: Sequence[int]
+    captured: Mapping[tuple[int, str], object]
 
     def wishes(self) -> Wishes:
         found: Wishes = {(leaf, "shape"): shape for leaf, shape in self.shapes.items()}
@@ -76,6 +79,7 @@ def point_of(scope: Scope) -> Point:
     dtypes: dict[int, str] = {}
     values: dict[int, object] = {}
     attributes: dict[tuple[int, str], object] = {}
+    captured: dict[tuple[int, str], object] = {}
     results: set[int] = set()
     graph = scope.graph
     for number, node in enumerate(scope.rule.nodes):
@@ -98,8 +102,11 @@ def point_of(scope: Scope) -> Point:
                     (number, name): value
                     for name, value in complete.items() if name in declared and not _fixed(node, name)
                 }
+                captured |= {
+                    (number, name): value for name, value in complete.items() if _is_captured(node, name)
+                }
     computed = sorted(results.difference({1}, *shapes.values()))
-    return Point(shapes, dtypes, values, attributes, computed)
+    return Point(shapes, dtypes, values, attributes, computed, captured)
 
 
 def spelled(scope: Scope) -> tuple[str, ...]:
@@ -119,6 +126,15 @@ def _fixed(call: ir.CallNode, name: str) -> bool:
         name not in c.without if isinstance(c, ir.SameAttributes)
         else c.field == name and not isinstance(c.test, ir.Anything)
         for c in call.constraints
+    )
+
+
+def _is_captured(call: ir.CallNode, name: str) -> bool:
+    """True if a rule has names for the values of an attribute, and says nothing else of them."""
+    asked = call.asked(name)
+    return len(asked) == 1 and all(
+        isinstance(part, (ir.Capture, ir.TupleTest, ir.Anything)) for part in walk(asked[0])
+        if isinstance(part, ir.AnyTest)
     )
 
 

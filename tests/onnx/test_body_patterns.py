@@ -378,3 +378,27 @@ def test_a_body_reads_the_previous_instance(readable: bool) -> None:
         with readable_only() if readable else nullcontext():
             result = rules.apply(choices_in_a_row(*bodies))
         assert [result.graph.op.count(name) for name in ("If", "Relu")] == [left, relus]
+
+
+@pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize(
+    ("then", "other"), [("t = Sub(x, w)", "e = Mul(w, w)"), ("t = Sub(w, x)", "e = Mul(x, x)")]
+)
+def test_bodies_that_are_passed_on_read_what_they_read(then: str, other: str, readable: bool) -> None:
+    """A described call matches its outer values in any order; the new call has them in that order, too."""
+    from onnx.reference import ReferenceEvaluator
+
+    before = parse_model(IF % {"then": then, "other": other, "opset": 18})
+    rules = api.parse_rules(
+        "dialect onnx; rule r(c, a, b) {"
+        " y = If(c, a, b, then_branch = Sub(a, b), else_branch = Mul(b, b)); y.0 where c.kind != \"call\""
+        " => If(Not(c), a, b, then_branch = y.else_branch, else_branch = y.then_branch).0 }"
+    )
+    with readable_only() if readable else nullcontext():
+        result = rules.apply(gslang.from_onnx(before))
+    assert result.applications == 1
+    given = {"x": numpy.arange(6, dtype="float32").reshape(2, 3), "w": numpy.full((2, 3), 2, "float32")}
+    for condition in (False, True):
+        given["c"] = numpy.array(condition)
+        after = ReferenceEvaluator(gslang.to_onnx(result.graph)).run(None, given)
+        numpy.testing.assert_array_equal(after[0], ReferenceEvaluator(before).run(None, given)[0])

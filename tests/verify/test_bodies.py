@@ -51,6 +51,11 @@ def verdict(rule: str) -> Verdict:
          " else_branch = y.then_branch).0 }",
          "rule r(c, a, b) { y = If(Not(c), a, b); y.0 => If(c, b, a, then_branch = y.else_branch,"
          " else_branch = y.then_branch).0 }"),
+        # also where a described call matched its operands in another order
+        ("rule r(c, a, b) { y = If(c, a, b, then_branch = Sub(a, b), else_branch = Mul(b, b)); y.0 where"
+         " c.ndim == 0 => If(Not(c), a, b, then_branch = y.else_branch, else_branch = y.then_branch).0 }",
+         "rule r(c, a, b) { y = If(c, a, b, then_branch = Sub(a, b), else_branch = Mul(b, b)); y.0 where"
+         " c.ndim == 0 => If(Not(c), b, a, then_branch = y.else_branch, else_branch = y.then_branch).0 }"),
         (f"rule r(c, x) {{ {AXES} y where a == b => Softmax(x, axis = a) }}",
          f"rule r(c, x) {{ {AXES} y => Softmax(x, axis = a) }}"),
         ("rule r(n, go, x): Loop(n, go, x, body = (input[1], input[2])).0 => x;",

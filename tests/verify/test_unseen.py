@@ -40,13 +40,17 @@ SOME = [
     "z_smaller_end", "z_product_of_three", "norm_of_rows", "rms_of_rows",
     "conv_by_short_row", "max_of_rows", "vector_add", "copied", "every_second", "first_row",
     "chosen_number", "chosen_of_one", "inserted_last", "softmax_of_parts", "split_again", "merged_again",
-    "copied_again",
+    "copied_again", "value_single_wrong", "mask_shift_wrong", "leaky_floor_wrong", "pool_pad_cap_wrong",
+    "axis_mod5_wrong", "m_range_wrong", "m_dyn_wrong", "resize_sum_wrong", "pool_relu_wrong", "dropout_wrong",
+    "upsample_linear_wrong", "deconv_wide_wrong", "alternate_sign_wrong", "mul_prod_one_wrong",
+    "int_detour_wrong", "cut_dense_wrong", "ends_perm_wrong", "inverse_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {
     "m_sum6", "m_softmax6", "g_mean_each", "b_concat_six", "b_concat_four", "g_each_last",
     "g_each_outs", "g_split_parts", "h_each_min", "h_each_min2", "perm_same", "perm_zip",
-    "z_equal_neighbours",
+    "z_equal_neighbours", "swaps_wrong", "perm_mid_wrong", "inverse_wrong", "transpose_involution_wrong",
+    "squeeze_axes_wrong",
 }
 
 

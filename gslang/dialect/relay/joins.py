@@ -108,7 +108,7 @@ def strided_slice(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
 def slice_bounds(attrs: Attrs, k: int, size: int) -> tuple[int, int, int]:
     """start, stop, step of `strided_slice` along its k-th axis, clipped to `size`."""
     strides = attrs["strides"] or (1,)
-    step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
+    step = strides[k] if k < len(strides) else 1
     begin = attrs["begin"][k] if k < len(attrs["begin"]) else None
     end = attrs["end"][k] if k < len(attrs["end"]) else None
     if attrs["slice_mode"] == "size":

@@ -11,15 +11,12 @@ from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
 
 
 def reduced_axes(attrs: Attrs, rank: int) -> tuple[int, ...]:
-    """The axes a reduction goes over, `exclude` considered."""
-    axis = attrs["axis"]
-    if axis is None or axis == () and not attrs["exclude"]:
-        axes = tuple(range(rank)) if axis is None else ()
-    else:
-        axes = axes_of(axis, rank)
-    if attrs["exclude"]:
-        axes = tuple(k for k in range(rank) if k not in axes)
-    return axes
+    """The axes a reduction goes over, `exclude` considered: all of them where none is given, in either case.
+    """
+    if attrs["axis"] in (None, ()):
+        return tuple(range(rank))
+    axes = axes_of(attrs["axis"], rank)
+    return tuple([k for k in range(rank) if k not in axes]) if attrs["exclude"] else axes
 
 
 def _reduce(types: Types, attrs: Attrs, dtype: str | None) -> Type | None:

@@ -126,12 +126,9 @@ def reduced(world: World, x: Tensor, axes: Sequence[int], keep: bool, kind: str 
 
 def _axes_of(world: World, attrs: Attrs, rank: int) -> tuple[int, ...]:
     axis = attrs["axis"]
-    if axis is None:
-        axes = tuple(range(rank))
-    elif type(axis) is int:
-        axes = (plain_axis(world, axis, rank),)
-    else:
-        axes = tuple(plain_axis(world, a, rank) for a in axis)
+    if axis is None or axis == () and "exclude" in attrs:  # all, whatever is excluded
+        return tuple(range(rank))
+    axes = tuple([plain_axis(world, a, rank) for a in ((axis,) if type(axis) is int else axis)])
     return tuple(k for k in range(rank) if k not in axes) if attrs.get("exclude") else axes
 
 

@@ -257,7 +257,7 @@ def _strided_slice(world: World, operands: Operands, attrs: Attrs) -> Value:
     strides = attrs["strides"] or (1,)
     for k, axis in enumerate(axes):
         world.need_true(axis < len(x.shape), "the axes of a slice")
-        step = strides[k] if k < len(strides) else strides[-1] if len(strides) == 1 else 1
+        step = strides[k] if k < len(strides) else 1
         low, high = (bounds[k] if k < len(bounds) else None for bounds in (begin, end))
         if attrs["slice_mode"] == "size":
             low, high, step = by_length(world, low, high, x.shape[axis])
