@@ -24,6 +24,7 @@ from gslang.verify.telling_sizes import telling_ends, telling_sizes
 _T = TypeVar("_T")
 _USUAL_RANK = 4  # fewer axes are drawn anyway
 _MANY_SIZES = 2  # one in so many attempts, besides, has a size that a number in the rule makes telling
+_LARGEST_ATTRIBUTE = 256  # sizes may be its powers
 _MANY_AXES = 5
 _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
@@ -105,7 +106,8 @@ def _large_attributes(rule: ir.CheckedRule, point: Point, random: Random) -> Ite
         (leaf, "value"): in_tuples(np.asarray(value).tolist())
         for leaf, value in point.values.items() if point.dtypes[leaf].startswith("int")
     }
-    for (key, value), large in _shuffled(product(given.items(), telling_sizes(rule)), random):
+    told = [size for size in telling_sizes(rule) if size <= _LARGEST_ATTRIBUTE]
+    for (key, value), large in _shuffled(product(given.items(), told), random):
         changed: object = large if type(value) is int else None
         if isinstance(value, tuple) and value and all(type(item) is int for item in value):
             place = random.randrange(len(value))
