@@ -1,5 +1,5 @@
-"""What all instances of a rule have in common although the rule leaves it open: a verdict that rests on them
-names it.
+"""The properties that all instances of a rule share although the rule leaves them open: a verdict that rests
+on them names them.
 """
 
 from __future__ import annotations
@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, conjuncts, readings, walk
+from gslang.check.walks import against_constant, conjuncts, walk
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.verify.instances import Instance, match_in
 from gslang.verify.prove.watched import Said, watched
 from gslang.verify.written import written_value
 
+_OF_ALL = ("sum", "prod", "max", "min")
 _OF_TENSORS = ("shape", "value")
 _MANY_AXES = 5  # of a tuple: three between the first and the last
 _FEW = 4  # instances of a block: what is so for the first, the last and the next of two may not be for more
@@ -45,15 +46,33 @@ def _told_apart(rule: ir.CheckedRule) -> list[int]:
     """The constants of any shape of which conditions read several elements, other than each by itself."""
     said, found = watched(rule).said, dict[int, None]()
     for condition in conjuncts(rule.where, rule.lets):
-        alone = condition.each is not None and isinstance(condition.each.source, ir.NodeAttr)
-        for part in () if alone else readings(condition, rule.lets):
-            if not isinstance(part, ir.NodeAttr) or part.name != "value" or part.node not in rule.leaves:
-                continue
-            leaf, known = rule.leaves[part.node], said.get(part.node, Said())
-            one = known.single or known.rank == 0 or any(map(_is_of_one, leaf.asked("shape")))
-            if leaf.block is None and not one and not leaf.asked("value") and not leaf.asked("ndim"):
-                found[part.node] = None
+        if condition.each is not None and isinstance(condition.each.source, ir.NodeAttr):
+            continue
+        for part in walk(condition, rule.lets):
+            for field in _read_in_parts(part):
+                leaf = rule.leaves.get(field.node)
+                if leaf is None or leaf.block is not None or leaf.asked("value") or leaf.asked("ndim"):
+                    continue
+                known = said.get(field.node, Said())
+                if not known.single and known.rank != 0 and not any(map(_is_of_one, leaf.asked("shape"))):
+                    found[field.node] = None
     return list(found)
+
+
+def _read_in_parts(part: object) -> Iterator[ir.NodeAttr]:
+    """The values of which an expression takes elements, or says something of all together."""
+    match part:
+        case ir.ItemValue(base) | ir.SliceValue(base):
+            sources: tuple[object, ...] = (base,)
+        case ir.Builtin(name, arguments) if name in _OF_ALL:
+            sources = arguments
+        case ir.Loop():
+            sources = (part.source,)
+        case _:
+            return
+    for source in sources:
+        if isinstance(source, ir.NodeAttr) and source.name == "value":
+            yield source
 
 
 def _is_of_one(shape: ir.Test) -> bool:
