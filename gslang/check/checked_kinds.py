@@ -166,6 +166,18 @@ class Expression:
         return None
 
     @property
+    def limits(self) -> tuple[tuple[str, Value, Value], ...]:
+        """Comparisons of which each holds somewhere if it is ever another value beyond a limit: one number of
+        two is the smaller one, a remainder is another number, a tuple has more items than are taken.
+        """
+        return ()
+
+    @property
+    def taken_apart(self) -> tuple[Value, ...]:
+        """The values of which it takes elements, or says something of all together."""
+        return ()
+
+    @property
     def local(self) -> int | None:
         """The variable of a loop that it is."""
         return None

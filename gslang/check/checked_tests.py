@@ -26,6 +26,11 @@ class AnyTest:
         return ()
 
     @property
+    def is_open(self) -> bool:
+        """True if it says nothing of a value, or of the items of a tuple."""
+        return False
+
+    @property
     def equal_to(self) -> Value | None:
         """The value that passes, where it is a single one; None where it is asked for something else."""
         return None
@@ -47,6 +52,10 @@ class ElementsTest(AgainstValue):
 @dataclass(frozen=True, slots=True)
 class Anything(AnyTest):
     """`_`"""
+
+    @property
+    def is_open(self) -> bool:
+        return True
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +94,10 @@ class Capture(AnyTest):
     def either(self) -> tuple[Test, ...]:
         return (self.test,)
 
+    @property
+    def is_open(self) -> bool:
+        return self.test.is_open
+
 
 @dataclass(frozen=True, slots=True)
 class TupleTest(AnyTest):
@@ -99,6 +112,10 @@ class TupleTest(AnyTest):
     def items(self) -> tuple[Test, ...]:
         """The tests of single items, in order."""
         return self.front + (self.back or ())
+
+    @property
+    def is_open(self) -> bool:
+        return all(item.is_open for item in self.items)
 
     @property
     def places(self) -> tuple[int, ...]:

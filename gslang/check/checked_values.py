@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import field as dataclass_field
-from typing import Any, ClassVar, Union
+from typing import Any, ClassVar, Final, Union
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
@@ -33,6 +33,8 @@ from gslang.check.checked_kinds import (
     TruthValue,
 )
 from gslang.check.limits import listed
+
+_MOST_TAKEN: Final = 32  # first items of a tuple: a slice up to a larger number takes all of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,6 +226,12 @@ class BinaryValue(Expression):
     def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
         return BINARY[self.operator], (self.left, self.right)
 
+    @property
+    def limits(self) -> tuple[tuple[str, Value, Value], ...]:
+        number = self.right.value if isinstance(self.right, Const) else None
+        known = self.operator == "%" and type(number) is int and number > 1
+        return ((">=", self.left, self.right),) if known else ()
+
 
 @dataclass(frozen=True, slots=True)
 class CompareValue(TruthValue):
@@ -305,6 +313,10 @@ class ItemValue(Expression):
     def is_single(self) -> bool:
         return isinstance(self.base, NodeAttr) and self.base.name == "shape"
 
+    @property
+    def taken_apart(self) -> tuple[Value, ...]:
+        return (self.base,)
+
 
 @dataclass(frozen=True, slots=True)
 class SliceValue(Expression):
@@ -314,6 +326,20 @@ class SliceValue(Expression):
     lower: Value | None
     upper: Value | None
     step: Value | None
+
+    @property
+    def limits(self) -> tuple[tuple[str, Value, Value], ...]:
+        if self.lower is not None or self.step is not None or not isinstance(self.upper, Const):
+            return ()
+        count = self.upper.value
+        if type(count) is not int or not 0 < count <= _MOST_TAKEN:
+            return ()
+        of_shape = isinstance(self.base, NodeAttr) and self.base.name == "shape"  # ranks vary anyway
+        return () if of_shape else ((">", Builtin("len", (self.base,)), self.upper),)
+
+    @property
+    def taken_apart(self) -> tuple[Value, ...]:
+        return (self.base,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,6 +359,10 @@ class Comprehension(Loop, Expression):
     source: Value
     condition: Value | None
 
+    @property
+    def taken_apart(self) -> tuple[Value, ...]:
+        return (self.source,)
+
 
 @dataclass(frozen=True, slots=True)
 class Builtin(Expression):
@@ -348,6 +378,18 @@ class Builtin(Expression):
     @property
     def applied(self) -> tuple[Callable[..., object], tuple[Value, ...]] | None:
         return BUILTINS[self.name], self.arguments
+
+    @property
+    def limits(self) -> tuple[tuple[str, Value, Value], ...]:
+        first = self.arguments[0] if self.arguments else None
+        given = first.applied if isinstance(first, TupleValue) else ("", self.arguments)
+        if self.name not in ("min", "max") or given is None or len(given[1]) != 2:
+            return ()
+        return ("<", *given[1]), (">", *given[1])
+
+    @property
+    def taken_apart(self) -> tuple[Value, ...]:
+        return self.arguments if self.name in ("sum", "prod", "max", "min") else ()
 
     @property
     def compares(self) -> tuple[str, Value, Value] | None:

@@ -211,7 +211,15 @@ def make_call(
     called = ("variable", variable) if variable is not None else signature.name
     call = ir.MakeCall(called, tuple(operands), tuple(attributes.items()), spreads)
     owner = bodies.check_passed_on(lowering, expr, signature, attributes, spreads)
-    orders = [] if owner is None or sequence else bodies.in_orders(lowering, signature, owner[1], operands)
+    return _added(lowering, expr, signature, call, None if sequence else owner)
+
+
+def _added(
+    lowering: Lowering, expr: n.Expr, signature: Signature, call: ir.MakeCall,
+    owner: tuple[ir.Place, int] | None,
+) -> TargetOf:  # fmt: skip
+    """A new call; one for each order of operands in which the `owner` of its bodies may have matched."""
+    orders = [] if owner is None else bodies.in_orders(lowering, signature, owner[1], call.operands)
     if owner is None or not orders:
         return lowering.add_target(call, expr.span)
     arms = [

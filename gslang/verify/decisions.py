@@ -84,9 +84,7 @@ def ties(rule: ir.CheckedRule) -> dict[int, Goal]:
 
 
 _Way = tuple[ir.Value, bool, Outcomes]
-_LISTS: Final = (ir.TupleValue, ir.Comprehension, ir.RangeValue, ir.SliceValue)
 _MOST_LISTED: Final = 8  # values in a list
-_MOST_KEPT: Final = 32  # items of a tuple that a rule takes a part of
 
 
 @cache
@@ -97,25 +95,11 @@ def limits(rule: ir.CheckedRule) -> dict[int, tuple[ir.CompareValue, ...]]:
     """
     found: dict[int, tuple[ir.CompareValue, ...]] = {}
     for part in walk((rule.nodes, rule.lets, rule.where, rule.blocks, rule.target)):
-        sides = _sides(part) or _listed(part)
-        if sides and not any(isinstance(inner, (ir.Local, ir.Loop)) for inner in walk(sides)):
+        limits_ = part.limits if isinstance(part, ir.Expression) else ()
+        sides = tuple([ir.CompareValue(*limit) for limit in limits_]) or _listed(part)
+        if sides and all(getattr(inner, "local", None) is None for inner in walk(sides)):
             found[id(part)] = sides
     return found
-
-
-def _sides(part: object) -> tuple[ir.CompareValue, ...]:
-    match part:
-        case ir.Builtin("min" | "max", (a, b) | (ir.TupleValue((a, b)),)):
-            if isinstance(a, (ir.SpreadValue, *_LISTS)) or isinstance(b, ir.SpreadValue):
-                return ()
-            return ir.CompareValue("<", a, b), ir.CompareValue(">", a, b)
-        case ir.BinaryValue("%", a, ir.Const(int(number))) if number > 1:
-            return (ir.CompareValue(">=", a, ir.Const(number)),)
-        case ir.SliceValue(base, None, ir.Const(int(count)), None) if (
-            0 < count <= _MOST_KEPT and not is_field(base, "shape")
-        ):
-            return (ir.CompareValue(">", ir.Builtin("len", (base,)), ir.Const(count)),)
-    return ()
 
 
 def _listed(condition: ir.Value) -> tuple[ir.CompareValue, ...]:

@@ -16,7 +16,6 @@ from gslang.verify.instances import Instance, match_in
 from gslang.verify.prove.watched import Said, watched
 from gslang.verify.written import written_value
 
-_OF_ALL = ("sum", "prod", "max", "min")
 _OF_TENSORS = ("shape", "value")
 _MANY_AXES = 5  # of a tuple: three between the first and the last
 _FEW = 4  # instances of a block: what is so for the first, the last and the next of two may not be for more
@@ -61,30 +60,19 @@ def _told_apart(rule: ir.CheckedRule) -> list[int]:
 
 def _read_in_parts(part: object) -> Iterator[ir.NodeAttr]:
     """The values of which an expression takes elements, or says something of all together."""
-    match part:
-        case ir.ItemValue(base) | ir.SliceValue(base):
-            sources: tuple[object, ...] = (base,)
-        case ir.Builtin(name, arguments) if name in _OF_ALL:
-            sources = arguments
-        case ir.Loop():
-            sources = (part.source,)
-        case _:
-            return
-    for source in sources:
+    for source in part.taken_apart if isinstance(part, ir.Expression) else ():
         if isinstance(source, ir.NodeAttr) and source.name == "value":
             yield source
 
 
 def _is_of_one(shape: ir.Test) -> bool:
     """True if only tensors of one element have such a shape."""
-    match shape:
-        case ir.OneOf(tests):
-            return all(map(_is_of_one, tests))
-        case ir.TupleTest(front, None):
-            return all(item.equal_to == ir.Const(1) for item in front)
-        case ir.Equals(ir.Const(tuple(sizes))):
-            return all(size == 1 for size in sizes)
-    return False
+    if shape.either:
+        return all(map(_is_of_one, shape.either))
+    if isinstance(shape, ir.TupleTest):
+        return shape.back is None and all(item.equal_to == ir.Const(1) for item in shape.front)
+    sizes = shape.equal_to.value if isinstance(shape.equal_to, ir.Const) else None
+    return isinstance(sizes, tuple) and all(size == 1 for size in sizes)
 
 
 def _elements(rule: ir.CheckedRule, scopes: Sequence[Scope], read: Sequence[int]) -> Iterator[str]:
@@ -103,14 +91,12 @@ def _tuples(rule: ir.CheckedRule) -> list[ir.Value]:
     found: dict[str, ir.Value] = {}
     bounded: set[str] = set()
     for part in walk(rule.where, rule.lets):
-        match part:
-            case ir.ItemValue(base) | ir.SliceValue(base) if isinstance(base, (ir.NodeAttr, ir.Captured)):
-                if not (isinstance(base, ir.NodeAttr) and base.name in _OF_TENSORS):
-                    found[repr(base)] = base
-            case ir.CompareValue():
-                compared = against_constant(part)
-                if compared is not None and isinstance(compared[0], ir.Builtin):
-                    bounded.update(map(repr, compared[0].arguments))
+        for base in part.taken_apart if isinstance(part, ir.Expression) else ():
+            if getattr(base, "name", "") not in _OF_TENSORS and isinstance(base, ir.Reading):
+                found[repr(base)] = base
+        compared = against_constant(part)
+        if compared is not None and compared[0].length_of is not None:
+            bounded.add(repr(compared[0].length_of))
     return [base for text, base in found.items() if text not in bounded]
 
 

@@ -16,7 +16,6 @@ from typing import TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
-from gslang.check.walks import walk
 from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
@@ -132,10 +131,7 @@ def _fixed(call: ir.CallNode, name: str) -> bool:
 def _is_captured(call: ir.CallNode, name: str) -> bool:
     """True if a rule has names for the values of an attribute, and says nothing else of them."""
     asked = call.asked(name)
-    return len(asked) == 1 and all(
-        isinstance(part, (ir.Capture, ir.TupleTest, ir.Anything)) for part in walk(asked[0])
-        if isinstance(part, ir.AnyTest)
-    )
+    return len(asked) == 1 and asked[0].is_open
 
 
 def neighbours(rule: ir.CheckedRule, point: Point, others: Sequence[Point], seed: int) -> Iterator[Instance]:

@@ -48,7 +48,7 @@ def bare_numbers(rule: ir.CheckedRule) -> frozenset[int]:
     calls: Counter[int] = Counter()
     others = set(rule.outputs)
     for node in rule.nodes:
-        numbers_only = isinstance(node, ir.CallNode) and _NUMBERS.issuperset(node.operators)
+        numbers_only = bool(node.operators) and _NUMBERS.issuperset(node.operators)
         (calls if numbers_only else others).update(node.below)
     read = walk((rule.where, rule.lets, rule.target, rule.blocks, [node.constraints for node in rule.nodes]))
     others.update(part.node for part in read if isinstance(part, (ir.NodeReference, ir.MatchedNodes)))

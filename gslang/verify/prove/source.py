@@ -179,6 +179,7 @@ class Source:
                 if number_ in pair:
                     link_ranks(self.case, *pair)
             if isinstance(pattern, ir.CallNode):
+                settle_axes(self.case, slot)
                 self.conditions.cut_off()  # conditions on attributes, before results are computed
                 if scope.current is None:  # else other instances may not be there yet
                     self.conditions.ask_chosen()
@@ -342,9 +343,7 @@ class Source:
                 self.world.wanted_rank = None
 
         spell_bounds(self.case, operator, slots)
-        slot = self.graph.add(operator, tuple(slots), attrs, Pending(compute))
-        settle_axes(self.case, slot)
-        return slot
+        return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
 
     def projection(self, number_: int, node: ir.Pattern, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
