@@ -10,7 +10,7 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
-from gslang.evaluate.bfloat16 import as_bfloat16
+from gslang.evaluate.bfloat16 import converted
 
 Evaluator = Callable[[Sequence[Array], Attrs], object]
 
@@ -128,8 +128,7 @@ def _bias_add(operands: Sequence[Array], attrs: Attrs) -> object:
 
 def _cast(operands: Sequence[Array], attrs: Attrs) -> Array:
     with np.errstate(invalid="ignore"):
-        found = operands[0].astype(numpy_dtype(attrs["dtype"]))
-    return as_bfloat16(found) if attrs["dtype"] == "bfloat16" else found
+        return converted(operands[0], attrs["dtype"])
 
 
 def _full(operands: Sequence[Array], attrs: Attrs) -> Array:

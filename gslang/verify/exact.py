@@ -10,8 +10,7 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import numpy_dtype
-from gslang.evaluate.bfloat16 import as_bfloat16
+from gslang.evaluate.bfloat16 import converted
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.expand import CannotExpand, expanded
 from gslang.verify.field.call import Meaning
@@ -86,15 +85,11 @@ def _as_inputs(graph: Graph, point: Mapping[str, Any]) -> dict[str, Array]:
         for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)
     }
     return {
-        name: _held(value.real, str(getattr(types[name], "dtype", "float32"))) if isinstance(value, Dual)
+        name: converted(np.asarray(value.real), str(getattr(types[name], "dtype", "float32")))
+        if isinstance(value, Dual)
         else value
         for name, value in point.items()
     }
-
-
-def _held(real: object, dtype: str) -> Array:
-    found: Array = np.asarray(real).astype(numpy_dtype(dtype))
-    return as_bfloat16(found) if dtype == "bfloat16" else found
 
 
 _ORDERED = frozenset({

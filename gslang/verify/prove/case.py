@@ -18,7 +18,7 @@ from gslang.verify.prove.constant_value import ConstantValue
 from gslang.verify.prove.domains import Written
 from gslang.verify.prove.dtypes import Dtype, compared, taken_as
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
+from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.sizes import Number, is_number
 from gslang.verify.prove.symbolic_graph import SymbolicGraph
@@ -112,6 +112,17 @@ class Case:
             return True
         except (UnknownValue, ZeroDivisionError, *OPEN):
             return False
+
+    def cut_off(self, condition: ir.Value) -> bool:
+        """True unless a condition cannot be read. Raises `Impossible` where it fails."""
+        try:
+            if self.fails(condition):
+                raise Impossible(CONDITION)
+        except TooMuch:
+            raise
+        except NotProved:
+            return False
+        return True
 
     def assume(self, condition: ir.Value) -> None:
         """Take a condition of the rule to hold: equal sizes are learnt, without a case in which

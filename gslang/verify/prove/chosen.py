@@ -13,7 +13,6 @@ from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.onnx_slices import places_of_slice
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.symbolic_graph import Operands
 from gslang.verify.prove.tensors import World
@@ -29,14 +28,7 @@ def still_open(case: Case, waiting: Iterable[Chosen]) -> list[Chosen]:
             case.takes(chosen.branches) and _all_bound(case, chosen) and _all_grown(case, chosen)
             and all(map(_is_known, _leaves(case, chosen.numbers)))
         )
-        try:
-            if known and case.fails(chosen.condition):
-                raise Impossible(CONDITION)
-        except TooMuch:
-            raise
-        except NotProved:
-            known = False
-        if not known:
+        if not (known and case.cut_off(chosen.condition)):
             found.append(chosen)
     return found
 

@@ -68,13 +68,7 @@ class Conditions:
         ]
         self.shaped = [shaped for shaped in self.shaped if shaped not in ready]
         for shaped in ready:
-            try:
-                if self.case.fails(shaped.condition):
-                    raise Impossible(CONDITION)
-            except TooMuch:
-                raise
-            except NotProved:
-                continue
+            self.case.cut_off(shaped.condition)
 
     def assume(self, condition: ir.Value) -> None:
         """Hold the case to a condition. One that reads the numbers of a constant one by one is left out where

@@ -100,8 +100,8 @@ def prove(
 
     Blocks have any number of instances (`families`); where that does not suffice, some (`counted`). Bounds of
     slices stay as they are written at first; where that does not suffice, each is inside its axis, before it
-    or behind it: cases. A more general rule with fewer cases comes first, where there is one (`generalized`).
-    All these ways share the steps.
+    or behind it: cases. More general rules with fewer cases come first, where there are any (`generalized`);
+    why they fail is the reason where the rule itself takes too much. All these ways share the steps.
     `record`: the cases are written down for a certificate (`certificate`).
     """
     budget = Budget(steps, until)
@@ -120,7 +120,7 @@ def prove(
     except TooMuch as error:
         if not reason:
             raise
-        raise NotProved(f"with any tensor in place of what stays as it is: {reason}") from error
+        raise NotProved(reason) from error
 
 
 def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
