@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from gslang.base.diagnostics import Diagnostic
-from gslang.base.suggest import did_you_mean
+from gslang.base.suggest import did_you_mean, some_of
 
 
 class RuleError(Exception):
@@ -27,7 +27,7 @@ class UnknownNameError(KeyError):
         guess = did_you_mean(name, names)
         help = (
             f"did you mean `{guess}`?" if guess
-            else f"known: {', '.join(names[:20]) or 'none'}{', …' if len(names) > 20 else ''}"
+            else f"known: {some_of(name, names) or 'none'}"
         )
         self.message = f"unknown {what} `{name}`; {help}"
 

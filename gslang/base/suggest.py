@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+_MOST_SHOWN = 20
 
 
 def distance(a: str, b: str) -> int:
@@ -37,3 +39,11 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str | None:
         if far <= limit and (best is None or found < best):
             best = found
     return best[2] if best else None
+
+
+def some_of(word: str, known: Sequence[str]) -> str:
+    """A list of known names to read: those that share a part with a word, else the first ones."""
+    parts = {part for part in word.lower().split("_") if len(part) > 2}
+    alike = [name for name in known if not parts.isdisjoint(name.lower().split("_"))]
+    shown = (alike or known)[:_MOST_SHOWN]
+    return ", ".join(shown) + (f" and {len(known) - len(shown)} more" if len(shown) < len(known) else "")

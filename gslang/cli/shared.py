@@ -256,14 +256,14 @@ def load_graph(path: str, options: argparse.Namespace, dialect: Any = None) -> G
 
 def check_names(names: Sequence[str], what: str, known: Sequence[str]) -> str | None:
     """A message for the first name that is not known."""
-    from gslang.base.suggest import did_you_mean
+    from gslang.base.suggest import did_you_mean, some_of
 
     for name in names:
         if name not in known:
             guess = did_you_mean(name, known)
             help = (
                 f"did you mean `{guess}`?" if guess
-                else f"known: {', '.join(known)}" if known
+                else f"known: {some_of(name, known)}" if known
                 else "the rule files declare no pass: `pass name { rule; rule; }`" if what == "pass"
                 else "the rule files have no rules"
             )

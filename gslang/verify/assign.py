@@ -50,7 +50,7 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
                 return {}
             if not isinstance(now, tuple) or not now:
                 return {}
-            return assign(inner, (now * value)[:value], making, levels)
+            return assign(inner, _of_length(now, value, making), making, levels)
         case ir.ItemValue(ir.NodeAttr(ir.Own(), node, "shape"), _) if isinstance(
             making.rule.nodes[node], ir.CallNode
         ) and isinstance(value, int):
@@ -242,6 +242,14 @@ def _of_stated_shape(node: int, shape: object, making: Making) -> Wish:
         if says is not None and isinstance(nodes[call.below[says]], ir.LeafNode):
             return {(call.below[says], "value"): shape}
     return {}
+
+
+def _of_length(now: tuple[Any, ...], length: int, making: Making) -> tuple[Any, ...]:
+    """A tuple with so many items: the first ones of another one, then these again, or where they are whole
+    numbers such as count on, as places do."""
+    if type(now[-1]) is int and making.rng.random() < 0.5:
+        return (*now, *range(now[-1] + 1, now[-1] + 1 + length))[:length]
+    return (now * length)[:length]
 
 
 def _some_size(value: int, making: Making) -> Wish:

@@ -15,7 +15,7 @@ import numpy as np
 from gslang.check import checked as ir
 from gslang.dialect.domain import contains
 from gslang.verify.elements import in_tuples
-from gslang.verify.far_numbers import far_numbers
+from gslang.verify.far_numbers import ends_of_types, far_numbers
 from gslang.verify.instances import Instance, Search, wished
 from gslang.verify.leaves import MOST_DIMENSIONS
 from gslang.verify.neighbours import Place, Point, Wishes, defaults_of, of_other_ranks, sized, takes_long
@@ -53,7 +53,7 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     said = islice(_large_attributes(rule, point, Random(seed)), attempts // _MANY_SIZES)
     orders = islice(_orders(point, Random(seed)), attempts)
     far = islice(_far(rule, point), _MOST_FAR)
-    for change in chain(numbers, far, large, said, orders, misplaced, changes):
+    for change in chain(numbers, ends_of_types(rule, point), far, large, said, orders, misplaced, changes):
         if (text := repr(change)) in tried:
             continue
         tried.add(text)

@@ -1,5 +1,5 @@
-"""Numbers of constants beyond one that a rule states for one of them: what is as low as the number of a mask
-may be so for several constants at once.
+"""Numbers of constants far from others: the ends of whole types, and what lies beyond one that a rule states
+for one of them. What is as low as the number of a mask may be so for several constants at once.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import numpy as np
 
 from gslang.check import checked as ir
 from gslang.check.walks import walk
+from gslang.dialect.dtypes import whole_numbers
 from gslang.verify.elements import in_tuples
 from gslang.verify.neighbours import Point, Wishes
+from gslang.verify.open_numbers import not_computed_with
 from gslang.verify.reads import stated
 
 _LEAST = 1e4  # numbers of models are smaller
@@ -42,6 +44,16 @@ def far_numbers(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[
                 (leaf, "value"): in_tuples(np.full(point.shapes[leaf], number * factor).tolist())
                 for leaf, factor in zip(leaves, factors)
             }
+
+
+def ends_of_types(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
+    """Constants of whole numbers at the ends of their types, of which no shape or index depends: one after
+    the other."""
+    kept = not_computed_with(rule)
+    for leaf in point.values:
+        ends = whole_numbers(point.dtypes[leaf]) if leaf not in kept else None
+        for end in ends or ():
+            yield {(leaf, "value"): in_tuples(np.full(point.shapes[leaf], end).tolist())}
 
 
 def _stated(rule: ir.CheckedRule) -> list[float]:

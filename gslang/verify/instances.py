@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
@@ -332,8 +333,17 @@ def _says_nothing(making: Making, graph: Graph) -> bool:
 
 
 def text_of(graph: Graph) -> str:
-    """The operators, types and attributes of a graph's nodes, by which instances are told apart."""
-    return repr([(graph.op[n], graph.types[n], graph.attrs[n]) for n in graph.reverse_post_order()])
+    """The operators, types, attributes and numbers of a graph's nodes, by which instances are told apart."""
+    return repr([
+        (graph.op[n], graph.types[n], graph.attrs[n], _numbers_of(graph.value(n)))
+        for n in graph.reverse_post_order()
+    ])
+
+
+def _numbers_of(value: Array | None) -> object:
+    if value is None:
+        return None
+    return value.tolist() if value.dtype == object else value.tobytes()  # texts are objects
 
 
 def _is_empty(graph: Graph, node: int) -> bool:

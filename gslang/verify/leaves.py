@@ -94,8 +94,8 @@ class Leaves:
             self.dtype = of_type.choice(stated)
         if dtype is not None:
             self.dtype = dtype
-        for (_, name), value in wishes.items():
-            if name == "dtype" and isinstance(value, str):
+        for (number, name), value in wishes.items():
+            if name == "dtype" and number in rule.leaves and isinstance(value, str):
                 self.dtype = value  # the others follow
         self.drawn_type = self.dtype  # of the attempt; `dtype` is that of the node that is made next
         self.branches: dict[str, int] = {}
@@ -154,9 +154,8 @@ class Leaves:
         rng = self.dice(number)
         hint, settled = self.hint, self.settled
         self.hint, self.settled = None, False
-        if leaf.optional and (
-            hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)
-        ):
+        absent = hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)
+        if leaf.optional and self.wishes.get((number, "%absent"), absent):
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is not a tensor")

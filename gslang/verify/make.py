@@ -105,7 +105,8 @@ class Making(Operands):
 
     def alternative(self, number: int, node: ir.Pattern, shape: Shape | None) -> int:
         """One of the branches."""
-        choice, count = self.dice(number).randrange(len(node.branches)), len(node.branches)
+        count = len(node.branches)
+        choice = self.wishes.get((number, "%branch"), self.dice(number).randrange(count))
         chosen = self.scope.chosen if node.block is None else self.scope.current.chosen  # type: ignore[union-attr]
         chosen[number] = choice
         self.branches[f"alternative {choice + 1} of {count} at {node.name or number}"] = 1
@@ -228,7 +229,7 @@ class Making(Operands):
     def call(self, number: int, call: ir.CallNode) -> int:
         """A call: operands that are no leaves first, then leaves of shapes that fit them, then attributes."""
         rng = self.dice(number)
-        operator = self.operator_of(call, rng)
+        operator = self.operator_of(number, call, rng)
         if operator in TYPED_FREELY:  # what is above says nothing about the types below
             self.dtype = self.drawn_type
         self.hint, self.settled = None, False
@@ -266,9 +267,9 @@ class Making(Operands):
             raise Misfit(f"`{operator}` is for floats")
         return slot
 
-    def operator_of(self, call: ir.CallNode, rng: Random) -> str:
+    def operator_of(self, number: int, call: ir.CallNode, rng: Random) -> str:
         """The operator of a call that is made."""
-        operator = self.picked(call, rng)
+        operator = self.picked(number, call, rng)
         if len(call.operators) > 1:
             self.branches[f"operator {operator}"] = 1
         return operator

@@ -24,6 +24,7 @@ _OF_SHAPES = frozenset({
 _CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
 _STATED = 0.3  # share of attributes of declared operators that are a number or text in what it computes
 _DRAWS = 40  # attempts at a tuple some items of which are stated
+_PARTS = (2, 3, 1)
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
 
 
@@ -53,6 +54,8 @@ class CallAttributes(Leaves):
             and signature.attributes["dtype"].default != ""
         ):
             proposed["dtype"] = self.dtype
+        if operator == "Split" and slots.get(1) == ABSENT and not {"num_outputs", "split"} & set(given):
+            proposed["num_outputs"] = rng.choice(_PARTS)  # nothing else says how many there are
         if operator == "Cast" and rng.random() < _CASTS_BACK:
             proposed["to"] = self.dtype
         count = len(call.operands)
@@ -168,6 +171,7 @@ class CallAttributes(Leaves):
                 try:
                     near = self.uneven(number, declared, constraint, default, proposed.get(name))
                     start = proposed.get(name, default) if near is None else near
+                    start = self.wishes.get((number, name), start)
                     given[name] = self.concrete(constraint.test, start)
                     if start is None and isinstance(constraint.test, ir.Capture) and settle:
                         self.scope.bind(constraint.test.capture, given[name])  # that it is absent

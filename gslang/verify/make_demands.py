@@ -31,7 +31,7 @@ class Demands(CallAttributes):
         calls = self.rule.calls.items()
         self.below = {}
         self.ranks = ranks_below(self.rule, {
-            number: self.picked(call, self.dice(number)) if call.variable else call.operators[0]
+            number: self.picked(number, call, self.dice(number)) if call.variable else call.operators[0]
             for number, call in calls
             if call.block is None and (call.variable or len(call.operators) == 1)
         }, self.dice)
@@ -133,10 +133,12 @@ class Demands(CallAttributes):
         wished = any((pattern, name) in self.wishes for name in ("shape", "ndim"))
         return None if wished or self.bound(pattern) != UNBOUND else pattern
 
-    def picked(self, call: ir.CallNode, rng: Random) -> str:
+    def picked(self, number: int, call: ir.CallNode, rng: Random) -> str:
         """The operator of a call, which may not be made: the one of its variable if that is bound, else any.
         """
         operator = self.scope.variables.get(call.variable) if call.variable else None
+        if operator is None:
+            operator = self.wishes.get((number, "%operator"))
         if operator is None and self.stressed is not None and self.stressed[0] in call.operators:
             operator = self.stressed[0]
         if operator is None:

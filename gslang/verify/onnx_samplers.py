@@ -325,6 +325,9 @@ def _cast(rng: Random, known: Shapes, given: Attrs) -> Answer:
     }
 
 
+_OUTSIDE = 0.3  # share of resized regions
+
+
 def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Up and down, in both directions of an image, which may be the only axes that are named; along all axes
     of a tensor of up to two."""
@@ -341,7 +344,10 @@ def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     region = [rng.choice(end) for end in ends for _ in places]
     mode = rng.choice(("nearest", "linear", "linear", "cubic"))
     shapes = fill(known, data, (len(region),), (len(sizes),), (len(sizes),))
+    # only what lies beyond the image makes this number matter
+    outside = {"coordinate_transformation_mode": "tf_crop_and_resize", "extrapolation_value": 1.5}
     return shapes, {
+        **(outside if 1 not in given.get("%absent", ()) and rng.random() < _OUTSIDE else {}),
         "%1": tuple(region),
         "%2": Only(factors_),
         "%3": sizes,

@@ -40,6 +40,7 @@ from gslang.verify.instances import (
 from gslang.verify.joint_numbers import at_limits, reaching
 from gslang.verify.neighbours import Point, defaults_of, emptied, point_of, resized, spelled
 from gslang.verify.reads import names_types, whole_literals
+from gslang.verify.types_asked import types_not_seen
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 
@@ -47,6 +48,7 @@ _MOST_CENTRES = 4  # instances around which corners are looked for
 _MOST_DOUBTED = 4  # instances that only exact arithmetic tells anything of
 _MOST_TOWARDS = 40  # attempts to make one decision go one way
 _LOOKS = 3  # instances of one decision
+_OF_EACH_TYPE = 3  # attempts for each element type that was not seen
 _MOST_STRESSED = 24  # attempts to make one attribute matter
 _DRAWN_INSTANCES = 3  # of a block: rarely more are drawn
 _MOST_INSTANCES = 16  # that a number in a rule is taken to be a limit of
@@ -72,6 +74,7 @@ def seek_variety(
     _look_at_many(rule, settings, evidence, search, until.within(_FOR_MANY * settings.seconds))
     _seek_decisions(rule, settings, evidence, search, until)
     _seek_effects(rule, settings, evidence, search, until)
+    _seek_types(rule, settings, evidence, until)
     evidence.unvaried += constant_attributes(rule, evidence.attributes)
     evidence.unvaried += [
         f"attribute `{name}` of `{operator}` never made a difference"
@@ -87,6 +90,19 @@ def seek_variety(
     evidence.stopped = evidence.stopped or until.passed
     _seek_ties(rule, settings, evidence, search, until.within(_FOR_TIES * settings.seconds))
     _seek_limits(rule, settings, evidence, until.within(_FOR_TIES * settings.seconds))
+
+
+def _seek_types(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
+    """Look at an instance of each element type that conditions let pass and none of those that agree has."""
+    made = set[str]()
+    for wishes in types_not_seen(rule, [instance.before for instance in evidence.agreeing]):
+        for seed in range(settings.seed, settings.seed + _OF_EACH_TYPE):
+            if until.passed or evidence.bad:
+                return
+            instance = wished(rule, wishes, seed, Search(), made)
+            if instance is not None:
+                evidence.coverage["element types that conditions let pass"] += 1
+                look_at(rule, instance, settings, evidence)
 
 
 def look_beyond(

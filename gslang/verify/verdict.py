@@ -38,6 +38,7 @@ from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.inner_graph import READ
 from gslang.verify.compare import NOT_COMPUTED, Finding
+from gslang.verify.doubted import look_at_doubts
 from gslang.verify.evidence import Covered, Evidence, Settings
 from gslang.verify.exact import BOUND
 from gslang.verify.gather import gather
@@ -277,6 +278,8 @@ def _look(attempt: _Attempt, evidence: Evidence, programs: Sequence[CheckedProgr
     gather(rule, attempt.settings, programs, evidence, attempt.covers)
     if not attempt.made and evidence.good and not evidence.bad and rule.changes is None:
         attempt.covers(evidence)
+    if attempt.made and attempt.proof is None and not evidence.bad:
+        look_at_doubts(rule, attempt.settings, evidence, attempt.until)
 
 
 class _Attempt:

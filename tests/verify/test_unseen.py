@@ -44,6 +44,9 @@ SOME = [
     "axis_mod5_wrong", "m_range_wrong", "m_dyn_wrong", "resize_sum_wrong", "pool_relu_wrong", "dropout_wrong",
     "upsample_linear_wrong", "deconv_wide_wrong", "alternate_sign_wrong", "mul_prod_one_wrong",
     "int_detour_wrong", "cut_dense_wrong", "ends_perm_wrong", "inverse_wrong",
+    "conv_dil_cap_wrong", "slice_begin_cap_wrong", "cut_conv_channels_wrong", "cut_broadcast_wrong",
+    "conv_strided_slice_wrong", "pieces_wrong", "narrow_list_wrong", "abs_type_wrong",
+    "sixth_wrong", "root_half_wrong", "resize_region_wrong", "resize_neg_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {

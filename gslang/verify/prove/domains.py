@@ -301,7 +301,10 @@ class Unread(Opaque):
     def __init__(self, name: str) -> None:
         self.name = name
 
-    __eq__ = __hash__ = unanswered  # type: ignore[assignment]
+    __hash__ = unanswered  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(unanswered(self))
 
 
 def signed(choices: Choices, axes: Sequence[int], rank: int) -> tuple[int, ...]:

@@ -158,7 +158,7 @@ class Models:
             values[name] = before
             if slope > 0:
                 ways.append((name, before - now // slope))
-            elif slope < 0 and before + now // -slope >= 0:
+            elif slope < 0:
                 ways.append((name, before + now // -slope))
         if not ways:
             return None

@@ -2,7 +2,8 @@
 
 A resized image is a weighted sum of the pixels, axis by axis, whatever the mode: the weight of a pixel is an
 unknown function of its place, of that of the result, of both sizes, of the scale and of all attributes that
-say how it is computed. Along an axis that keeps its size nothing changes.
+say how it is computed. Along an axis that keeps its size nothing changes. Where the nearest pixel is taken,
+nothing more need be known of sizes, scales and attributes than that they are the same.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ from collections.abc import Sequence
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import REAL, settled
+from gslang.verify.prove.onnx_lookups import place_said
 from gslang.verify.prove.onnx_operands import operand, whole_numbers
 from gslang.verify.prove.onnx_quantised import converted, number_of
+from gslang.verify.prove.opaque import Opaque
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real, Token, as_term
 from gslang.verify.prove.relay_movement import reshaped, transposed
@@ -80,6 +83,11 @@ COORDINATES = (
 
 def _resize(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
+    scales_given = operand(operands, 2)
+    if type(attrs["mode"]) is str and attrs["mode"] == "nearest" and (
+        isinstance(attrs["axes"], Opaque) or scales_given is not None and scales_given.items is None
+    ):
+        return _nearest(world, operands, attrs)
     if attrs["axes"] is not None or attrs["keep_aspect_ratio_policy"] != "stretch":
         raise NotProved("`axes` and `keep_aspect_ratio_policy` of `Resize` are not supported")
     shape, scales = _resized(world, x, operand(operands, 2), operand(operands, 3))
@@ -107,6 +115,42 @@ def _resize(world: World, operands: Operands, attrs: Attrs) -> Value:
     y = Tensor(tuple(shape), "float32", at)
     rounded = converted(world, y, x.dtype, " resized")
     return Tensor(y.shape, x.dtype, lambda index: (y if settled(x.dtype) == REAL else rounded).at(index))
+
+
+def _nearest(world: World, operands: Operands, attrs: Attrs) -> Value:
+    """An image in which each pixel is one of `x`: the same one wherever operands, attributes and sizes are
+    the same.
+    """
+    x: Tensor = operands[0]
+    if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
+        raise NotProved("resizing part of an image (`tf_crop_and_resize`) is not supported")
+    said = [*operands[1:], *[value for _, value in sorted(attrs.items())]]
+    key = ("nearest", *map(_identity, said), *map(text_of, world.facts.normals(x.shape)))
+    if key not in world.slices:
+        if not world.reading:
+            raise NotProved("the target resizes an image otherwise than the source")
+        world.kept += said
+        world.slices[key] = len(world.slices), tuple([world.facts.size("resized") for _ in x.shape])
+    number, shape = world.slices[key]
+
+    def at(index: Index) -> Term:
+        places = []
+        for axis, size in enumerate(x.shape):
+            term = unknown(f"nearest {number} along {axis}", *map(of_size, index))
+            place = place_said(world, term, size)
+            if place is None:
+                raise NotProved("the target takes a pixel that the source does not")
+            places.append(place)
+        return x.at(tuple(places))
+
+    return Tensor(shape, x.dtype, at)
+
+
+def _identity(said: object) -> str:
+    """A text that is the same for what says the same."""
+    if isinstance(said, (str, int, float)) or said is None:
+        return repr(said)
+    return f"#{id(said.leaf or said) if isinstance(said, Tensor) else id(said)}"
 
 
 def _resized(

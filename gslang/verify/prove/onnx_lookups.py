@@ -39,21 +39,32 @@ def place_in(
     known = as_size(value, world)
     if known is not None:
         return _inside(world, known, size, from_end)
-    if any(facts.mentions_bound(part) for atom in value.atoms() for part in sizes_of(atom)):
-        raise NotProved("sums over lookup indices are not supported")
-    for place in world.places:
-        if place.said.key == value.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
-            if place.from_end and not from_end:
-                world.notes.add("lookup indices are non-negative")
-            return place.position
-    if world.comparing == "source":
-        if not facts.at_least(size, 1):
-            raise Impossible(OPERATOR)  # no place is in an empty axis
-        world.places.append(Place(value, size, facts.place(size), from_end))
-        return world.places[-1].position
+    found = place_said(world, value, size, from_end)
+    if found is not None:
+        return found
     if (origin := _before_conversion(world, places)) is None:
         raise NotProved("the target looks up an index that the source does not")
     return place_in(world, origin, index, size, more, from_end)
+
+
+def place_said(world: World, said: Term, size: Number, from_end: bool = False) -> Number | None:
+    """The place along an axis of a size that a term says, which is no size; None if the target looks up one
+    that the source does not.
+    """
+    facts = world.facts
+    if any(facts.mentions_bound(part) for atom in said.atoms() for part in sizes_of(atom)):
+        raise NotProved("sums over lookup indices are not supported")
+    for place in world.places:
+        if place.said.key == said.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
+            if place.from_end and not from_end:
+                world.notes.add("lookup indices are non-negative")
+            return place.position
+    if world.comparing != "source":
+        return None
+    if not facts.at_least(size, 1):
+        raise Impossible(OPERATOR)  # no place is in an empty axis
+    world.places.append(Place(said, size, facts.place(size), from_end))
+    return world.places[-1].position
 
 
 def _before_conversion(world: World, places: Tensor) -> Tensor | None:

@@ -118,9 +118,7 @@ def _split(world: World, operands: Operands, attrs: Attrs) -> Value:
         return parts_by(world, x, axis, sizes.items)
     known = None if sizes is None or not _is_counted(world, sizes) else vector_numbers(world, sizes)
     if known is None:
-        if not world.reading:
-            raise NotProved("the part sizes of a split are unknown")
-        return OpenParts(world, x, axis)
+        return OpenParts(world, x, axis, _cuts(world, sizes, attrs["num_outputs"], axis, x.shape[axis]))
     return split_by(world, x, axis, known)
 
 
@@ -185,21 +183,58 @@ def _is_counted(world: World, sizes: Tensor) -> bool:
     return read or type(world.facts.normal(sizes.shape[0])) is int
 
 
+def _cuts(world: World, sizes: Tensor | None, count: object, axis: int, whole: Number) -> Cuts:
+    """Where a split cuts: the same wherever one operand, or number of parts, says it of axes of one size."""
+    told = id(sizes.leaf or sizes) if sizes is not None else count
+    key = ("parts", str(told), axis, text_of(world.facts.normal(whole)))
+    if told is not None and key in world.slices:
+        return world.slices[key]  # type: ignore[no-any-return]
+    if not world.reading:
+        raise NotProved("the part sizes of a split are unknown")
+    world.kept.append(sizes)
+    world.slices[key] = found = Cuts()
+    return found
+
+
+class AnyPlace(Opaque):
+    """The index of a part that may be any."""
+
+    __slots__ = ()
+
+
+class Cuts:
+    """What is known of the parts of a split: the sizes of the first ones, and for an index that may be any
+    where its part begins and its size.
+    """
+
+    def __init__(self) -> None:
+        self.sizes: list[Number] = []
+        self.anywhere: dict[int, tuple[Number, Number]] = {}
+        self.places: list[AnyPlace] = []
+
+
 class OpenParts(Opaque):
     """The parts of a split of which nothing is said: as many as are asked for."""
 
-    def __init__(self, world: World, x: Tensor, axis: int) -> None:
-        self.world, self.x, self.axis = world, x, axis
-        self.sizes: list[Number] = []
+    def __init__(self, world: World, x: Tensor, axis: int, cuts: Cuts) -> None:
+        self.world, self.x, self.axis, self.cuts = world, x, axis, cuts
 
-    def part(self, place: int) -> Tensor:
+    def part(self, place: int | AnyPlace) -> Tensor:
         """One of them."""
-        while len(self.sizes) <= place:
-            if not self.world.reading:
-                raise NotProved("the target uses a split part that the source does not")
-            self.sizes.append(self.world.facts.size("part", 0))
-            self.world.facts.learn(self.x.shape[self.axis] - sum(self.sizes))
-        return cut(self.x, self.axis, sum(self.sizes[:place]), self.sizes[place])
+        facts, whole, cuts = self.world.facts, self.x.shape[self.axis], self.cuts
+        sizes, told = cuts.sizes, cuts.anywhere
+        if not self.world.reading and (len(sizes) <= place if type(place) is int else id(place) not in told):
+            raise NotProved("the target uses a split part that the source does not")
+        if isinstance(place, AnyPlace):
+            if id(place) not in told:
+                cuts.places.append(place)
+                begin, size = told[id(place)] = facts.size("begin", 0), facts.size("part", 0)
+                facts.learn(whole - begin - size)
+            return cut(self.x, self.axis, *told[id(place)])
+        while len(sizes) <= place:
+            sizes.append(facts.size("part", 0))
+            facts.learn(whole - sum(sizes))
+        return cut(self.x, self.axis, sum(sizes[:place]), sizes[place])
 
 
 def _equal_parts(world: World, x: Tensor, axis: int, count: int) -> Value:

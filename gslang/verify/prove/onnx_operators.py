@@ -8,7 +8,7 @@ from typing import Any
 
 from gslang.dialect.domain import literals
 from gslang.dialect.signature import AttributeSpec
-from gslang.verify.prove.domains import Attributes, Either, Unsettled, Written
+from gslang.verify.prove.domains import Attributes, Either, Unread, Unsettled, Written
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
@@ -246,6 +246,8 @@ def _of_image(world: World, operator: str, name: str, choices: Choices) -> objec
             return Token(f"{name}#{world.facts.number()}", choices)
         case "coordinate_transformation_mode":
             return COORDINATES[choices.choose(len(COORDINATES))]
+        case "axes" | "keep_aspect_ratio_policy":
+            return Unread(name)
     raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
 
 

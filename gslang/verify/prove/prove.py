@@ -49,6 +49,7 @@ _GROWTH_TO_THE_LAST = 2  # up to the last rank that inputs may have: worth tryin
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4  # times as much for all cases of the last round of a proof
 _MORE_RANKS = 15_500  # steps of the rounds that only say the same of larger ranks
+LIMITS = (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,7 +283,7 @@ def _look_at_cases(
 
     try:
         return all_cases(run, budget, known.journal, this.starts)
-    except (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError) as error:
+    except LIMITS as error:
         raise NotProved(f"internal limit of the prover: {error}") from error
 
 
@@ -335,7 +336,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
         world.record = CaseRecord(world.facts)
     try:
         with noting() as uses:
-            _one_case(case)
+            one_case(case)
     except TooMuch:
         raise
     except Impossible as error:
@@ -359,7 +360,8 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
         found.branches |= set(chosen.items())
 
 
-def _one_case(case: Case) -> None:
+def one_case(case: Case) -> None:
+    """Compare the sides of a rule in a case. Raises `NotProved` and `Impossible`."""
     before = Source(case).outputs()
     after = Target(case).outputs()
     if len(before) != len(after):

@@ -26,7 +26,7 @@ from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.onnx_lookups import as_size
-from gslang.verify.prove.onnx_movement import OpenParts
+from gslang.verify.prove.onnx_movement import AnyPlace, OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
 from gslang.verify.prove.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch
@@ -354,12 +354,16 @@ class Source:
         for constraint in node.constraints:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
                 index = Proposed(self.case, "", "index")(constraint.test)
+        if index is UNSAID and isinstance(value, OpenParts):
+            index = AnyPlace()
         if index is UNSAID and self.rule.dialect.name == "onnx":
             # the later ones have no meaning here
             raise NotProved("an unconstrained output index is not supported")
         if index is UNSAID:
             index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
-        if isinstance(value, OpenParts) and type(index) is int and index >= 0:
+        if isinstance(value, OpenParts) and (
+            isinstance(index, AnyPlace) or type(index) is int and index >= 0
+        ):
             return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
         if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
             if self.graph.op[base] in ("Split", "split") and type(index) is int:
