@@ -17,7 +17,7 @@ from gslang.dialect.call_check import MOST, conform
 from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains, literals
 from gslang.dialect.domain_text import domain_text, value_text
-from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant
+from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant, whole_numbers
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
@@ -66,6 +66,33 @@ def check_fact(lowering: Lowering, field: str, expr: n.Expr | n.Star, test: ir.T
         if value is not UNKNOWN and not _is_fact(field, value):
             what, hint = _FACTS[field]
             lowering.error("E0501", f"`{field}` is {what}, not `{value_text(value)}`", part.span, hint)
+
+
+def check_elements(
+    lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test, constraints: Iterable[ir.Constraint]
+) -> None:
+    """Report each literal in a constraint on the elements of a constant that no element of its stated data
+    type equals."""
+    said = next((c.equal_to for c in constraints if c.field == "dtype"), None)
+    dtype = said.value if isinstance(said, ir.Const) else None
+    for part, wanted in _equalities(expr, test) if isinstance(dtype, str) else ():
+        value = known(lowering, wanted.value)
+        for item in value if isinstance(value, tuple) else (value,):
+            if isinstance(dtype, str) and (hint := _no_element(item, dtype)):
+                shown = value_text(item)
+                lowering.error("E0501", f"no element of type {dtype} is `{shown}`", part.span, hint)
+
+
+def _no_element(value: object, dtype: str) -> str:
+    """What to write instead of a literal that is no element of a data type; empty for others."""
+    limits = whole_numbers(dtype)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or limits is None:
+        return ""
+    if dtype == "bool":
+        return "write `true` or `false`"
+    least, most = limits
+    whole = least <= value <= most and value == int(value)
+    return "" if whole else f"write an integer from {least} to {most}"
 
 
 def _is_fact(field: str, value: object) -> bool:

@@ -60,7 +60,8 @@ def leaf(
     is_input: bool = True,
 ) -> NodeOf:
     """A wildcard or leaf with constraints on shape, dtype, ndim or value."""
-    constraints: list[ir.Constraint | ir.SameAttributes] = []
+    constraints: list[ir.Constraint] = []
+    elements: list[tuple[n.Expr | n.Star, ir.Test]] = []
     lowering.check_once(arguments)
     for argument in arguments:
         if not isinstance(argument, n.Keyword):
@@ -90,10 +91,13 @@ def leaf(
                     "E0502", f"the value of a `{kind}` is unknown here", argument.span, "use kind `const`"
                 )
             if test != ir.Anything():
+                elements.append((argument.value, test))
                 test = _elements_test(lowering, test, argument)
         if argument.name == "dtype":
             attribute_values.check_dtype(lowering, argument.value, test)
         constraints.append(ir.Constraint(argument.name, test, argument.span))
+    for written, wanted in elements:
+        attribute_values.check_elements(lowering, written, wanted, constraints)
     return lowering.add_pattern(ir.LeafNode(
         name=name, span=span, block=lowering.block, constraints=tuple(constraints), kind=kind,
         optional=optional,

@@ -34,6 +34,7 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
 # operator → the operand in which −1 is the last place
 COUNT_FROM_THE_END: Final[Mapping[str, int]] = {
     "Gather": 1, "GatherElements": 1, "GatherND": 1, "ScatterElements": 1, "ScatterND": 1,
+    "gather": 1, "gather_nd": 1, "scatter": 1, "scatter_elements": 1,
 }  # fmt: skip
 # operand 1 is places in operand 0
 _POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd"})
@@ -91,11 +92,23 @@ def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, i
 
 def are_counted_from_both_ends(graph: Graph, node: int) -> bool:
     """True if an input's integers are positions, of which −1 is the last one wherever they are read."""
-    places = [
-        (graph.op[user], k)
-        for _, user, k in _readers(graph, node) if _limit(graph, user, k, {}) is not None
+    places = read_as_positions(graph, node)
+    return bool(places) and all(COUNT_FROM_THE_END.get(graph.op[user]) == k for user, k in places)
+
+
+def read_as_positions(graph: Graph, node: int) -> list[tuple[int, int]]:
+    """The calls that read an input's integers as positions, also behind others, and their operands."""
+    return [
+        (user, k) for _, user, k in _readers(graph, node) if _limit(graph, user, k, {}) is not None
     ]
-    return bool(places) and all(COUNT_FROM_THE_END.get(op) == k for op, k in places)
+
+
+def are_sizes(graph: Graph, node: int) -> bool:
+    """True if an input's integers are sizes, counts, or ends of ranges."""
+    return any(
+        k in _LENGTHS.get(graph.op[user], ()) or k in _ENDS.get(graph.op[user], ())
+        for _, user, k in _readers(graph, node)
+    )
 
 
 def _readers(graph: Graph, node: int) -> Iterator[tuple[_Value, int, int]]:

@@ -179,6 +179,8 @@ def _scatter(operands: Sequence[Array], attrs: Attrs) -> object:
     one counts.
     """
     x, indices, updates = operands[0].copy(), operands[1].astype(np.int64), operands[2]
+    if indices.shape != updates.shape or indices.ndim != x.ndim:
+        raise ValueError(f"indices of {list(indices.shape)} for {list(updates.shape)} in {list(x.shape)}")
     axis, how = attrs["axis"] % x.ndim, attrs.get("reduction", "update")
     places = [*np.indices(indices.shape)]
     places[axis] = np.where(indices < 0, indices + x.shape[axis], indices)

@@ -29,6 +29,7 @@ from gslang.graph.graph import ABSENT, LEAVES, Graph
 from gslang.graph.inference import infer_node
 from gslang.graph.inner_graph import READ
 from gslang.verify.leaves import Leaves, Misfit
+from gslang.verify.operand_types import operand_types
 from gslang.verify.scans import choose_inputs, choose_outputs
 
 _NUMBERS: Final = (2.0, 1.0, 0.5, -1.0, 3.0)
@@ -280,6 +281,11 @@ class _Making:
         for constraint in call.constraints:
             default = draw(declared.attributes[constraint.field].domain, self.rng, told)
             attrs[constraint.field] = self.making.concrete(constraint.test, default)
+        for k, operand in enumerate(operands):  # inference does not look, and no runtime takes others
+            dtype = getattr(graph.types[operand], "dtype", None) if operand >= 0 else None
+            allowed = operand_types(call.operator, k)
+            if dtype is not None and allowed and dtype not in allowed:
+                raise Misfit(f"`{call.operator}` in a body does not accept {dtype}")
         return self.typed(graph.add(call.operator, operands, attrs))
 
     def typed(self, node: int) -> int:

@@ -17,12 +17,13 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
-from gslang.verify.inputs import Inputs
+from gslang.verify.inputs import MANY, Inputs
 from gslang.verify.thresholds import limits_scores, rounds_alike, thresholds
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
+_EXACT_TOLERANCE = 1e-9  # the same of float64
 _HALF_TOLERANCE = 2e-3  # the same of half precision
 _OVERFLOWING = 3  # one in so many instances is also compared for numbers that overflow
 _BESIDE = 1e-5  # relative: farther from a constant of type float32 than what it is rounded from
@@ -68,8 +69,7 @@ def compare(
     drawn = Inputs(before, seed, near)
     kinds = _kinds(before, seed, bool(near), point is not None)
     try:
-        if drawn.counts_many:
-            kinds.append("many")
+        kinds += drawn.of_many
     except EvaluationError as error:  # no values of some type
         return Finding(exactly.equal, exactly.reason, exactly.certain, None, str(error))
     if brief and exactly.equal and exactly.certain:
@@ -80,7 +80,7 @@ def compare(
             with np.errstate(all="ignore"):
                 left = evaluate(before, dialect, inputs)
         except EvaluationError as error:
-            if kind in _MAY_NOT_FIT:
+            if _may_not_fit(kind):
                 continue
             if kind == "normal":
                 numbers, reason = None, str(error)
@@ -92,14 +92,14 @@ def compare(
                 left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
                 agreement = compare_values(left, right, tolerance)
         except EvaluationError as error:
-            if kind in _MAY_NOT_FIT and not (kind == "wide" and drawn.may_lie_outside):
+            if _may_not_fit(kind) and not (kind == "wide" and drawn.may_lie_outside):
                 continue
             known = not isinstance(error, NoEvaluatorError)
             numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
             failing, rounds = inputs, False  # whatever the field makes of it
             break
         if agreement.equal:
-            if kind == "normal" and exactly.equal is False and rtol is None:
+            if kind == "normal" and exactly.equal is not True and rtol is None:
                 apart = _apart_in_float64(before, after, dialect, inputs)
                 if apart is not None:
                     numbers, reason, worst, failing, shown = False, apart.reason, apart.max_abs, inputs, kind
@@ -170,17 +170,29 @@ def refutes(finding: Finding, special: bool = False) -> str:
 
 
 def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
-    """True if both sides are equal for one input, two where they count many: enough where others were
+    """True if both sides are equal for one input, a few where they count many: enough where others were
     compared in full."""
-    drawn = Inputs(before, seed)
+    drawn = Inputs(before, seed, thresholds(before, after))
     try:
-        for inputs in (drawn.normal, *([drawn.of_kind("many")] if drawn.counts_many else [])):
-            with np.errstate(all="ignore"):
-                left, right = (_typed(before, evaluate(graph, dialect, inputs)) for graph in (before, after))
-                if not compare_values(left, right, rtol).equal:
-                    return False
-    except EvaluationError:
+        kinds = ["normal", *drawn.of_many]
+    except EvaluationError:  # no values of some type
         return False
+    for kind in kinds:
+        try:
+            inputs = drawn.of_kind(kind)
+            with np.errstate(all="ignore"):
+                left = evaluate(before, dialect, inputs)
+        except EvaluationError:
+            if kind == "normal":
+                return False
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                right = evaluate(after, dialect, inputs)
+        except EvaluationError:
+            return False
+        if not compare_values(_typed(before, left), _typed(before, right), rtol).equal:
+            return False
     return True
 
 
@@ -192,8 +204,9 @@ ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
 _IN_BRIEF = frozenset({"normal", "zeros", "wide"})
 
 
-# integers that an operator may not take: the others are compared then
-_MAY_NOT_FIT = frozenset({"near", "far", "wide", "many", "overflowing"})
+def _may_not_fit(kind: str) -> bool:
+    """True of inputs with integers that an operator may not take: the others are compared then."""
+    return kind in ("near", "far", "wide", "overflowing") or kind.startswith(MANY)
 
 
 def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> list[str]:
@@ -278,7 +291,7 @@ def _apart_in_float64(
     """The difference of sides that agree as far as float32 shows, and that rounding does not explain: as of
     1 / 6 and 0.16667. None where there is none, or half precision may explain it.
     """
-    if any(_is_half(graph, node) for graph in (before, after) for node in graph.nodes()):
+    if _tolerance(before, after, dialect) == _HALF_TOLERANCE:
         return None
     try:
         sides = _in_float64(before, after, dialect, inputs)
@@ -289,12 +302,32 @@ def _apart_in_float64(
         [value.astype(np.float64) if value.dtype.kind == "f" else value for value in flat(side)]
         for side in sides
     ]
-    found = compare_values(left, right, _BESIDE / 2)
+    found = compare_values(left, right, _tolerance(before, after, dialect))
     return None if found.equal else found
 
 
-def _is_half(graph: Graph, node: int) -> bool:
-    return getattr(graph.types[node], "dtype", None) in ("float16", "bfloat16")
+def _tolerance(before: Graph, after: Graph, dialect: Dialect) -> float:
+    """Relative: what results in float64 may differ by, since constants were rounded to a narrower type,
+    results of half precision are, or some operators compute in float32 whatever they are given.
+    """
+    rounded = {
+        getattr(graph.types[node], "dtype", None)
+        for graph in (before, after)
+        for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
+    }
+    if not rounded.isdisjoint({"float16", "bfloat16"}):
+        return _HALF_TOLERANCE
+    called = {graph.op[node] for graph in (before, after) for node in graph.nodes() if graph.is_call(node)}
+    exact = "float32" not in rounded and all(_is_exact(dialect, operator) for operator in called)
+    return _EXACT_TOLERANCE if exact else _WIDE_TOLERANCE
+
+
+def _is_exact(dialect: Dialect, operator: str) -> bool:
+    """True if an operator computes in the type of its operands, and its attributes are no numbers."""
+    signature = dialect.get(operator)
+    if signature is None or signature.traits.isdisjoint({"elementwise", "broadcast"}):
+        return False
+    return not any(t.base == "float" for spec in signature.attributes.values() for t in spec.types)
 
 
 def _in_float64(
@@ -323,15 +356,12 @@ def _is_rounding(
         left, right = _in_float64(before, after, dialect, inputs)
     except EvaluationError:
         return False
-    half = any(
-        _is_half(graph, node)
-        for graph in (before, after)
-        for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
-    )
-    tolerance = _HALF_TOLERANCE if half else _WIDE_TOLERANCE
+    tolerance = _tolerance(before, after, dialect)
     if where_finite:
         left, right = _where_finite(left, right)
-    return compare_values(left, right, tolerance if rtol is None or half else rtol).equal
+    return compare_values(
+        left, right, tolerance if rtol is None or tolerance == _HALF_TOLERANCE else rtol
+    ).equal
 
 
 def _is_at_threshold(
@@ -388,8 +418,15 @@ def fits_its_types(graph: Graph, dialect: Dialect, seed: int) -> bool:
 
 def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
     """True if the graph means something: type inference lets some graphs pass that no evaluator would."""
+    return not why_not_computed(graph, dialect, seed)
+
+
+def why_not_computed(graph: Graph, dialect: Dialect, seed: int) -> str:
+    """Why a graph means nothing; empty if it does, also where an operator has no evaluator."""
     try:
         evaluate(graph, dialect, random_inputs(graph, seed))
+    except NoEvaluatorError:
+        return ""
     except EvaluationError as error:
-        return isinstance(error, NoEvaluatorError)
-    return True
+        return str(error)
+    return ""

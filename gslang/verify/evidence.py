@@ -11,7 +11,14 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
 from gslang.graph.graph import Graph
-from gslang.verify.compare import Finding, can_be_computed, compare, fits_its_types, refutes
+from gslang.verify.compare import (
+    Finding,
+    can_be_computed,
+    compare,
+    fits_its_types,
+    refutes,
+    why_not_computed,
+)
 from gslang.verify.effects import Attribute, matters, shows
 from gslang.verify.instances import Instance, Search, integer_types, is_about_nothing
 from gslang.verify.largest import MOST, largest
@@ -83,7 +90,11 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
         return
     finding, why = _judged(rule, instance, settings)
     if not why and (finding is None or finding.nothing and not is_about_nothing(instance.before)):
-        return  # no graph that means anything, or none whose results say anything
+        # no graph that means anything, or none whose results say anything
+        if finding is None and not evidence.good:
+            refused = why_not_computed(instance.before, rule.dialect, max(instance.seed, 0))
+            evidence.search.obstacles[f"the source cannot be computed: {refused}"] += 1
+        return
     whole = integer_types(instance)
     by_chance = whole and not names_types(rule)  # it is meant for floats, about which these say less
     if finding is not None:

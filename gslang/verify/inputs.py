@@ -3,6 +3,7 @@ thresholds, overflows and divisions by zero show."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 
@@ -11,7 +12,13 @@ import numpy as np
 from gslang.base.arrays import Array
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.evaluate.bfloat16 import as_bfloat16
-from gslang.evaluate.index_ranges import COUNT_FROM_THE_END, are_counted_from_both_ends, bounds_of
+from gslang.evaluate.index_ranges import (
+    COUNT_FROM_THE_END,
+    are_counted_from_both_ends,
+    are_sizes,
+    bounds_of,
+    read_as_positions,
+)
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inner_graph import inner_graph
@@ -26,7 +33,9 @@ _BESIDE_ENDS = 0.1  # share of integers that are next to the end of their type a
 _USUAL = 12  # sizes that are drawn are no larger
 _WITH_LIMITS = ("float16", "float32", "float64")
 _TOO_LARGE = 0.75  # power of the largest number of a type
-_RANGES = frozenset({"Range", "arange"})
+MANY = "many"  # a kind
+_MOST_ALONE = 4  # inputs that count many while others do not
+_FEW = 8  # integers of an operand that says sizes, counts or bounds
 _ROUNDS = (-1, 0, 4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
 _SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
@@ -72,8 +81,9 @@ class Inputs:
             return self._near()
         if kind == "far":
             return self._far()
-        if kind == "many":
-            return self._many()
+        if kind.startswith(MANY):
+            alone = kind.removeprefix(MANY)
+            return self._many([self._counts[int(alone)]] if alone else self._counts)
         changed = {}
         for k, (name, value) in enumerate(self.normal.items()):
             if value.dtype.kind == "b" and value.size == 1:
@@ -132,8 +142,7 @@ class Inputs:
     def may_lie_outside(self) -> bool:
         """True if all integers are positions for which nothing outside of the axis is too far."""
         return bool(self._whole) and all(
-            bounds is not None and (users := self.graph.users[node])
-            and all(_reads_any_position(self.graph, user, node) for user in users)
+            bounds is not None and _may_be_anywhere(self.graph, node)
             for _, node, _, bounds in self._whole
         )
 
@@ -188,29 +197,45 @@ class Inputs:
         """True if an axis is longer than those that are drawn, or a range may be."""
         leaves = [self.graph.types[n] for n in self.graph.nodes() if self.graph.op[n] in (INPUT, PARAM)]
         sizes = [d for type_ in leaves for d in getattr(type_, "shape", None) or () if isinstance(d, int)]
-        return max(sizes, default=0) > _USUAL or bool(self.thresholds.count and self._ends)
+        return max(sizes, default=0) > _USUAL or bool(self.thresholds.count and self._counts)
+
+    @property
+    def of_many(self) -> list[str]:
+        """The kinds of inputs that count many: in all that may, then in one of them alone."""
+        alone = range(min(len(self._counts), _MOST_ALONE)) if len(self._counts) > 1 else ()
+        return [MANY, *[f"{MANY}{k}" for k in alone]] if self.counts_many else []
 
     @cached_property
-    def _ends(self) -> list[str]:
-        """Inputs that are the end of a range."""
-        graph = self.graph
+    def _counts(self) -> list[str]:
+        """Inputs of few integers that may be sizes, counts or bounds."""
         return [
-            name for _, node, name, _ in self._whole
-            if any(graph.op[u] in _RANGES and graph.operands[u][1] == node for u in graph.users[node])
+            name for _, node, name, bounds in self._whole
+            if self.normal[name].size <= _FEW and (bounds is None or are_sizes(self.graph, node))
         ]
 
-    def _many(self) -> Values:
+    @cached_property
+    def _last(self) -> dict[str, int]:
+        """Inputs that are positions, and the last place that they may be."""
+        return {
+            name: bounds[1] - 1 for _, node, name, bounds in self._whole
+            if bounds is not None and not are_sizes(self.graph, node)
+        }
+
+    def _many(self, counts: Sequence[str]) -> Values:
         """Floats that grow along a tensor, so that what is cut off shows; truth values that are all true, so
-        that their number does; ranges beyond thresholds."""
+        that their number does; sizes and bounds beyond thresholds, and last places."""
         changed = dict(self.normal)
         for name, value in self.normal.items():
             if value.dtype.kind == "f":
                 changed[name] = np.linspace(-1, 1, value.size).reshape(value.shape).astype(value.dtype)
             elif value.dtype.kind == "b":
                 changed[name] = np.ones_like(value)
-            elif name in self._ends and self.thresholds.count:
-                most = np.iinfo(value.dtype).max
-                changed[name] = np.full_like(value, min(self.thresholds.count, most))
+            elif name in self._last:
+                changed[name] = np.full_like(value, min(self._last[name], np.iinfo(value.dtype).max))
+            elif name in counts and self.thresholds.count and value.size:
+                one = int(np.argmax(value))  # what all of them count together is too much
+                changed[name] = value.copy()
+                changed[name].flat[one] = min(self.thresholds.count, np.iinfo(value.dtype).max)
         return changed
 
     def _far(self) -> Values:
@@ -250,7 +275,7 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
     if value.dtype.kind != "i" or not users:
         return value
     places = {user: COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
-    if all(_reads_any_position(graph, user, node) for user in users):
+    if _may_be_anywhere(graph, node):
         anywhere: Array = rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
         return anywhere
     if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
@@ -260,12 +285,18 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
     return value
 
 
-def _reads_any_position(graph: Graph, user: int, node: int) -> bool:
-    """True if a call takes positions outside too, which it clips, wraps, or marks nowhere."""
+def _may_be_anywhere(graph: Graph, node: int) -> bool:
+    """True if all calls that read an input's integers as positions, also behind others, take such as lie
+    outside: they clip or wrap them, or mark nothing."""
+    read = read_as_positions(graph, node)
+    return bool(read) and all(_takes_any_position(graph, user, k) for user, k in read)
+
+
+def _takes_any_position(graph: Graph, user: int, k: int) -> bool:
     op, operands = graph.op[user], graph.operands[user]
     if op == "take":
-        return operands[1] == node and graph.attrs[user].get("mode", "clip") != "fast"
-    return op in ("one_hot", "OneHot") and operands[0] == node and node not in operands[1:]
+        return k == 1 and operands[0] != operands[1] and graph.attrs[user].get("mode", "clip") != "fast"
+    return op in ("one_hot", "OneHot") and k == 0 and operands[0] not in operands[1:]
 
 
 def _rounds(graph: Graph, node: int) -> Array:

@@ -82,6 +82,16 @@ DEFINITIONS = (
     Law("mish", "Mish(x)", "x * Tanh(log(1 + exp(x)))", _REAL),
     Law("hard sigmoid", "HardSigmoid(x, a, b)", "minimum(maximum(a * x + b, 0), 1)", _REAL),
     Law("hard swish", "HardSwish(x)", "x * HardSigmoid(x, 1 / 6, 1 / 2)", _REAL),
+    Law("ceiling", "ceil(x)", "-floor(-x)", _REAL),
+    Law("ceiling in ONNX", "Ceil(x)", "-Floor(-x)", _REAL),
+    Law("leaky relu", "leaky_relu(x, a)", "maximum(x, 0) + a * minimum(x, 0)", _REAL),
+    Law("thresholded relu", "ThresholdedRelu(x, a)", "positive(x + -a) * x", _REAL),
+    Law("elu", "Elu(x, a)", "positive(x) * x + (1 + -positive(x)) * (a * (exp(x) + -1))", _REAL),
+    Law(
+        "celu", "Celu(x, a)", "positive(x) * x + (1 + -positive(x)) * (a * (exp(x * a ** -1) + -1))", _REAL,
+        ("a != 0",),
+    ),
+    Law("softsign", "Softsign(x)", "x * (1 + abs(x)) ** -1", _REAL),
     Law("quick gelu", "QuickGelu(x, a)", "x * sigmoid(a * x)", _REAL),
     Law("absolute value of whole numbers", "whole_abs(x)", "x + -(2 * (positive(-order(x)) * x))", _WHOLE),
     Law("relu of whole numbers", "whole_relu(x)", "whole_maximum(x, 0)", _WHOLE),
@@ -114,7 +124,10 @@ LAWS: tuple[Law, ...] = (
     Law("logarithm of a power", "log(x ** n)", "n * log_abs(x)", _REAL, ("x != 0",)),
     Law("square of a root", "sqrt(x) ** 2", "x", _REAL, ("x >= 0",)),
     Law("inverse square of a root", "sqrt(x) ** -2", "x ** -1", _REAL, ("x > 0",)),
-    Law("root of a square number", "sqrt(n * n)", "n", _REAL, ("n >= 0",)), # order
+    Law("root of a square number", "sqrt(n * n)", "n", _REAL, ("n >= 0",)),
+    Law("root of a square", "sqrt(x * x)", "maximum(x, -x)", _REAL),
+    Law("root of a square multiple", "sqrt(n * n * x)", "n * sqrt(x)", _REAL, ("n >= 0", "x >= 0")),
+    # order
     Law("maximum as a lattice", "maximum(a + x, maximum(a + x, a + y))", "max(x, y) + a", _REAL, (), False),
     Law("scaled maximum", "maximum(n * x, n * y)", "n * max(x, y)", _REAL, ("n > 0",), False),
     Law("smaller argument", "maximum(x, y)", "x", _REAL, ("x >= y",), False),

@@ -102,6 +102,7 @@ class Leaves:
         self.counts: list[int] = []
         self.join_axis: int | None = None  # of the concatenation whose fields are being made
         self.field_shape: Shape | None = None  # of the field whose instances are being made
+        self.lengthened: int | None = None  # the axis along which these differ in length
         self.beside: Shape | None = None  # what the element-wise call that is made next stands beside
         self.rank: int | None = None  # that the call above needs of the one that is made next
         self.hint: Any = None  # a value for the operand that is made next

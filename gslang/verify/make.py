@@ -146,6 +146,15 @@ class Making(Operands):
             slots.pop()
         return slots
 
+    def joined(
+        self, patterns: tuple[int | None | ir.Splice, ...], shapes: Mapping[int, Shape], axis: object
+    ) -> list[int]:
+        """The same of what is joined along an axis: instances differ in length."""
+        before, self.lengthened = self.lengthened, axis if isinstance(axis, int) else None
+        made = self.operands(patterns, shapes)
+        self.lengthened = before
+        return made
+
     def fields(self, number: int, patterns: tuple[int | None | ir.Splice, ...]) -> list[int]:
         """Fields of a tuple: open ones take the type and the shape of the first, other than it along the axis
         of a concatenation.
@@ -158,17 +167,15 @@ class Making(Operands):
         if base is None:
             least = 1 if axis is None else axis + 1 if axis >= 0 else -axis
             base = some_shape(rng, rng.choice([r for r in (1, 2, 3, 4, 6) if r >= least]))
-        shapes: dict[int, Shape] = {}
-        for k in range(len(patterns)):
-            shapes[k] = base
-            if axis is not None and -len(base) <= axis < len(base) and rng.random() < 0.6:
-                a = axis % len(base)
-                shapes[k] = (*base[:a], rng.choice((1, 2, 3, 5)), *base[a + 1 :])
+        shapes = {
+            k: base if isinstance(pattern, ir.Splice) else _longer(base, axis, rng)
+            for k, pattern in enumerate(patterns)
+        }
         said = [getattr(self.graph.types[slot], "dtype", None) for slot in slots.values()]
         said += [self.stated(p, "dtype") for p in patterns]
         before = self.dtype
         self.dtype = next((dtype for dtype in said if isinstance(dtype, str)), before)
-        made = self.operands(patterns, shapes)
+        made = self.joined(patterns, shapes, axis)
         self.dtype = before
         return made
 
@@ -183,10 +190,12 @@ class Making(Operands):
                 result.append(self.node(root))
             self.within(before)
             return result
-        result = []
+        result, proposed = [], self.field_shape
         for k in range(self.count_of(number)):
             instance = Instance(k)
             self.within(instance)
+            if proposed is not None:
+                self.field_shape = _longer(proposed, self.lengthened, self.dice(root, " length"))
             result.append(self.node(root))
             made.append(instance)
         self.within(before)
@@ -245,7 +254,7 @@ class Making(Operands):
         if splices and self.attributes(number, call, operator, proposed)[1]:
             self.operands(call.operands, splices)  # the attributes read what the instances hang on
         attrs = self.call_attributes(number, call, operator, slots, proposed, given, others, rng)
-        operands = self.operands(call.operands, splices)
+        operands = self.joined(call.operands, splices, attrs.get("axis") if operator == "Concat" else None)
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
             operands.reverse()
         for name, spec in signature.attributes.items():
@@ -405,3 +414,11 @@ class Making(Operands):
         for other in missing:
             self.node(other)
         return self.leaf(number, leaf, proposed)
+
+
+def _longer(shape: Shape, axis: int | None, rng: Random) -> Shape:
+    """A shape of mostly another length along an axis, if there is one."""
+    if axis is None or not -len(shape) <= axis < len(shape) or rng.random() >= 0.6:
+        return shape
+    at = axis % len(shape)
+    return (*shape[:at], rng.choice((1, 2, 3, 5)), *shape[at + 1 :])

@@ -8,7 +8,7 @@ from gslang.base.open_types import Attrs
 from gslang.dialect.onnx.static_types import static_type
 from gslang.dialect.tensor_type import TensorType
 from gslang.verify.onnx_coded_samplers import quantize
-from gslang.verify.onnx_layer_samplers import convolution, gemm, matmul
+from gslang.verify.onnx_layer_samplers import batch_beside, convolution, gemm, matmul
 from gslang.verify.samplers import (
     Answer,
     Sampler,
@@ -29,10 +29,11 @@ def _fused_matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
     left, right = a or (3, 3), b or (3, 3)
     inner = (left[-2:][0] if ta else left[-1]) if a else right[-1] if tb else right[-2:][0]
     batch = a[:-2] if a else b[:-2] if b else rng.choice(((), (2,), (2, 1)))
+    other = batch_beside(rng, batch) if rng.random() < 0.3 else batch
     rows, columns = rng.choice((2, 3, 5)), rng.choice((2, 4))
     return fill(
         known, (*batch, inner, rows) if ta else (*batch, rows, inner),
-        (*batch, columns, inner) if tb else (*batch, inner, columns),
+        (*other, columns, inner) if tb else (*other, inner, columns),
     ), {"transA": ta, "transB": tb, "alpha": rng.choice((1.0, 0.5, -2.0))}  # fmt: skip
 
 
@@ -133,9 +134,11 @@ def _biased_rows(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 
 def _skipping(rng: Random, known: Shapes, given: Attrs) -> Answer:
-    """Two operands of one shape, then vectors along the last axis."""
-    data = known[0] or known[1] or (rng.choice((1, 2)), rng.choice((2, 3)), 4)
-    return fill(known, data, data, *[data[-1:]] * 3), {"epsilon": rng.choice((1e-5, 0.125))}
+    """Two operands of one shape, the second mostly with a batch of its own, then vectors along the last axis.
+    """
+    data = known[0] or known[1] or (*rng.choice(((1,), (2,), (2,), ())), rng.choice((2, 3)), 4)
+    addend = rng.choice((data, data, data[1:], (1, *data[1:]))) if len(data) == 3 else data
+    return fill(known, data, addend, *[data[-1:]] * 3), {"epsilon": rng.choice((1e-5, 0.125))}
 
 
 def _last_axis(rng: Random, known: Shapes, given: Attrs) -> Answer:

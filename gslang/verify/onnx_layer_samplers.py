@@ -141,8 +141,14 @@ def matmul(rng: Random, known: Shapes, given: Attrs) -> Answer:
         )
     if b is None:
         columns = inner if rng.random() < 0.2 else rng.choice((2, 3, 6))
-        b = (inner,) if rng.random() < 0.15 else (*rng.choice((a[:-2], a[:-2], ())), inner, columns)
+        b = (inner,) if rng.random() < 0.15 else (*batch_beside(rng, a[:-2]), inner, columns)
     return fill(known, a, b), {}
+
+
+def batch_beside(rng: Random, batch: Shape) -> Shape:
+    """The first axes of a stack of matrices beside one with these: the same mostly, else such as broadcast.
+    """
+    return rng.choice((batch, batch, batch, (), batch[1:], (1,) * len(batch), (2, *batch)))
 
 
 def channels(rng: Random, known: Shapes, given: Attrs) -> Answer:

@@ -30,7 +30,8 @@ def gather_nd(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = data_shape(rng, known, batch + 1)
     batch = max(min(batch, len(data) - 1), 0)
     depth = rng.randint(1, max(len(data) - batch, 1))
-    return fill(known, data, (*data[:batch], rng.choice((1, 2, 3)), depth)), {"batch_dims": batch}
+    count = rng.choice(((1,), (2,), (3,), (), (2, 2)))
+    return fill(known, data, (*data[:batch], *count, depth)), {"batch_dims": batch}
 
 
 def top_k(rng: Random, known: Shapes, given: Attrs) -> Answer:
@@ -79,7 +80,7 @@ def one_hot(rng: Random, known: Shapes, given: Attrs) -> Answer:
 def scatter_nd(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = data_shape(rng, known)
     depth = known[1][-1] if known[1] else rng.randint(1, max(1, len(data)))
-    count = known[1][:-1] if known[1] else (rng.choice((1, 2, 3)),)
+    count = known[1][:-1] if known[1] else rng.choice(((1,), (2,), (3,), (), (2, 1)))
     return fill(known, data, (*count, depth), (*count, *data[depth:])), {
         "reduction": rng.choice(("none", "none", "add", "mul", "max", "min")),
     }

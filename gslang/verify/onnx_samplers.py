@@ -395,6 +395,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "Gather": gather,
     "GatherND": gather_nd,
     "CumSum": _cumsum,
+    "CumProd": _cumsum,
     "Clip": _clip,
     "DepthToSpace": _blocks(True),
     "SpaceToDepth": _blocks(False),

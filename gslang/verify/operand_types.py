@@ -12,6 +12,7 @@ from gslang.dialect.dtypes import in_class
 from gslang.dialect.onnx.contrib import of_one_type
 from gslang.dialect.onnx.versions import history
 from gslang.dialect.signature import Signature
+from gslang.verify.reads import stated
 
 # operators and their operands whose type is not that of the others: often another one is drawn for these
 _OF_THEIR_OWN = frozenset({
@@ -142,8 +143,8 @@ def rare_types(rule: ir.CheckedRule) -> tuple[str, ...]:
 @lru_cache(maxsize=4)
 def stated_types(rule: ir.CheckedRule) -> tuple[str, ...]:
     """The element types that the rule states of leaves, without truth values."""
-    said = {node.stated("dtype") for node in rule.nodes if isinstance(node, ir.LeafNode)}
-    return tuple(sorted(name for name in said if isinstance(name, str) and name != "bool"))
+    said = stated(tuple([node.asked("dtype") for node in rule.nodes if isinstance(node, ir.LeafNode)]))
+    return tuple(sorted({name for name in said if isinstance(name, str) and name != "bool"}))
 
 
 def _takes(rule: ir.CheckedRule, operator: str, k: int, dtype: str) -> bool:

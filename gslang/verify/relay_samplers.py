@@ -42,6 +42,9 @@ def _now_and_then(rng: Random, columns: int) -> int | None:
     return columns if rng.random() < 0.12 else None
 
 
+_ONE_BATCH = 0.2  # share of stacks of one matrix beside others
+
+
 def _matmul(batched: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         ta = given.get("transpose_a", rng.random() < 0.3)
@@ -53,6 +56,7 @@ def _matmul(batched: bool) -> Sampler:
         if a is None:
             a = (*batch, inner, rows) if ta else (*batch, rows, inner)
         if b is None:
+            batch = (1,) if batched and rng.random() < _ONE_BATCH else batch
             b = (*batch, columns, inner) if tb else (*batch, inner, columns)
         answer: dict[str, object] = {"transpose_a": ta, "transpose_b": tb}
         return [a, b], answer if batched else {
@@ -297,6 +301,16 @@ def _one_hot(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return fill(known, _one(known, rng)), {}
 
 
+def _take(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
+    """Indices of up to two axes, behind those of the batch."""
+    batch = attrs.get("batch_dims", 0)
+    shape = _one(known, rng, max(1, abs(batch) + 1))
+    axis = attrs.get("axis", rng.choice((None, *[any_axis(rng, len(shape))] * 2)))
+    before = shape[: batch % (len(shape) + 1)] if type(batch) is int else ()
+    some = (*before, *rng.choice(((), (1,), (2,), (3,), (2, 2))))
+    return [shape, known[1] if known[1] is not None else some], {"axis": axis}
+
+
 def _gather_nd(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     """The first dimension of the indices says how many axes they choose from, behind those of the batch."""
     shape = _one(known, rng, 2)
@@ -364,6 +378,7 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "slice_like": _slice_like,
     "one_hot": _one_hot,
     "gather_nd": _gather_nd,
+    "take": _take,
     "concatenate": _concatenate,
     "topk": _topk,
 }

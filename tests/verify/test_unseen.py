@@ -47,6 +47,16 @@ SOME = [
     "conv_dil_cap_wrong", "slice_begin_cap_wrong", "cut_conv_channels_wrong", "cut_broadcast_wrong",
     "conv_strided_slice_wrong", "pieces_wrong", "narrow_list_wrong", "abs_type_wrong",
     "sixth_wrong", "root_half_wrong", "resize_region_wrong", "resize_neg_wrong",
+    "skip_swapped_wrong", "gather_nd_batch_wrong", "scatter_nd_wrong", "turned_product_wrong",
+    "c1_wrong", "c2_wrong", "c3_wrong", "c4_wrong", "c5_wrong",
+    "c8_wrong", "a1_wrong", "c7_wrong", "a5_wrong", "d1_wrong",
+    "d3_wrong", "d4_wrong", "d5_wrong", "mean_of_means_wrong", "split_in_equal_wrong",
+    "second_part_wrong", "halves_wrong", "mean_of_joined_wrong", "take_abs_wrong", "take_max_wrong",
+    "take_u32_wrong", "take_min_wrong", "gather_abs_wrong", "gather_nd_abs_wrong", "scatter_abs_wrong",
+    "hot_abs_wrong", "hot_u8_wrong", "dyn_end_wrong", "dyn_full_wrong", "range_min_wrong",
+    "range_cast_wrong", "slice_min_wrong", "trilu_min_wrong", "topk_min_wrong", "expand_min_wrong",
+    "expand_cast_wrong", "reverse_min_wrong", "shape_min_wrong", "gather_mod_wrong", "hot_max_wrong",
+    "hot_u8_onnx_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {

@@ -32,7 +32,7 @@ from gslang.evaluate.relay import EVALUATE
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.verify.field.dual import Dual
-from gslang.verify.field.relay_order import ORDERED, ordered
+from gslang.verify.field.relay_order import OF_UNKNOWN, ORDERED, ordered
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue, residues
 
 DEGREE = 1 << 12  # more than any rule's target has; each side is a rational function of a small degree
@@ -88,6 +88,7 @@ def evaluate_in_field(
                 if by_order:
                     near = [rough[o] if o >= 0 else None for o in graph.operands[node]]
                     found = ordered(op, operands, near, attrs)
+                    unknown |= OF_UNKNOWN.get(op, frozenset())
                     rough[node] = _roughly(graph, dialect, node, near)
                 values[node] = (
                     found if found is not None

@@ -30,6 +30,10 @@ ORDERED = (
 )
 
 
+# unknown functions in those that are computed by order
+OF_UNKNOWN = {"nn.l2_normalize": frozenset({"sqrt"})}
+
+
 def ordered(op: str, residues: Sequence[Any], reals: Sequence[Any], attrs: Attrs) -> Any:
     """The residues of the result (truth values for a comparison); None where this operator is none of these.
 

@@ -14,22 +14,73 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import reduce
-from math import isqrt
+from math import gcd, isqrt, lcm
 
 from gslang.verify.laws import BY_NAME, DEFINITIONS, NAMES, function_of, parsed
-from gslang.verify.prove.terms import ONE, SIMPLIFY, ZERO, Atom, Term, inverse, number, of_atom, term, unknown
+from gslang.verify.prove.terms import (
+    ONE,
+    SIMPLIFY,
+    ZERO,
+    Atom,
+    Factors,
+    Term,
+    inverse,
+    is_truth,
+    number,
+    of_atom,
+    term,
+    unknown,
+)
 from gslang.verify.prove.uses import is_raw, rewrite, use
 
 
 def square_root(x: Term) -> Term:
-    """√x; the root itself for squares of fractions."""
+    """√x; the root itself for squares of fractions, and q·√y for q²·y."""
     constant = x.constant
-    if constant is not None and constant >= 0 and not is_raw():
-        root = Fraction(isqrt(constant.numerator), isqrt(constant.denominator))
-        if root * root == constant:
+    if is_raw():
+        return unknown("sqrt", x)
+    if constant is not None:
+        root = _root_of(constant)
+        if root is not None:
             use("root of a square number", n=number(root))
             return number(root)
-    return unknown("sqrt", x)
+        return unknown("sqrt", x)
+    if (base := _base_of_square(x)) is not None:
+        use("root of a square", x=base)
+        return maximum(base, -base)
+    common = _common_factor(x)
+    root = _root_of(common)
+    if root is None or root == 1:
+        return unknown("sqrt", x)
+    rest = number(1 / common) * x
+    use("root of a square multiple", n=number(root), x=rest)
+    return number(root) * unknown("sqrt", rest)
+
+
+def _root_of(number_: Fraction) -> Fraction | None:
+    """The root of the square of a fraction; None for any other number."""
+    if number_ < 0:
+        return None
+    root = Fraction(isqrt(number_.numerator), isqrt(number_.denominator))
+    return root if root * root == number_ else None
+
+
+def _base_of_square(x: Term) -> Term | None:
+    """A product whose square is x; None where x is no square of one."""
+    if len(x.parts) != 1:
+        return None
+    ((factors, c),) = x.parts.items()
+    root = _root_of(c)
+    if root is None or any(exponent % 2 or exponent < 0 for _, exponent in factors):
+        return None
+    return term({tuple((atom, exponent // 2) for atom, exponent in factors): root})
+
+
+def _common_factor(x: Term) -> Fraction:
+    """The largest fraction of which each coefficient is a multiple."""
+    coefficients = list(x.parts.values())
+    denominator = lcm(*[c.denominator for c in coefficients])
+    return Fraction(gcd(*[int(c * denominator) for c in coefficients]), denominator)
 
 
 def _roots(items: list[tuple[Atom, int]]) -> Term | None:
@@ -137,10 +188,35 @@ SIMPLIFY.update({"sqrt": _roots, "exp": _exponentials})
 
 def at_least_0(x: Term) -> bool:
     """True if x ≥ 0 for sure."""
-    return all(
-        c >= 0 and all(exponent % 2 == 0 or _atom_at_least_0(atom) for atom, exponent in factors)
-        for factors, c in x.parts.items()
-    )
+    least = Fraction(0)
+    for factors, c in x.parts.items():
+        if factors and c >= 0 and all(e % 2 == 0 or _atom_at_least_0(atom) for atom, e in factors):
+            continue
+        bound = c if not factors else _least_of(factors, c)
+        if bound is None:
+            return False
+        least += bound
+    return least >= 0
+
+
+# functions with values from −1 to 1
+_BOUNDED = frozenset({"tanh", "Tanh", "erf", "Erf", "sin", "Sin", "cos", "Cos"})
+
+
+def _least_of(factors: Factors, c: Fraction) -> Fraction | None:
+    """A lower bound of a multiple of a product of numbers from −1 to 1; None for others."""
+    low = 0
+    for atom, exponent in factors:
+        if atom.kind == "fn" and atom.name in _BOUNDED and exponent > 0:
+            low = low if exponent % 2 == 0 else -1
+        elif not (_is_share(atom, exponent) or exponent > 0 and is_truth(atom)):
+            return None
+    return min(c, c * low)
+
+
+def _is_share(atom: Atom, exponent: int) -> bool:
+    """True of what is divided by a sum of at least 1."""
+    return atom.kind == "group" and exponent < 0 and at_least_0(atom.args[0] - ONE)
 
 
 def _atom_at_least_0(atom: Atom) -> bool:
@@ -281,7 +357,7 @@ def _built(expression: ast.expr, binding: Mapping[str, Term]) -> Term:
             return number(value)
         case ast.Name(letter):
             return binding[letter]
-        case ast.UnaryOp(ast.USub(), inner) if not isinstance(inner, ast.Constant):
+        case ast.UnaryOp(ast.USub(), inner):
             return -_built(inner, binding)
         case ast.BinOp(left, ast.Add(), right):
             return _built(left, binding) + _built(right, binding)
@@ -311,7 +387,7 @@ FUNCTIONS: dict[str, Function] = {
 SYMMETRIC = frozenset({
     "BitwiseAnd", "BitwiseOr", "BitwiseXor", "bitwise_and", "bitwise_or", "bitwise_xor",
 })  # fmt: skip
-IDEMPOTENT = frozenset({"Floor", "Ceil", "Round", "Sign", "floor", "ceil", "round", "trunc", "sign"})
+IDEMPOTENT = frozenset({"Floor", "Round", "Sign", "floor", "round", "trunc", "sign"})
 INVOLUTION = frozenset({"BitwiseNot", "bitwise_not"})
 REMAINDERS = frozenset({"mod", "trunc_mod", "floor_mod", "Mod"})  # of the same divisor, once is enough
 

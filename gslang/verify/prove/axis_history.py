@@ -156,9 +156,12 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             operator == "squeeze" and labels[0] is not None
             and isinstance(place := _constant(tests.get("axis")), (int, tuple))
         ):
-            place = place[0] if isinstance(place, tuple) else place
-            self.count.name_place(place)
-            return (*labels[0], ("sum", f"axes {place}"))
+            places = place if isinstance(place, tuple) else (place,)
+            if not places:
+                raise Unlike
+            for named in places:
+                self.count.name_place(named)
+            return (*labels[0], ("sum", f"axes {places}"))
         if operator in ("strided_slice", "nn.pad", "transpose", "Transpose"):
             self.count.each = True
             origin = self.origin(tests, _OPEN[operator], number)

@@ -130,7 +130,7 @@ _Numbers = Callable[[Number], int]
 
 
 def _said(case: Case, pattern: ir.Pattern, slot: int, number: _Numbers) -> Iterator[tuple[str, object]]:
-    """What the case says of a node: (field, value)."""
+    """The fields of a node that the case has settled, with their values."""
     graph = case.graph
     match pattern:
         case ir.LeafNode():

@@ -203,8 +203,8 @@ class AnyPlace(Opaque):
 
 
 class Cuts:
-    """What is known of the parts of a split: the sizes of the first ones, and for an index that may be any
-    where its part begins and its size.
+    """The parts of a split, as far as they are known: the sizes of the first ones, and for an index that may
+    be any where its part begins and its size.
     """
 
     def __init__(self) -> None:

@@ -165,7 +165,12 @@ def open_attribute(
 
 
 # The numbers of attributes that a function with a law takes behind its operands, in this order.
-_NUMBERS = {"HardSigmoid": ("alpha", "beta"), "com.microsoft.QuickGelu": ("alpha",)}
+_NUMBERS = {
+    "HardSigmoid": ("alpha", "beta"),
+    **dict.fromkeys(
+        ("com.microsoft.QuickGelu", "leaky_relu", "ThresholdedRelu", "Elu", "Celu"), ("alpha",)
+    ),
+}
 
 
 def unknown_function(

@@ -42,6 +42,14 @@ class NotProved(Exception):
     """
 
 
+class Unsupported(NotProved):
+    """A call of the source whose meaning is not known, or not in a case. `operator`: which one it calls."""
+
+    def __init__(self, operator: str, reason: str) -> None:
+        super().__init__(reason)
+        self.operator = operator
+
+
 class TooMuch(NotProved):
     """A proof takes more work than it may."""
 

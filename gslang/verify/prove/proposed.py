@@ -15,6 +15,7 @@ from gslang.verify.prove.domains import Attributes, Written, fresh
 from gslang.verify.prove.operators import open_attribute
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import Value
+from gslang.verify.prove.uninterpreted import open_value
 
 
 def attributes_of(
@@ -49,10 +50,12 @@ def attributes_of(
             attrs.fitting |= {name}
             continue
         chosen = UNSAID if test is None else Proposed(case, operator, name)(test)
-        attrs[name] = (
-            open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)
-            if chosen is UNSAID else chosen
-        )
+        if chosen is not UNSAID:
+            attrs[name] = chosen
+        elif operator in case.world.unknown:
+            attrs[name] = open_value(case.world, spec)
+        else:
+            attrs[name] = open_attribute(case.world, case.rule.dialect, operator, spec, operands, attrs)
         if isinstance(test, ir.Capture) and not isinstance(attrs.get(name), Written):
             case.scope.bind(test.capture, attrs[name])
     for operand in signature.operands:

@@ -30,6 +30,7 @@ from gslang.verify.prove.paths import (
     NotProved,
     OutOfTime,
     TooMuch,
+    Unsupported,
     all_cases,
 )
 from gslang.verify.prove.ranks import sufficient
@@ -48,6 +49,7 @@ _GROWTH = 4  # a round mostly takes so many times the steps of the round before
 _GROWTH_TO_THE_LAST = 2  # up to the last rank that inputs may have: worth trying
 _GROWTH_OF_BLOCKS = 6  # with one more instance of blocks
 _TO_RECORD = 4  # times as much for all cases of the last round of a proof
+_MOST_UNKNOWN = 4  # operators of a rule that are taken for unknown functions
 _MORE_RANKS = 15_500  # steps of the rounds that only say the same of larger ranks
 LIMITS = (RecursionError, LookupError, ValueError, TypeError, AttributeError, ArithmeticError)
 
@@ -149,26 +151,40 @@ def _prove_any_way(rule: CheckedRule, budget: Budget, record: bool) -> Proof:
 
 
 def _prove_with(rule: CheckedRule, budget: Budget, counted: int, record: bool) -> Proof:
-    """A proof with so many instances of blocks, with slices as they are written or by cases."""
+    """A proof with so many instances of blocks, in which operators whose meaning does not suffice are unknown
+    functions."""
+    unknown = frozenset[str]()
+    while True:
+        try:
+            return _prove_by_slices(rule, budget, _Way(counted, False, unknown), record)
+        except Unsupported as error:
+            if error.operator in unknown or len(unknown) == _MOST_UNKNOWN:
+                raise
+            unknown |= {error.operator}
+
+
+def _prove_by_slices(rule: CheckedRule, budget: Budget, way: _Way, record: bool) -> Proof:
+    """A proof with slices as they are written, else by cases."""
     found = _Found()
     try:
-        return _prove(rule, budget, _Way(counted, False), found, record)
+        return _prove(rule, budget, way, found, record)
     except OutOfTime:
         raise
     except NotProved:
         if not found.clipped:
             raise
-    return _prove(rule, budget, _Way(counted, True), found, record)
+    return _prove(rule, budget, replace(way, by_cases=True), found, record)
 
 
 @dataclass(frozen=True, slots=True)
 class _Way:
     """`counted`: blocks have up to so many instances, 0 for any number; `by_cases`: bounds of slices are
-    settled by cases.
+    settled by cases; `unknown`: operators that are taken for unknown functions.
     """
 
     counted: int
     by_cases: bool
+    unknown: frozenset[str]
 
 
 def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: bool) -> Proof:
@@ -200,6 +216,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         spent = left - budget.left
         if left_out:
             reason = NotProved(f"no examined case has {left_out[0]}")
+        elif found.why_floats is not None and not found.real:
+            reason = found.why_floats  # it is about whole numbers alone
         elif found.cases:
             reached = most
             best = Proof(
@@ -276,6 +294,7 @@ def _look_at_cases(
         choices.floats_only = found.floats and found.written is None
         world = World(known, this.most)
         world.facts.by_cases, world.counted = this.way.by_cases, this.way.counted
+        world.unknown = this.way.unknown
         try:
             _look_at_case(watching, world, found)
         finally:
@@ -295,7 +314,9 @@ class _Found:
         self.cases = 0
         self.whole = 0  # those of them that are about whole numbers, too
         self.clipped = False  # a bound of a slice was left as it is written
+        self.real = 0  # those that are about real numbers
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
+        self.why_floats: NotProved | None = None  # why not
         self.notes: set[str] = set()
         self.notes_of_whole: set[str] = set()  # of the cases that are about whole numbers, too
         self.laws: set[str] = set()
@@ -342,10 +363,11 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
     except Impossible as error:
         end, contradicting = error.why, error.sizes
         raise
-    except NotProved:
+    except NotProved as error:
         if not world.whole:
             raise
         found.floats, end = True, "not shown for integers"
+        found.why_floats = found.why_floats or error
         return
     finally:
         if found.written is not None and world.record is not None:
@@ -353,6 +375,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
         case.end()
     found.cases += 1
     found.whole += world.whole
+    found.real += not world.whole
     (found.notes_of_whole if world.whole else found.notes).update(world.notes)
     found.laws |= uses.names
     found.sides |= case.scope.sides

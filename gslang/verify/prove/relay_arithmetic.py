@@ -50,7 +50,7 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str 
 # Not for whole numbers.
 _REAL = frozenset({
     "divide", "sqrt", "rsqrt", "exp", "log", "power", "sigmoid", "reciprocal", "Mish", "HardSigmoid",
-    "HardSwish", "com.microsoft.QuickGelu",
+    "HardSwish", "com.microsoft.QuickGelu", "leaky_relu", "ThresholdedRelu", "Elu", "Celu", "Softsign",
 })
 _PARTIAL = {
     **dict.fromkeys(("sqrt",), ">=0"), **dict.fromkeys(("log", "rsqrt", "log2", "log10"), ">0"),

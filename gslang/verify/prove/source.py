@@ -4,6 +4,8 @@ conditions.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -29,7 +31,7 @@ from gslang.verify.prove.onnx_lookups import as_size
 from gslang.verify.prove.onnx_movement import AnyPlace, OpenParts
 from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
 from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
-from gslang.verify.prove.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch
+from gslang.verify.prove.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch, Unsupported
 from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.reals import Token, as_term
 from gslang.verify.prove.sizes import Number, Size, is_number
@@ -331,14 +333,16 @@ class Source:
                 if not isinstance(tensor, Tensor) or not between[0] <= len(tensor.shape) <= between[1]:
                     raise Impossible(OPERATOR)
         operands = Operands(self.graph, slots)
-        attrs = attributes_of(self.case, number_, call, operator, signature, operands)
+        with _naming(operator):
+            attrs = attributes_of(self.case, number_, call, operator, signature, operands)
 
         def compute() -> Value:
             complete = with_attributes(signature, list(operands), attrs)
             self.world.need_types(signature, complete)
             self.world.wanted_rank = self.conditions.rank_said(number_)
             try:
-                return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
+                with _naming(operator):
+                    return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(True))
             finally:
                 self.world.wanted_rank = None
 
@@ -420,3 +424,14 @@ def scope_index(scope: Scope) -> str:
     """The instance that a name is in."""
     assert scope.current is not None
     return ("first_", "later_")[scope.current.index] if scope.current.index < 2 else f"{scope.current.index}_"
+
+
+@contextmanager
+def _naming(operator: str) -> Iterator[None]:
+    """Whatever is not known of a call is said of its operator."""
+    try:
+        yield
+    except (TooMuch, Unsupported):
+        raise
+    except NotProved as error:
+        raise Unsupported(operator, str(error)) from error

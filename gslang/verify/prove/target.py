@@ -25,6 +25,7 @@ from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
 from gslang.verify.prove.sizes import Copies, is_number
 from gslang.verify.prove.tensors import Tensor, Value, World, constant
+from gslang.verify.prove.uninterpreted import uninterpreted
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched
 
@@ -244,6 +245,8 @@ def result_of(
     world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: Attrs
 ) -> Value:
     """The result of a call: that of the value that the operator is declared with, or its known meaning."""
+    if operator in world.unknown:
+        return uninterpreted(world, dialect, operator, operands, attrs)
     signature = dialect.operators[operator]
     meaning = signature.meaning
     if signature.operands:  # a call of one of several operators may list more than this one has places for

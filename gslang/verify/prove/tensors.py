@@ -87,6 +87,7 @@ class World:
     def __init__(self, facts: Facts, most: int) -> None:
         self.facts, self.most = facts, most
         self.reading = True  # the source
+        self.unknown: frozenset[str] = frozenset()  # operators of which no meaning is known (`uninterpreted`)
         self.counted = 0  # blocks have up to so many instances (`counted`), or any number (`families`)
         self.notes: set[str] = set()  # assumptions to state
         # over instances: see `families`

@@ -1,8 +1,7 @@
 """The value of a term at concrete sizes: elements of inputs and functions without a meaning here are random,
 but always the same.
 
-Real numbers are fractions as long as roots and exponentials allow, whole numbers wrap at 8 bits, truth values
-are 1 and 0.
+Reals are fractions while roots and exponentials allow; whole numbers wrap at 8 bits; truths are 1 and 0.
 """
 
 from __future__ import annotations
@@ -168,9 +167,7 @@ def _unknown(name: str, arguments: list[Number], point: Point) -> Number:
 
 
 def _raised(x: Number, y: Number) -> Number:
-    if y == int(y) and abs(y) <= 64:
-        return _power(x, int(y))
-    return math.pow(x, y)
+    return _power(x, int(y)) if y == int(y) and abs(y) <= 64 else math.pow(x, y)
 
 
 def _named(table: dict[str, Callable[..., Number]]) -> dict[str, Callable[..., Number]]:
@@ -192,13 +189,16 @@ _FUNCTIONS = _BYTES | _named({
     "reciprocal": lambda x: _power(x, -1), "negative": lambda x: -x, "subtract": lambda x, y: x - y,
     "max|maximum|whole maximum": max, "minimum|whole minimum": min, "abs|whole abs": abs,
     "relu|whole relu": lambda x: max(x, 0), "trunc": lambda x: Fraction(math.trunc(x)),
-    "clip|whole clip": lambda x, low, high: min(max(x, low), high), "Tanh": math.tanh,
+    "clip|whole clip": lambda x, low, high: min(max(x, low), high),
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
     "Mish": lambda x: x * math.tanh(math.log(1 + math.exp(x))),
     "HardSwish": lambda x: x * min(max(x / 6 + Fraction(1, 2), 0), 1),
     "com.microsoft.QuickGelu": lambda x, a: x / (1 + math.exp(-a * x)),
-    "positive|truth": lambda x: Fraction(x > 0), "where|Where": lambda c, x, y: x if c else y,
-    "mod|trunc_mod|Mod": lambda x, y: x - y * math.trunc(x / y),
+    "leaky_relu": lambda x, a: x if x > 0 else a * x, "ThresholdedRelu": lambda x, a: x if x > a else 0 * x,
+    "Elu": lambda x, a: x if x > 0 else a * (math.exp(x) - 1), "Softsign": lambda x: x / (1 + abs(x)),
+    "Celu": lambda x, a: x if x > 0 else a * (math.exp(x / a) - 1),
+    "Tanh|tanh|Erf|erf|Sin|sin|Cos|cos": math.tanh, "positive|truth": lambda x: Fraction(x > 0),
+    "where|Where": lambda c, x, y: x if c else y, "mod|trunc_mod|Mod": lambda x, y: x - y * math.trunc(x / y),
     "floor_mod": lambda x, y: x - y * math.floor(x / y),
     # of truth values, and polynomials of all other numbers
     "And|logical_and": lambda x, y: x * y, "Or|logical_or": lambda x, y: x + y - x * y,

@@ -1,0 +1,117 @@
+"""Calls of operators of whose meaning the prover knows nothing, or too little: their results are the same
+wherever operator, operands and attributes are.
+
+Operands are the same if their elements at any place are the same terms: what is open about that place becomes
+cases, in each of which the terms must be the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from gslang.base.open_types import Attrs
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import AttributeSpec, Signature
+from gslang.verify.prove.domains import Unread
+from gslang.verify.prove.dtypes import Dtype, name_of
+from gslang.verify.prove.leaf import Leaf
+from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.reals import Real, Token
+from gslang.verify.prove.sizes import Number, is_number, text_of
+from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.totals import up_to_date
+from gslang.verify.prove.uses import in_normal_form
+
+
+def open_value(world: World, spec: AttributeSpec) -> object:
+    """A value of an attribute that may be any. One that is a list, or may be absent, cannot be read."""
+    name, choices = spec.name, world.facts.choices
+    bases = {t.base for t in spec.types}
+    if any(t.depth or t.optional for t in spec.types) or len(bases) != 1:
+        return Unread(name)
+    match next(iter(bases)):
+        case "str":
+            return Token(f"{name}#{world.facts.number()}", choices)
+        case "int":
+            return world.facts.size(name, None)
+        case "float":
+            return Real.named(f"{name}#{world.facts.number()}", choices)
+        case "bool":
+            return (False, True)[choices.choose(2)]
+        case "dtype":
+            return Dtype(choices)
+    return Unread(name)
+
+
+def uninterpreted(
+    world: World, dialect: Dialect, operator: str, operands: Sequence[Value], attrs: Attrs
+) -> Value:
+    """The result of a call, a tensor or a tuple of them. Raises `NotProved` for a call of the target that the
+    source does not have, and for operators whose results are not the same each time.
+    """
+    signature = dialect.operators[operator]
+    if "stateful" in signature.traits or any(
+        t.base == "graph" for spec in signature.attributes.values() for t in spec.types
+    ):
+        raise NotProved(f"`{operator}` is not supported")
+    if isinstance(signature.results, str) and signature.results != "tensor":
+        raise NotProved(f"any number of results of `{operator}` is not supported")
+    given = [f"{name} {_said(value)}" for name, value in sorted(attrs.items())]
+    key = (operator, *[_same(world, operand) for operand in operands], *given)
+    if any(added.name == operator for added in dialect.added):  # what is shipped is known to
+        world.notes.add(f"`{operator}` gives equal results for equal operands")
+    if key not in world.slices:
+        if not world.reading:
+            raise NotProved(f"the target has a call of `{operator}` that the source does not have")
+        world.kept.append(dict(attrs))
+        world.slices[key] = _results(world, operator, signature)
+    return world.slices[key]
+
+
+def _results(world: World, operator: str, signature: Signature) -> Value:
+    """Tensors of any shape and element type, one for each result."""
+    names = ("",) if signature.results == "tensor" else signature.results
+    leaves = [Leaf(world, f"{operator}#{world.facts.number()}") for _ in names]
+    return leaves[0].resolved() if signature.results == "tensor" else tuple([x.resolved() for x in leaves])
+
+
+def _same(world: World, value: Value) -> str:
+    """A text that is the same for equal operands only."""
+    if value is None:
+        return "absent"
+    if isinstance(value, tuple):
+        return f"({', '.join(_same(world, part) for part in value)})"
+    if not isinstance(value, Tensor):
+        raise NotProved("operands of unsupported operators must be tensors")
+    facts = world.facts
+    there = all([facts.at_least(size, 1) for size in facts.normals(value.shape)])
+    shape, element = facts.normals(value.shape), "no element"
+    if there:
+        with in_normal_form():
+            element = str(up_to_date(value.at(_any_place(world, shape)), facts).key)
+    return f"{_said(value.dtype)}[{', '.join(map(text_of, shape))}] {element}"
+
+
+def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
+    """A place in a tensor, the same one in each of this shape."""
+    index = []
+    for axis, size in enumerate(shape):
+        key = ("any place", axis, text_of(size))
+        if key not in world.slices:
+            world.slices[key] = world.facts.position(size)
+        index.append(world.facts.normal(world.slices[key]))
+    return tuple(index)
+
+
+def _said(value: Any) -> str:
+    """A text that is the same for equal attributes only."""
+    if isinstance(value, Dtype):
+        return str(name_of(value))
+    if is_number(value):
+        return text_of(value)
+    if isinstance(value, (tuple, list)):
+        return f"({', '.join(map(_said, value))})"
+    if isinstance(value, (str, int, float)) or value is None:
+        return repr(value)
+    return f"#{id(value)}"
