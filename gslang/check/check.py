@@ -73,7 +73,7 @@ def check_unreadable(file: tuple[Path, str]) -> ir.CheckedProgram:
 
 
 def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:
-    return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (), (problem,))
+    return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (problem,))
 
 
 def check_module(source: Source, importer: Importer) -> Module:
@@ -122,9 +122,6 @@ def check_module(source: Source, importer: Importer) -> Module:
     result = ir.CheckedProgram(
         name=source.name, dialect=dialect, doc=program.doc, rules=rules,
         own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
-        own_passes=tuple(
-            i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
-        ),
         tests=tuple(tests), diagnostics=tuple(sorted(reported(found, broken), key=lambda d: d.order)),
         parameters={
             name: None if isinstance(item.value, NotConstant) else item.value

@@ -145,9 +145,6 @@ class _Check:
         result = ir.CheckedProgram(
             name=self.document.name, dialect=self.dialect, doc=program.doc, rules=rules,
             own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
-            own_passes=tuple(
-                i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
-            ),
             tests=tuple(tests), diagnostics=tuple(reported(self.found, lost)),
         )
         return Analysis(self.document, Module(result, self.functions, tuple(operators)), tuple(items))

@@ -76,7 +76,6 @@ class AxisHistory(TargetReading[Union[Label, None]]):
     def __init__(self, rule: ir.CheckedRule) -> None:
         self.rule, self.count = rule, Count()
         self.labels: dict[int, Label | None] = {}
-        self.made: dict[int, Label | None] = {}
         self.reads = [0] * len(rule.nodes)
 
     # ── source ──
