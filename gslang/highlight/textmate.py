@@ -26,7 +26,7 @@ def text_mate() -> str:
 
 
 def _patterns(context: Context) -> list[Entry]:
-    return [_entry(entry) for entry in context.entries]
+    return [_entry(entry) for entry in context]
 
 
 def _entry(entry: Match | Region | Include) -> Entry:
