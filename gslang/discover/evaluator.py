@@ -148,12 +148,9 @@ def build(
     """Add a term to a graph; its node, None where it does not type-check."""
     if isinstance(tree, int):
         return inputs[tree]
-    operands: list[int] = []
-    for operand in tree[1:]:
-        node = build(graph, operand, inputs, formers, dialect, sizes)
-        if node is None:
-            return None
-        operands.append(node)
+    operands = build_all(graph, tree[1:], inputs, formers, dialect, sizes)
+    if operands is None:
+        return None
     former = formers[tree[0]]
     return add_call(graph, dialect, former, operands, former.attributes(sizes))
 
