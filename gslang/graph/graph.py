@@ -358,6 +358,3 @@ class Graph(Users):
         self.op[node], self.operands[node], self.attrs[node] = op, (), NO_ATTRS
         self.types[node] = type
         self.values[node] = value
-
-    def rename(self, node: int, name: str | None) -> None:
-        self.names[node] = name

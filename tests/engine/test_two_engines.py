@@ -19,10 +19,10 @@ from gslang.engine.rewrite import Application
 from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
-from gslang.graph.invariants import check_invariants
 from gslang.testing import build_graph
 from tests.engine.readable import readable_only
 from tests.engine.test_fixed_point import random_run
+from tests.graph.invariants import check_invariants
 from tests.shipped import rules_in, shipped_rules
 
 pytestmark = pytest.mark.usefixtures("code_at_once")

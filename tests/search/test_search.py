@@ -31,7 +31,6 @@ from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
-from gslang.graph.invariants import check_invariants
 from gslang.search.assess import assess, cost_after
 from gslang.search.backtrack import _neighbours, _rules, _start, neighbours
 from gslang.search.cost.graph_cost import Prices, graph_cost
@@ -39,6 +38,7 @@ from gslang.search.cost.tables import table_of
 from gslang.search.egraph import EGraph
 from gslang.search.saturate import Limits, saturate
 from gslang.search.search import Found, Settings, search
+from tests.graph.invariants import check_invariants
 
 ROOT = Path(__file__).parent.parent.parent
 RELAY = load_dialect("relay")
@@ -146,7 +146,7 @@ def test_the_name_of_the_output_and_unused_inputs_stay() -> None:
     b = Builder(RELAY)
     x, unused = b.input("x", (2, 2)), b.input("unused", (3,))
     out = b.call("nn.relu", b.call("nn.relu", x))
-    b.graph.rename(out, "result")
+    b.graph.names[out] = "result"
     found = find(b.finish(out, out))
     assert [found.graph.names[n] for n in found.graph.outputs] == ["result", "result"]
     assert "unused" in found.graph.names and unused != x

@@ -18,7 +18,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.formats.json_reader import read_json
 from gslang.graph.compare import count_operators
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 from tests.shipped import shipped_rules
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
