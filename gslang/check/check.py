@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
-from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -48,11 +47,6 @@ class Module:
 def check_source(source: Source, importer: Importer | None = None) -> ir.CheckedProgram:
     """Check one text. `importer` keeps modules that were read already and finds circles."""
     return check_module(source, importer or Importer(check_module)).program
-
-
-def check_file(path: str | Path) -> ir.CheckedProgram:
-    """Check a file. Raises `OSError` if it cannot be read."""
-    return check_bytes(str(path), read_bytes(path))
 
 
 def check_bytes(name: str, data: bytes, importer: Importer | None = None) -> ir.CheckedProgram:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gslang.check.check import check_file
 from gslang.check.checked import CheckedProgram
 from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
@@ -19,6 +18,7 @@ from gslang.evaluate.run import evaluate
 from gslang.formats.json_reader import read_json
 from gslang.graph.compare import count_operators
 from tests.graph.invariants import check_invariants
+from tests.rule_files import check_file
 from tests.shipped import shipped_rules
 
 pytestmark = pytest.mark.usefixtures("code_at_once")

@@ -303,8 +303,3 @@ class Facts(Quantities):
         if any(text_of(self.normal(other)) in texts for other in self.different):
             return True
         return self.proves(difference - 1) or self.proves(-1 - difference)
-
-
-def _texts(a: Number, b: Number) -> tuple[str, str]:
-    one, other = text_of(a), text_of(b)
-    return min(one, other), max(one, other)
