@@ -166,18 +166,16 @@ class TupleExpr(Node):
     """
 
     items: tuple[Expr | Star, ...]
-    bracket: str = field(default="(", compare=False)  # "(" or "["
 
 
 @dataclass(frozen=True, slots=True)
 class Comprehension(Node):
-    """`[element for a, b in source if condition]`; `generator` when it is a bare call argument."""
+    """`[element for a, b in source if condition]`, or without brackets as the only argument of a call."""
 
     element: Expr
     targets: tuple[Name, ...]
     source: Expr | Range
     condition: Expr | None
-    generator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
