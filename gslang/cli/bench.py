@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from gslang.cli.apply import add_run_options, run_options

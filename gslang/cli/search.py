@@ -186,7 +186,7 @@ def run_one(options: argparse.Namespace) -> int:
     with together():
         if agree or options.force:
             output_graph(found.graph, options, target_format(options, graph))
-        _write_reports(graph, found, report, table, options)
+        _write_reports(graph, found, report, options)
     _summary(found, table, seconds, options)
     if not agree and not options.force:
         tell_nothing_written()
@@ -194,7 +194,7 @@ def run_one(options: argparse.Namespace) -> int:
 
 
 def _write_reports(
-    graph: Graph, found: Found, report: Mapping[str, object], table: CostTable, options: argparse.Namespace
+    graph: Graph, found: Found, report: Mapping[str, object], options: argparse.Namespace
 ) -> None:
     """Write the files that are asked for beside the graph."""
     if options.html:

@@ -127,7 +127,7 @@ def _equations(plan: Plan, kept: State, result: Discovery, tell: Callable[[str],
             f"size {size}: {looked} terms, {computed} computed, {new} new, {len(found.equations)} equations"
         )
 
-    found = enumerate_terms(plan.formers, plan.inputs, plan.dialect, plan.question.size, (), done)
+    found = enumerate_terms(plan.formers, plan.inputs, plan.dialect, plan.question.size, done)
     result.counts = found.counts
     kept.data.update(equations=[[e.left, e.right] for e in found.equations], counts=found.counts)
     kept.save()

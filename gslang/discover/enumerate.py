@@ -60,14 +60,13 @@ def enumerate_terms(
     inputs: Sequence[tuple[Type, ...]],
     dialect: Dialect,
     size: int,
-    known: Sequence[Equation] = (),
     done: Callable[[int, Found], None] = lambda size, found: None,
 ) -> Found:  # fmt: skip
     """Equations between terms of up to `size` operators over variables of the given types.
 
-    `known`: equations that hold already, none of which is found again. `done` is called after each size.
+    `done` is called after each size.
     """
-    search = _Search(formers, inputs, dialect, known)
+    search = _Search(formers, inputs, dialect)
     for k in range(1, size + 1):
         search.level(k, k == size)
         done(k, search.found)
@@ -80,7 +79,6 @@ class _Search:
         formers: Sequence[Former],
         inputs: Sequence[tuple[Type, ...]],
         dialect: Dialect,
-        known: Sequence[Equation],
     ) -> None:
         self.formers, self.inputs = formers, inputs
         self.evaluator = Evaluator(formers, dialect)
@@ -94,8 +92,6 @@ class _Search:
         self.values = [input_value(number, 0, types[0]) for number, types in enumerate(inputs)]
         self.diagonal: dict[Tree, Any] = {}
         self.renamed: Renamed[Tree] = Renamed(self._print_of)
-        for equation in known:
-            self._add_law(equation)
         for number, types in enumerate(inputs):
             values = tuple(input_value(number, at, type_) for at, type_ in enumerate(types))
             self._keep(_Term(number, (0, (number,)), types, values), fingerprint(values))

@@ -75,9 +75,8 @@ def finding(
     message: str,
     span: Span,
     help: str | None = None, *,
-    label: str = "",
     related: tuple[Label, ...] = (),
     fix: Fix | None = None,
     graph: str | None = None,
 ) -> Finding:
-    return Finding(code, message, Label(span, label), Severity.WARNING, related, help, fix, graph)
+    return Finding(code, message, Label(span), Severity.WARNING, related, help, fix, graph)

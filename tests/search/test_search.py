@@ -381,7 +381,7 @@ def test_backtracking_forgets_no_match(block: int) -> None:
     prices = Prices(RELAY, table_of("flops"), None)
     for seed in range(block * 5, block * 5 + 5):
         graph = random_graph(seed)
-        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        usable = _rules(graph, [*rules().own.values()], lambda rule: True, prices)
         for _, after in list(_neighbours(_start(graph, usable), RELAY, usable))[:10]:
             found, expected = (
                 {s.known.mark for _, s in _neighbours(state, RELAY, usable)}
@@ -431,7 +431,7 @@ def test_neighbours_are_assessed_by_what_changed(table: str, weights: str) -> No
     for seed in range(30):
         graph = random_graph(seed)
         graph.remove_dead([*graph.nodes()])
-        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        usable = _rules(graph, [*rules().own.values()], lambda rule: True, prices)
         start = _start(graph, usable)
         for plan in usable.plans:
             for node in graph.in_order():
