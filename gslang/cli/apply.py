@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems, show_summary
 from gslang.cli.check_numbers import refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
@@ -302,7 +302,7 @@ def _write_files(
         output_graph(result.graph, options, target_format(options, graph))
         result.seconds["write"] = perf_counter() - writing
     if options.report:
-        report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
+        report = json_text(result.report())
         write_output(report, options.report)
     if trace is not None:
         trace.save(target_format(options, graph))

@@ -11,7 +11,6 @@ cannot be used.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.cli.check_numbers import check_numbers, refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
@@ -211,7 +211,7 @@ def _write_reports(
     if options.save_egraph:
         _save(found, options.save_egraph)
     if options.report:
-        write_output(json.dumps(report, indent=2, ensure_ascii=False) + "\n", options.report)
+        write_output(json_text(report), options.report)
 
 
 def _conflict(options: argparse.Namespace) -> str | None:

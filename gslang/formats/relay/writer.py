@@ -4,13 +4,13 @@ not a leaf.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Final
 
 import numpy
 
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.base.open_types import JsonObject
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
@@ -75,7 +75,7 @@ class _Writer:
         body = "\n\n".join([*before, main, *after])
         text = "\n".join([*header, body]) + "\n"
         if document is not None:
-            text += "\n#[metadata]\n" + json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            text += "\n#[metadata]\n" + json_text(document)
         return text
 
     # ── constants ───────────────────────────────────────────────────────────────────────────────────────────
