@@ -202,3 +202,12 @@ Expr = Union[
     Name, Literal, Hole, Attribute, Projection, Index, Slice, Call, OperatorKind, Unary, Binary, Comparison,
     Conditional, Walrus, TupleExpr, Comprehension, Match, Star, Range,
 ]  # fmt: skip
+
+
+def dotted(expr: object) -> str | None:
+    """`a.b.c` as one name, if it is nothing but names."""
+    parts: list[str] = []
+    while isinstance(expr, Attribute):
+        parts.append(expr.field)
+        expr = expr.base
+    return ".".join([expr.id, *reversed(parts)]) if isinstance(expr, Name) else None
