@@ -217,6 +217,15 @@ def split(parts: Sequence[Part]) -> tuple[list[list[Part]], list[Token]]:
     return pieces, signs
 
 
+def listed(parts: Sequence[Part]) -> Fill:
+    """Expressions between commas, as many on a line as fit."""
+    pieces, commas = split(parts)
+    return Fill(tuple([
+        (expression(piece), token_doc(commas[k])) if k < len(commas) else expression(piece)
+        for k, piece in enumerate(pieces)
+    ]))
+
+
 def comment_lines(token: Token) -> tuple[str | None, ...]:
     """Own-line comments above a token inside an expression: blank lines go."""
     return tuple(text for text in token.above if text is not None)
