@@ -24,6 +24,7 @@ from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown
 from gslang.cli.refusals import (
     graph_takes_place,
+    not_to_stdout,
     refuse_graph_output,
     refuse_output,
     refuse_two_stdins,
@@ -332,14 +333,8 @@ def _watch(watches: Sequence[Watch]) -> Watch | None:
 
 def _conflict(options: argparse.Namespace) -> str | None:
     """Why these options do not go together, or what one of them cannot be."""
-    if options.report == "-" and options.output in (None, "-"):
-        return (
-            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
-        )
-    if options.trace == "-":
-        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
-    if options.html == "-":
-        return "gslc: a page must be written to a file\n  help: --html page.html\n"
+    if wrong := not_to_stdout(options, "trace", "html"):
+        return wrong
     if options.replay == "-":
         return "gslc: a trace must be read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):

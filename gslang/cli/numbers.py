@@ -35,13 +35,18 @@ def add_number_options(parser: argparse.ArgumentParser) -> None:
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """With what a graph is evaluated."""
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
-    parser.add_argument(
-        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
-    )
+    add_value_options(parser)
     parser.add_argument(
         "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
         help="size of a symbolic dimension (2, or larger if the graph requires it)",
+    )
+
+
+def add_value_options(parser: argparse.ArgumentParser) -> None:
+    """The values of inputs."""
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
+    parser.add_argument(
+        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
 
 

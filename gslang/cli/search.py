@@ -25,12 +25,13 @@ from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes
+from gslang.cli.numbers import BACKENDS, add_value_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
 from gslang.cli.refusals import (
     graph_takes_place,
+    not_to_stdout,
     refuse_graph_output,
     refuse_output,
     refuse_two_stdins,
@@ -103,10 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="write the graph even if the numbers differ"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
-    parser.add_argument(
-        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
-    )
+    add_value_options(parser)
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="evaluator of ONNX graphs")
     parser.add_argument(
         "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
@@ -215,16 +213,8 @@ def _write_reports(
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
-    if options.report == "-" and options.output in (None, "-"):
-        return (
-            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
-        )
-    if options.html == "-":
-        return "gslc: a page must be written to a file\n  help: --html page.html\n"
-    if options.trace == "-":
-        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
-    if options.save_egraph == "-":
-        return "gslc: an e-graph must be written to a file\n  help: --save-egraph e.json\n"
+    if wrong := not_to_stdout(options, "html", "trace", "save_egraph"):
+        return wrong
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods create no e-graph\n"
     kept = {"the rules": options.rules, "the cost table": options.cost, "the inputs": options.inputs}
