@@ -1,12 +1,10 @@
 """Terms over operators, smallest first, and equations between them.
 
 Only normal forms are made into larger terms: a term that a known equation leads to a smaller one is left out
-unseen (ordered rewriting; Knuth and Bendix 1970), one that computes the same as an earlier one at all
-sizes is a
-new equation with it. So the equations found are few, and all others follow from them. Of the largest
-terms, only
-one of those that differ in names is looked at (`renamings`). What is found is conjecture until it is
-verified.
+unseen (ordered rewriting; Knuth and Bendix 1970), one that computes the same as an earlier one at all sizes
+is a new equation with it. So the equations found are few, and all others follow from them. Of the largest
+terms, only one of those that differ in names is looked at (`renamings`). What is found is conjecture until it
+is verified.
 """
 
 from __future__ import annotations
@@ -168,8 +166,8 @@ class _Search:
         return True
 
     def _equal_renamed(self, tree: Tree, value: object) -> bool:
-        """True if a term computes what another one does under other names. One that does so itself says
-        that it is symmetric: that is noted."""
+        """True if a term computes what another one does under other names. One that does so itself says that
+        it is symmetric: that is noted."""
         own, print_ = variables(tree), fingerprint([value])
         key = key_of(tree, self.formers)
         for swap in swaps(own, self.classes):
@@ -209,8 +207,8 @@ class _Search:
             return None
 
     def _diagonal(self, tree: Tree) -> Any:
-        """The value of a term at the first sizes where all variables of a type have one value; None if it
-        has no value there."""
+        """The value of a term at the first sizes where all variables of a type have one value; None if it has
+        no value there."""
         if isinstance(tree, int):
             return self.values[self.classes.members[self.classes.of[tree]][0]]
         if tree not in self.diagonal:
