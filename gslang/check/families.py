@@ -19,7 +19,7 @@ def check_rules(
 ) -> tuple[dict[str, ir.CheckedRule | None], list[Diagnostic]]:
     """By name the checked rules, None for one that has an error; and all findings.
 
-    What is wrong with every rule of a family is told once; where the messages differ, with all of them.
+    What is wrong with every rule of a family is reported once; where the messages differ, with all of them.
     """
     rules, found = instances(item)
     rows = item.table.rows if item.table is not None else ()

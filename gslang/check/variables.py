@@ -130,8 +130,8 @@ def _settle(lowering: Lowering, expr: n.Expr, variable: str, fitting: tuple[str,
 
 
 def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool) -> bool:
-    """True if a call may have these arguments: so many operands, attributes of these names, and in a target
-    all that it needs."""
+    """True if a call may have these arguments: the number of operands, the names of attributes, and in a
+    target all that it needs."""
     names = {argument.name for argument in arguments if isinstance(argument, n.Keyword)}
     operands = [operand.name for operand in signature.operands]
     given = sum(isinstance(argument, n.Positional) for argument in arguments)

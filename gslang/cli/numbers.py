@@ -149,7 +149,7 @@ def compare_graphs(
 ) -> Comparison:
     """Both graphs on the same inputs, by the same backend. `copied`: `after` was made from a copy of the
     other, so that nodes without a name can be told by their numbers. Outputs that depend on random numbers
-    are left out. Raises `EvaluationError`, also where that are all outputs.
+    are left out. Raises `EvaluationError`, also if those are all outputs.
     """
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError, TooMuchMemoryError
@@ -189,7 +189,7 @@ def compare_graphs(
 def random_outputs(before: Graph, after: Graph) -> dict[int, str]:
     """Number of an output that depends on random numbers in one of the graphs → the call that draws them.
 
-    Raises `EvaluationError` if that are all outputs.
+    Raises `EvaluationError` if those are all outputs.
     """
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.randomness import random_nodes

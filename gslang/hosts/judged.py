@@ -132,7 +132,7 @@ def as_written(rules: Sequence[Given], head: str) -> list[Judged]:
     return found
 
 
-# ── what is told ────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is reported ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def rule_file(found: Sequence[Judged], about: str, head: str) -> str:

@@ -194,7 +194,7 @@ class _Check:
         """A result of a piece, computed again only if `state`, the dialect or a function that it uses is
         another one.
 
-        Where there are findings it may also hang on `others` and on the names of all functions: they offer
+        Where there are findings it may also depend on `others` and on the names of all functions: they offer
         what was meant.
         """
         what = type(item).__name__

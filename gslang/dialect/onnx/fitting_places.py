@@ -93,7 +93,7 @@ def _turned_from(shapes: Shapes, attrs: Attrs) -> str | None:
 
 
 def _not_turned(data: Sizes, half: int, attrs: Attrs) -> str | None:
-    """Why rows of so many numbers do not turn data, whose heads may be joined."""
+    """Why rows of `half` numbers do not turn data, whose heads may be joined."""
     turned, heads = attrs.get("rotary_embedding_dim") or 0, attrs.get("num_heads") or 0
     if len(data) == 3 and heads and data[2] % heads:
         return f"{data[2]} columns cannot be divided into {heads} heads"

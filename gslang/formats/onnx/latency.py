@@ -70,7 +70,7 @@ class Latency:
 def full_provider(name: str) -> str:
     """The execution provider that a name or its beginning (`cpu`, `CUDA`) means.
 
-    Raises `InputError` if onnxruntime here has none such.
+    Raises `InputError` if onnxruntime here has none.
     """
     import onnxruntime  # type: ignore[import-untyped]
 
