@@ -26,7 +26,7 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.compare import count_calls
 from gslang.graph.graph import DEAD, Graph
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 
 NODES = 240
 ONNX_OF = {

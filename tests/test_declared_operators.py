@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import gslang
-from gslang.check.check import check_file
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import Symbol, TensorType, TupleType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.graph.inference import infer_node, infer_types
+from tests.rule_files import check_file
 
 DECLARED = """
 ## x times by, element by element.

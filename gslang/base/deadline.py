@@ -90,8 +90,8 @@ class _TimeIsOver(BaseException):
 
 
 def in_time(seconds: float, task: Callable[[], _T]) -> _T | None:
-    """The result of a task; None if it was ended, as it took so many seconds of processor time and a little
-    more: what it has found until then it must have put where others see it.
+    """The result of a task; None if it was ended because it took that many seconds of processor time and a
+    little more. What it has found by then must stand where others see it.
 
     Steps that look at a deadline take less; this is for what they do between two looks. Without effect inside
     another such task, outside the main thread, and on systems without timers of processor time.

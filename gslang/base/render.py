@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import unicodedata
 from collections.abc import Sequence
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.json_text import json_text
 from gslang.base.open_types import JsonDict
 from gslang.base.relative_path import relative_path
 
@@ -110,7 +110,7 @@ def as_dict(diagnostic: Diagnostic) -> dict[str, object]:
 
 
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
-    return json.dumps({"diagnostics": [as_dict(d) for d in diagnostics]}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"diagnostics": [as_dict(d) for d in diagnostics]})
 
 
 def render_github(diagnostics: Sequence[Diagnostic]) -> str:

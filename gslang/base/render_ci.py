@@ -5,11 +5,11 @@ findings with fingerprints.
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from gslang.base.diagnostics import Diagnostic, Severity
+from gslang.base.json_text import json_text
 from gslang.base.relative_path import relative_path
 
 
@@ -83,4 +83,4 @@ def render_gitlab(diagnostics: Sequence[Diagnostic]) -> str:
                 },
             },
         })
-    return json.dumps(entries, indent=2, ensure_ascii=False) + "\n"
+    return json_text(entries)

@@ -4,13 +4,13 @@ fingerprints.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePath
 from urllib.parse import quote
 
 from gslang.base.codes import CODES
 from gslang.base.diagnostics import Diagnostic, Label, Severity
+from gslang.base.json_text import json_text
 from gslang.base.open_types import JsonDict
 from gslang.base.relative_path import relative_path
 from gslang.base.render_ci import fingerprints
@@ -24,7 +24,7 @@ def render_sarif(
     diagnostics: Sequence[Diagnostic], version: str, rules: Mapping[str, dict[str, object]] = {}
 ) -> str:
     """One run, as text. `rules`: how codes are described that are not the checker's (`described`)."""
-    return json.dumps(sarif_document(diagnostics, version, rules), indent=2, ensure_ascii=False) + "\n"
+    return json_text(sarif_document(diagnostics, version, rules))
 
 
 def sarif_document(

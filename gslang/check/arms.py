@@ -8,7 +8,6 @@ from gslang.base.diagnostics import Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, NodeOf, OperatorOf
-from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
 
@@ -16,7 +15,7 @@ def alternation(lowering: Lowering, expr: n.Match) -> NodeOf:
     """The alternation that a `match` asks about; anything else is reported."""
     subject = expr.subject
     of_operator = isinstance(subject, n.Attribute) and subject.field == "op"
-    name = dotted(subject.base if isinstance(subject, n.Attribute) and of_operator else subject) or ""
+    name = n.dotted(subject.base if isinstance(subject, n.Attribute) and of_operator else subject) or ""
     known = lowering.look_up(name.partition(".")[0])
     if of_operator or isinstance(known, OperatorOf) or known is None and name in lowering.dialect.operators:
         lowering.stop(

@@ -24,7 +24,6 @@ from gslang.check.context import (
 )
 from gslang.check.results import is_tuple, told_of_target, told_when_matched
 from gslang.check.unknown_name import refuse_module, refuse_name
-from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
 FACTS = {
@@ -46,7 +45,7 @@ NEW_FACTS = ("shape", "dtype", "ndim")
 
 def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
     """`base.field`: a fact about a node, or a name of a template."""
-    name = dotted(expr) or ""
+    name = n.dotted(expr) or ""
     if name in lowering.dialect.operators and lowering.look_up(name.partition(".")[0]) is None:
         refuse_name(lowering, name, expr.span)
     if name:

@@ -15,7 +15,6 @@ from gslang.check import call_arguments, values
 from gslang.check import checked as ir
 from gslang.check.context import KINDS, Lowering, NodeOf, OperatorOf, ValueOf, branches_of
 from gslang.check.unknown_operator import refuse, refuse_expression
-from gslang.check.variables import dotted
 from gslang.check.walks import walk
 from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
@@ -190,7 +189,7 @@ def _result(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
 
 
 def _call(lowering: Lowering, expr: n.Call) -> ir.BodyPart:
-    name = dotted(expr.callee)
+    name = n.dotted(expr.callee)
     if name is None:
         refuse_expression(lowering, expr.callee)
     if name in ("const", "splat") and name not in lowering.functions:

@@ -29,7 +29,6 @@ from gslang.check.context import (
     is_tensor,
 )
 from gslang.check.unknown_operator import refuse, refuse_expression
-from gslang.check.variables import dotted
 from gslang.syntax import nodes as n
 
 _DEEPEST: Final = 60  # functions that call one another: each is some levels of recursion
@@ -42,7 +41,7 @@ TENSOR_OR_BUILTIN = frozenset(("cumsum", "sum", "prod", "min", "max", "any", "al
 
 def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     """Before `(` stands, in this order: an operator variable, a `fn`, an operator, a built-in, a kind."""
-    name = dotted(expr.callee)
+    name = n.dotted(expr.callee)
     if name is None:
         refuse_expression(lowering, expr.callee)
     known = lowering.look_up(name)
@@ -103,7 +102,7 @@ def _looks_like_tensor(lowering: Lowering, expr: n.Expr) -> bool:
         case n.Name(name):
             return is_tensor(lowering.look_up(name))
         case n.Call(callee):
-            name = dotted(callee) or ""
+            name = n.dotted(callee) or ""
             known = lowering.look_up(name)
             if isinstance(known, OperatorOf | OperatorNamed):
                 return True
@@ -232,7 +231,7 @@ def _arguments(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> dict[str
 def _argument(lowering: Lowering, expr: n.Expr) -> Denotation:
     """The denotation of an argument of a function: a node, a value, or an operator that the function calls.
     """
-    name = dotted(expr)
+    name = n.dotted(expr)
     if name is None:
         return lowering.resolve(expr)
     known = lowering.look_up(name)

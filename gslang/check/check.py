@@ -12,7 +12,6 @@ from types import MappingProxyType
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.quick_dataclass import dataclass
-from gslang.base.read_file import read_bytes
 from gslang.base.source import Source, Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
@@ -50,11 +49,6 @@ def check_source(source: Source, importer: Importer | None = None) -> ir.Checked
     return check_module(source, importer or Importer(check_module)).program
 
 
-def check_file(path: str | Path) -> ir.CheckedProgram:
-    """Check a file. Raises `OSError` if it cannot be read."""
-    return check_bytes(str(path), read_bytes(path))
-
-
 def check_bytes(name: str, data: bytes, importer: Importer | None = None) -> ir.CheckedProgram:
     """Check the content of a file."""
     source = source_of(name, data)
@@ -73,7 +67,7 @@ def check_unreadable(file: tuple[Path, str]) -> ir.CheckedProgram:
 
 
 def _nothing(name: str, problem: Diagnostic) -> ir.CheckedProgram:
-    return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (), (problem,))
+    return ir.CheckedProgram(name, load_dialect("relay"), None, {}, (), {}, (), (problem,))
 
 
 def check_module(source: Source, importer: Importer) -> Module:
@@ -122,9 +116,6 @@ def check_module(source: Source, importer: Importer) -> Module:
     result = ir.CheckedProgram(
         name=source.name, dialect=dialect, doc=program.doc, rules=rules,
         own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
-        own_passes=tuple(
-            i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
-        ),
         tests=tuple(tests), diagnostics=tuple(sorted(reported(found, broken), key=lambda d: d.order)),
         parameters={
             name: None if isinstance(item.value, NotConstant) else item.value

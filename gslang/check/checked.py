@@ -198,7 +198,6 @@ class CheckedProgram:
     rules: dict[str, CheckedRule]
     own_rules: tuple[str, ...]
     passes: dict[str, CheckedPass]
-    own_passes: tuple[str, ...]
     tests: tuple[CheckedTest, ...]
     diagnostics: tuple[Diagnostic, ...]
     parameters: dict[str, object] = field(default_factory=dict)

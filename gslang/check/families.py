@@ -19,7 +19,7 @@ def check_rules(
 ) -> tuple[dict[str, ir.CheckedRule | None], list[Diagnostic]]:
     """By name the checked rules, None for one that has an error; and all findings.
 
-    What is wrong with every rule of a family is told once; where the messages differ, with all of them.
+    What is wrong with every rule of a family is reported once; where the messages differ, with all of them.
     """
     rules, found = instances(item)
     rows = item.table.rows if item.table is not None else ()
@@ -44,15 +44,20 @@ def check_rules(
     return checked, found
 
 
-def _bracketed(item: n.Rule) -> Iterator[Diagnostic]:
-    """Findings about rows in brackets: a tuple then stands for a name that the rule calls."""
-    if item.table is None:
-        return
-    called = {
+def names_called(item: n.Rule) -> set[str]:
+    """The names that a rule calls."""
+    return {
         part.callee.id
         for part in walk((item.source, item.target))
         if isinstance(part, n.Call) and isinstance(part.callee, n.Name)
     }
+
+
+def _bracketed(item: n.Rule) -> Iterator[Diagnostic]:
+    """Findings about rows in brackets: a tuple then stands for a name that the rule calls."""
+    if item.table is None:
+        return
+    called = names_called(item)
     for row in item.table.rows:
         items = items_of(row, len(item.table.names)) or ()
         if any(name.id in called and isinstance(e, n.TupleExpr) for name, e in zip(item.table.names, items)):

@@ -70,7 +70,7 @@ def _called(item: object, own: Collection[str]) -> Iterator[str]:
         if isinstance(part, tuple):
             stack.extend(part)
         elif is_dataclass(part):
-            if isinstance(part, n.Call) and (name := _dotted(part.callee)) and name not in bound:
+            if isinstance(part, n.Call) and (name := n.dotted(part.callee)) and name not in bound:
                 yield name
             stack.extend(
                 getattr(part, field.name)
@@ -92,13 +92,5 @@ def _operators(item: object, own: Collection[str]) -> Iterator[str]:
             ):
                 places = tuple(argument.value for argument in arguments if isinstance(argument, n.Positional))
         for inner in walk(places):
-            if (found := _dotted(inner)) is not None:
+            if (found := n.dotted(inner)) is not None:
                 yield found
-
-
-def _dotted(expr: object) -> str | None:
-    parts: list[str] = []
-    while isinstance(expr, n.Attribute):
-        parts.append(expr.field)
-        expr = expr.base
-    return ".".join([expr.id, *reversed(parts)]) if isinstance(expr, n.Name) else None

@@ -57,7 +57,6 @@ def leaf(
     arguments: tuple[n.Argument, ...], *,
     name: str | None = None,
     optional: bool = False,
-    is_input: bool = True,
 ) -> NodeOf:
     """A wildcard or leaf with constraints on shape, dtype, ndim or value."""
     constraints: list[ir.Constraint] = []
@@ -101,7 +100,6 @@ def leaf(
     return lowering.add_pattern(ir.LeafNode(
         name=name, span=span, block=lowering.block, constraints=tuple(constraints), kind=kind,
         optional=optional,
-        is_input=is_input,
     ))
 
 

@@ -82,7 +82,7 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
 
 def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`."""
-    shown = variables.dotted(expr)
+    shown = n.dotted(expr)
     known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
     if isinstance(known, OperatorNamed):
         return ir.Const(known.name)

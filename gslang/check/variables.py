@@ -18,17 +18,6 @@ from gslang.syntax import nodes as n
 _KIND: Final = "write `op(elementwise, not broadcast)` or `op(nn.relu | tanh)`"
 
 
-def dotted(expr: n.Expr) -> str | None:
-    """`a.b.c` as one name, if it is nothing but names."""
-    parts: list[str] = []
-    while isinstance(expr, n.Attribute):
-        parts.append(expr.field)
-        expr = expr.base
-    if not isinstance(expr, n.Name):
-        return None
-    return ".".join([expr.id, *reversed(parts)])
-
-
 def operators_of(lowering: Lowering, kind: n.Kind) -> tuple[str, ...]:
     """The operators that `op(elementwise, not broadcast)`, `op(nn.conv1d | nn.conv2d)` or `op(_)` admits."""
     if not kind.arguments:
@@ -62,7 +51,7 @@ def admitted(lowering: Lowering, expr: n.Expr) -> list[str]:
             return [name for name in sorted(lowering.dialect.operators) if name not in excluded]
         case n.Hole():
             return sorted(lowering.dialect.operators)
-    name = dotted(expr)
+    name = n.dotted(expr)
     if name is None:
         lowering.stop("E0310", "an operator variable takes traits and operators", expr.span, _KIND)
     if name in lowering.dialect.operators and name not in TRAITS:
@@ -93,7 +82,7 @@ def _names_trait(expr: n.Expr) -> bool:
             return _names_trait(left) or _names_trait(right)
         case n.Unary() | n.Hole():
             return True
-    return dotted(expr) in TRAITS
+    return n.dotted(expr) in TRAITS
 
 
 # ── fitting calls ───────────────────────────────────────────────────────────────────────────────────────────
@@ -141,8 +130,8 @@ def _settle(lowering: Lowering, expr: n.Expr, variable: str, fitting: tuple[str,
 
 
 def _fits(signature: Signature, arguments: Sequence[n.Argument], in_target: bool) -> bool:
-    """True if a call may have these arguments: so many operands, attributes of these names, and in a target
-    all that it needs."""
+    """True if a call may have these arguments: the number of operands, the names of attributes, and in a
+    target all that it needs."""
     names = {argument.name for argument in arguments if isinstance(argument, n.Keyword)}
     operands = [operand.name for operand in signature.operands]
     given = sum(isinstance(argument, n.Positional) for argument in arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.cli.apply_summary import numbers_agree, show_newer_opset, show_problems, show_summary
 from gslang.cli.check_numbers import refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
@@ -24,6 +24,7 @@ from gslang.cli.page_output import add_times_option, write_page
 from gslang.cli.progress import shown
 from gslang.cli.refusals import (
     graph_takes_place,
+    not_to_stdout,
     refuse_graph_output,
     refuse_output,
     refuse_two_stdins,
@@ -302,7 +303,7 @@ def _write_files(
         output_graph(result.graph, options, target_format(options, graph))
         result.seconds["write"] = perf_counter() - writing
     if options.report:
-        report = json.dumps(result.report(), indent=2, ensure_ascii=False) + "\n"
+        report = json_text(result.report())
         write_output(report, options.report)
     if trace is not None:
         trace.save(target_format(options, graph))
@@ -332,14 +333,8 @@ def _watch(watches: Sequence[Watch]) -> Watch | None:
 
 def _conflict(options: argparse.Namespace) -> str | None:
     """Why these options do not go together, or what one of them cannot be."""
-    if options.report == "-" and options.output in (None, "-"):
-        return (
-            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
-        )
-    if options.trace == "-":
-        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
-    if options.html == "-":
-        return "gslc: a page must be written to a file\n  help: --html page.html\n"
+    if wrong := not_to_stdout(options, "trace", "html"):
+        return wrong
     if options.replay == "-":
         return "gslc: a trace must be read from a file\n  help: --replay trace.jsonl\n"
     if options.replay and (run_options(options) != _CHOOSING_NOTHING or options.stop_after is not None):

@@ -41,7 +41,7 @@ def show_problems(result: Result) -> int:
 def numbers_agree(
     rules: RuleSet, before: Graph, result: Result, options: argparse.Namespace, sizes: Mapping[str, int]
 ) -> bool:
-    """True if both graphs compute the same; the comparison is told, and kept in the result."""
+    """True if both graphs compute the same; the comparison is reported, and kept in the result."""
     agree, result.numbers = check_numbers(before, result.graph, rules.dialect, options, sizes, copied=True)
     if agree or not result.numbers["checked"]:
         return agree

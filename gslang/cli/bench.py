@@ -12,11 +12,10 @@ onnxruntime cannot run the model.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from gslang.base.json_text import json_text
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
 from gslang.cli.latency import as_text, latency_of, refuse_without_runtime
@@ -29,7 +28,6 @@ from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
 
     from gslang.api import Result, RuleSet
     from gslang.graph.graph import Graph
@@ -102,13 +100,10 @@ def run(options: argparse.Namespace) -> int:
     if options.report is not None:
         from gslang.cli.text_output import write_output
 
-        write_output(_json(result.report() if result is not None else {"latency": report}), options.report)
-    sys.stdout.write(_json(report) if options.format == "json" else as_text(latency))
+        whole = result.report() if result is not None else {"latency": report}
+        write_output(json_text(whole), options.report)
+    sys.stdout.write(json_text(report) if options.format == "json" else as_text(latency))
     return ExitCode.FINE
-
-
-def _json(report: Mapping[str, object]) -> str:
-    return json.dumps(report, indent=2, ensure_ascii=False) + "\n"
 
 
 def _conflict(options: argparse.Namespace) -> str | None:

@@ -7,10 +7,10 @@ are equal, and 1 otherwise.
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslang.base.json_text import json_text
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.refusals import refuse_output, refuse_two_stdins, shared_file
 from gslang.cli.shared import add_graph_options, load_graph
@@ -61,7 +61,7 @@ def run(options: argparse.Namespace) -> int:
             "only_in_first": [_node(a, n) for n in only_a], "only_in_second": [_node(b, n) for n in only_b],
             "calls": {name: [before.get(name, 0), after.get(name, 0)] for name in sorted({*before, *after})},
         }  # fmt: skip
-        write_output(json.dumps(table, indent=2, ensure_ascii=False) + "\n", options.output)
+        write_output(json_text(table), options.output)
     else:
         lines = [*found, *_listed(a, only_a, "first"), *_listed(b, only_b, "second")]
         write_output("".join(f"{line}\n" for line in lines), options.output)

@@ -13,13 +13,13 @@ cannot be used.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from gslang.base.json_text import json_text
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_cluster_option
 from gslang.cli.option_types import positive
@@ -233,4 +233,4 @@ def _as_data(result: Discovery, rules: Sequence[tuple[Judged, Use]]) -> str:
         "equations": result.equations,
         "candidates": result.candidates, "implied": result.followed, "refused": len(result.refused),
     }  # fmt: skip
-    return json.dumps(data, indent=2, ensure_ascii=False) + "\n"
+    return json_text(data)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Collection, Iterator, Sequence
+from pathlib import Path
 
 from gslang.base.quick_dataclass import dataclass
 
@@ -106,16 +107,16 @@ def _several_graphs(options: argparse.Namespace) -> bool:
     return len(graphs) > 1 or any(os.path.isdir(name) for name in (*graphs, options.output or ""))
 
 
-def _is_gallery(options: argparse.Namespace) -> bool:
-    """True if `gslc view` gets rules alone."""
+def is_gallery(options: argparse.Namespace) -> bool:
+    """True if `gslc view` gets rules alone: a rule file, a folder of them or a shipped module."""
     name: str = options.graph
     return options.rules is None and (
-        name.lower().endswith(".gsl") or name.startswith("std.") or os.path.isdir(name)
+        Path(name).suffix.lower() == ".gsl" or name.startswith("std.") or Path(name).is_dir()
     )
 
 
 def _is_graph_alone(options: argparse.Namespace) -> bool:
-    return options.rules is None and not _is_gallery(options)
+    return options.rules is None and not is_gallery(options)
 
 
 NEEDS: tuple[Need, ...] = (
@@ -128,7 +129,7 @@ NEEDS: tuple[Need, ...] = (
         lambda o: bool(o.graph), "without a graph", "gslc RULES GRAPH -o OUT",
     ),
     Need(
-        ("view",), (*_SWEEPS, *_GRAPH, "times"), lambda o: not _is_gallery(o), "without a graph",
+        ("view",), (*_SWEEPS, *_GRAPH, "times"), lambda o: not is_gallery(o), "without a graph",
         "gslc view GRAPH RULES -o page.html",
     ),
     Need(
@@ -136,7 +137,7 @@ NEEDS: tuple[Need, ...] = (
         "options of a run need rules: gslc view GRAPH RULES -o page.html",
     ),
     Need(("apply",), ("times",), lambda o: bool(o.html), "without --html", "--html page.html"),
-    Need(("view",), ("seconds",), _is_gallery, "with a graph", "gslc view RULES --seconds N -o page.html"),
+    Need(("view",), ("seconds",), is_gallery, "with a graph", "gslc view RULES --seconds N -o page.html"),
     Need(
         ("bench",), (*_CHOICE, *_SWEEPS),
         lambda o: o.rules is not None or o.graph.lower().endswith(".gsl"), "without rules",

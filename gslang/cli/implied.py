@@ -10,10 +10,10 @@ be used.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from typing import TYPE_CHECKING
 
+from gslang.base.json_text import json_text
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import natural, positive
 from gslang.cli.shared import check_names, load_rules, show_findings
@@ -67,12 +67,7 @@ def run(options: argparse.Namespace) -> int:
             in_vain += answer.reason == NO_INSTANCE
             answers.append((rule, answer))
     if options.format == "json":
-        sys.stdout.write(
-            json.dumps(
-                {"rules": [_as_data(rule, answer) for rule, answer in answers]}, indent=2, ensure_ascii=False
-            )
-            + "\n"
-        )
+        sys.stdout.write(json_text({"rules": [_as_data(rule, answer) for rule, answer in answers]}))
     else:
         sys.stdout.write("".join(_as_text(rule, answer) for rule, answer in answers))
         sys.stdout.write(f"{sum(answer.implied for _, answer in answers)} of {len(answers)} rules implied\n")

@@ -1,7 +1,7 @@
 """One verb on many graphs: each in a process of its own if asked for, results in a folder, a table at the
 end.
 
-A graph that fails is told in the table, and does not stop the others.
+A graph that fails is reported in the table, and does not stop the others.
 """
 
 from __future__ import annotations

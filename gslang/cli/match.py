@@ -6,11 +6,11 @@ In an ONNX model, matches in bodies and local functions are listed after those i
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gslang.base.json_text import json_text
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.miss_text import miss_data, miss_lines
 from gslang.cli.option_types import positive
@@ -144,7 +144,7 @@ def _write_json(
         "matches": [_as_dict(path, match) for path, match in matches], "misses": misses,
         **({"stopped": stopped} if stopped else {}),
     }
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(data))
 
 
 # ── why not ─────────────────────────────────────────────────────────────────────────────────────────────────

@@ -35,13 +35,18 @@ def add_number_options(parser: argparse.ArgumentParser) -> None:
 
 def add_input_options(parser: argparse.ArgumentParser) -> None:
     """With what a graph is evaluated."""
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
-    parser.add_argument(
-        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
-    )
+    add_value_options(parser)
     parser.add_argument(
         "--dim", type=named_size, action="append", default=[], metavar="NAME=N",
         help="size of a symbolic dimension (2, or larger if the graph requires it)",
+    )
+
+
+def add_value_options(parser: argparse.ArgumentParser) -> None:
+    """The values of inputs."""
+    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
+    parser.add_argument(
+        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
     )
 
 
@@ -144,7 +149,7 @@ def compare_graphs(
 ) -> Comparison:
     """Both graphs on the same inputs, by the same backend. `copied`: `after` was made from a copy of the
     other, so that nodes without a name can be told by their numbers. Outputs that depend on random numbers
-    are left out. Raises `EvaluationError`, also where that are all outputs.
+    are left out. Raises `EvaluationError`, also if those are all outputs.
     """
     from gslang.evaluate.agree import compare_values
     from gslang.evaluate.errors import EvaluationError, TooMuchMemoryError
@@ -184,7 +189,7 @@ def compare_graphs(
 def random_outputs(before: Graph, after: Graph) -> dict[int, str]:
     """Number of an output that depends on random numbers in one of the graphs → the call that draws them.
 
-    Raises `EvaluationError` if that are all outputs.
+    Raises `EvaluationError` if those are all outputs.
     """
     from gslang.evaluate.errors import EvaluationError
     from gslang.evaluate.randomness import random_nodes

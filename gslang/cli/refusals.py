@@ -9,6 +9,7 @@ import os
 import stat
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Final
 
 from gslang.base.diagnostics import InputError
 
@@ -17,6 +18,28 @@ def refuse_two_stdins(first: str, second: str | None, both: str = "the rules and
     """Raises `InputError` if both are to come from standard input."""
     if first == "-" == second:
         raise InputError(f"{both} cannot both come from standard input", help="give one of them as a file")
+
+
+def not_to_stdout(options: argparse.Namespace, *files: str) -> str | None:
+    """Why the report cannot go to standard output beside the graph, or one of these options not at all, if it
+    is to.
+    """
+    if options.report == "-" and options.output in (None, "-"):
+        return (
+            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
+        )
+    for name in files:
+        if getattr(options, name) == "-":
+            what, example = _ONLY_FILES[name]
+            option = name.replace("_", "-")
+            return f"gslc: {what} must be written to a file\n  help: --{option} {example}\n"
+    return None
+
+
+_ONLY_FILES: Final = {
+    "trace": ("a trace", "trace.jsonl"), "html": ("a page", "page.html"),
+    "save_egraph": ("an e-graph", "e.json"),
+}
 
 
 def refuse_graph_output(options: argparse.Namespace) -> None:

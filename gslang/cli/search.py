@@ -11,7 +11,6 @@ cannot be used.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -20,17 +19,19 @@ from typing import TYPE_CHECKING
 
 from gslang.base.atomic_write import together
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.cli.check_numbers import check_numbers, refuse_unfit_inputs, tell_nothing_written
 from gslang.cli.cost import add_cost_options
 from gslang.cli.graph_output import add_output_options, output_graph, target_format
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.many import add_many_options, is_one, refuse_cluster, run_many
-from gslang.cli.numbers import BACKENDS, refuse_unknown_sizes
+from gslang.cli.numbers import BACKENDS, add_value_options, refuse_unknown_sizes
 from gslang.cli.option_types import natural, positive
 from gslang.cli.paint import painter
 from gslang.cli.progress import shown_line
 from gslang.cli.refusals import (
     graph_takes_place,
+    not_to_stdout,
     refuse_graph_output,
     refuse_output,
     refuse_two_stdins,
@@ -103,10 +104,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="write the graph even if the numbers differ"
     )
-    parser.add_argument("--seed", type=natural, default=0, metavar="N", help="seed of the random inputs (0)")
-    parser.add_argument(
-        "--inputs", metavar="FILE", help="values of inputs (.npz, .safetensors); others are random"
-    )
+    add_value_options(parser)
     parser.add_argument("--backend", choices=BACKENDS, default="auto", help="evaluator of ONNX graphs")
     parser.add_argument(
         "--report", metavar="FILE", help="write costs, rules and counts as JSON (`-`: to stdout, with -o)"
@@ -186,7 +184,7 @@ def run_one(options: argparse.Namespace) -> int:
     with together():
         if agree or options.force:
             output_graph(found.graph, options, target_format(options, graph))
-        _write_reports(graph, found, report, table, options)
+        _write_reports(graph, found, report, options)
     _summary(found, table, seconds, options)
     if not agree and not options.force:
         tell_nothing_written()
@@ -194,7 +192,7 @@ def run_one(options: argparse.Namespace) -> int:
 
 
 def _write_reports(
-    graph: Graph, found: Found, report: Mapping[str, object], table: CostTable, options: argparse.Namespace
+    graph: Graph, found: Found, report: Mapping[str, object], options: argparse.Namespace
 ) -> None:
     """Write the files that are asked for beside the graph."""
     if options.html:
@@ -211,20 +209,12 @@ def _write_reports(
     if options.save_egraph:
         _save(found, options.save_egraph)
     if options.report:
-        write_output(json.dumps(report, indent=2, ensure_ascii=False) + "\n", options.report)
+        write_output(json_text(report), options.report)
 
 
 def _conflict(options: argparse.Namespace) -> str | None:
-    if options.report == "-" and options.output in (None, "-"):
-        return (
-            "gslc: the graph and the report cannot both go to stdout\n  help: give the graph a file with -o\n"
-        )
-    if options.html == "-":
-        return "gslc: a page must be written to a file\n  help: --html page.html\n"
-    if options.trace == "-":
-        return "gslc: a trace must be written to a file\n  help: --trace trace.jsonl\n"
-    if options.save_egraph == "-":
-        return "gslc: an e-graph must be written to a file\n  help: --save-egraph e.json\n"
+    if wrong := not_to_stdout(options, "html", "trace", "save_egraph"):
+        return wrong
     if options.save_egraph and options.method != "eqsat":
         return "gslc: --save-egraph is for --method eqsat: the other methods create no e-graph\n"
     kept = {"the rules": options.rules, "the cost table": options.cost, "the inputs": options.inputs}

@@ -44,7 +44,7 @@ def runnable(rules: RuleSet, allow_extern: bool) -> RuleSet:
 
 def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet:
     """The rules of files, folders, modules or `-`. Raises `Refusal` if a verb cannot go on with them: there
-    are findings, which are written to stderr, or names of rules or passes that there are not (`--rule`,
+    are findings, which are written to stderr, or names of rules or passes that do not exist (`--rule`,
     `--skip`, `--pass`, as far as the verb has them).
 
     Raises `InputError` for files that cannot be read.
@@ -53,7 +53,7 @@ def usable_rules(files: Sequence[str], options: argparse.Namespace) -> RuleSet:
 
 
 def usable(rules: RuleSet, options: argparse.Namespace) -> RuleSet:
-    """The same of rules that are loaded. Raises `InputError` for `@extern` functions that there are not."""
+    """The same of rules that are loaded. Raises `InputError` for `@extern` functions that do not exist."""
     if show_findings(rules, options):
         raise Refusal(code=ExitCode.FINDINGS)
     rules = runnable(rules, options.allow_extern)

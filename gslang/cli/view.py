@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from gslang.cli.apply import add_run_options, run_options
 from gslang.cli.apply_summary import show_problems
+from gslang.cli.idle_options import is_gallery
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.option_types import natural, seconds_or_none
 from gslang.cli.page_output import add_times_option, write_page
@@ -58,7 +59,7 @@ def run(options: argparse.Namespace) -> int:
         raise Refusal(f"gslc view: {wrong}\n")
     if options.output not in (None, "-"):
         refuse_output(options.output)
-    if _are_rules(options):
+    if is_gallery(options):
         return _gallery(options)
     title = "stdin" if options.graph == "-" else Path(options.graph).name
     if options.rules is None:
@@ -71,14 +72,6 @@ def run(options: argparse.Namespace) -> int:
     write_page(history, title, rules, result, options.output, options.times)
     _open(options)
     return show_problems(result)
-
-
-def _are_rules(options: argparse.Namespace) -> bool:
-    """True if the only argument is a rule file, a folder of them or a shipped module."""
-    name: str = options.graph
-    return options.rules is None and (
-        Path(name).suffix.lower() == ".gsl" or name.startswith("std.") or Path(name).is_dir()
-    )
 
 
 def _gallery(options: argparse.Namespace) -> int:
@@ -113,7 +106,7 @@ def _conflict(options: argparse.Namespace) -> str | None:
     """The error message for options that contradict each other, or None."""
     if options.open and options.output in (None, "-"):
         return "--open needs a file\n  help: -o page.html"
-    if _are_rules(options):
+    if is_gallery(options):
         wrong = shared_file({"the page": options.output}, {"the rules": options.graph})
         return wrong.rstrip() if wrong else None
     if Path(options.graph).suffix.lower() == ".gsl":

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from typing import Union
 
@@ -117,19 +117,6 @@ def _computed(sign: str, a: Number | None, b: Number | None) -> Number | None:
 def negated(bound: Bound) -> Bound:
     """`-bound`."""
     return Fixed(-bound.value) if isinstance(bound, Fixed) else Arithmetic("-", Fixed(0), bound)
-
-
-def names_in(bound: Bound) -> Iterator[str]:
-    """Operands and attributes that a bound reads."""
-    match bound:
-        case Rank(name) | Count(name) | Given(name):
-            yield name
-        case Size(name, axis):
-            yield name
-            yield from names_in(axis)
-        case Arithmetic(_, left, right):
-            yield from names_in(left)
-            yield from names_in(right)
 
 
 _BINDING = {"+": 1, "-": 1, "*": 2, "//": 2, "%": 2}

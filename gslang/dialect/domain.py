@@ -203,27 +203,6 @@ def layout_axes(layout: str) -> tuple[str, ...] | None:
     return tuple(sorted(whole))
 
 
-# ── about domains ───────────────────────────────────────────────────────────────────────────────────────────
-
-
-def is_declared(domain: Domain) -> bool:
-    """False where nothing says which values there are: a plain `str`, `int`, `array`, `graph` or `tensor`, or
-    a list of such.
-    """
-    match domain:
-        case Interval(base, None, None):
-            return base == "float"
-        case Anything(base):
-            return base in ("bool", "dtype")
-        case ListOf(item):
-            return is_declared(item)
-        case TupleOf(items):
-            return all(map(is_declared, items))
-        case OneOf(parts):
-            return any(is_declared(part) and part != Exactly(None) for part in parts)
-    return True
-
-
 def literals(domain: Domain) -> tuple[object, ...]:
     """Values that stand in the declaration one by one, also of a list's items; without `none`."""
     match domain:

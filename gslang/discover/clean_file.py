@@ -1,6 +1,5 @@
-"""The file of discovered rules without findings of the lints: a rule that leads back to itself runs once,
-one whose
-matches are all taken by an earlier rule goes before that."""
+"""The file of discovered rules without findings of the lints: a rule that leads back to itself runs once, one
+whose matches are all taken by an earlier rule goes before that."""
 
 from __future__ import annotations
 

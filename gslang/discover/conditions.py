@@ -2,14 +2,10 @@
 
 Sizes are drawn (`draws`). Where the source has a meaning and the target has none, or another value, a draw is
 bad; the conditions are the fewest equalities of sizes that exclude all bad draws and, among these, exclude
-the
-fewest good ones. Draws that they admit are looked at next, until none of these is bad. Two equalities may
-weaken
-to one of products. Likewise the fewest inputs are told that must have whole shapes in common, where that
-excludes
-no more, but for inputs that are broadcast. What the source's own operators demand is never stated. An
-attribute
-that is a size is read from each place with that size in turn.
+the fewest good ones. Draws that they admit are looked at next, until none of these is bad. Two equalities may
+weaken to one of products. Likewise the fewest inputs are told that must have whole shapes in common, where
+that excludes no more, but for inputs that are broadcast. What the source's own operators demand is never
+stated. An attribute that is a size is read from each place with that size in turn.
 """
 
 from __future__ import annotations
@@ -37,10 +33,8 @@ class SizeConditions:
     """Conditions that are enough: `equal` and `products` together, or one of `alike`.
 
     `equal`: pairs of sizes, the later one first. `products`: pairs of sizes whose products are equal.
-    `alike`:
-    pairs of variables that have one shape, the later one first. `symbols`: attributes that are sizes, and
-    where
-    they are read. `admits`: the part of the good draws on which they hold.
+    `alike`: pairs of variables that have one shape, the later one first. `symbols`: attributes that are
+    sizes, and where they are read. `admits`: the part of the good draws on which they hold.
     """
 
     equal: tuple[tuple[Place, Place], ...]
@@ -54,8 +48,7 @@ def size_conditions(
     candidate: Candidate, formers: Sequence[Former], dialect: Dialect, symbols: Sequence[str]
 ) -> list[SizeConditions]:  # fmt: skip
     """Conditions under which the candidate holds, for each way to read the sizes among its attributes (at
-    most
-    two of these); those that admit most first."""
+    most two of these); those that admit most first."""
     found: list[tuple[int, int, SizeConditions]] = []
     names = Draws(candidate, formers, dialect, {}).symbols
     ways = [[place for place, own in names.items() if symbol in own][:_MOST_PLACES] for symbol in symbols]
@@ -132,8 +125,7 @@ def _weakened(
     equal: list[tuple[Place, Place]], good: Sequence[Draw], bad: Sequence[Draw]
 ) -> tuple[list[tuple[Place, Place]], tuple[Product, ...]]:
     """Two equalities a = b and c = d weakened to a · d = b · c, if that excludes all bad draws, too, and
-    keeps
-    clearly more good ones: the numbers of groups of convolutions are such quotients."""
+    keeps clearly more good ones: the numbers of groups of convolutions are such quotients."""
     best: tuple[list[tuple[Place, Place]], tuple[Product, ...]] = equal, ()
     most = sum(_holds(draw, equal) for draw in good) + max(_CLEARLY, len(good) // 20)
     for (a, b), (c, d) in combinations(equal, 2):
@@ -148,9 +140,8 @@ def _weakened(
 def _alike(
     candidate: Candidate, good: Sequence[Draw], bad: Sequence[Draw], least: int
 ) -> Iterator[tuple[tuple[int, int], ...]]:
-    """The fewest pairs of inputs that exclude all bad draws if they have one shape and keep at least so
-    many good
-    ones, those that keep most first."""
+    """The fewest pairs of inputs that exclude all bad draws if they have one shape and keep at least so many
+    good ones, those that keep most first."""
     types = candidate.types
     pairs = [(b, a) for a, b in combinations(range(len(types)), 2) if types[a] == types[b]]
 

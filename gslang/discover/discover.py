@@ -2,9 +2,8 @@
 imply get conditions and verdicts.
 
 The order of the work is fixed, whatever `jobs` is: the fewest candidates from which the others follow are
-judged
-in processes, one of each family at a time, and kept or dropped one after another. Where the rule that a
-candidate became does not imply what the candidate did, that is judged next. A state file holds what was
+judged in processes, one of each family at a time, and kept or dropped one after another. Where the rule that
+a candidate became does not imply what the candidate did, that is judged next. A state file holds what was
 enumerated and judged, for the next run with the same question.
 """
 
@@ -33,8 +32,8 @@ from gslang.search.cost.tables import CostTable
 @dataclass(slots=True)
 class Discovery:
     """`rules`: kept, smallest first. `counts`: per size, terms looked at, computed and kept. `equations`,
-    `candidates`: how many there were;
-    `refused`: those for which no conditions were found; `followed`: those that others imply, by name."""
+    `candidates`: how many there were; `refused`: those for which no conditions were found; `followed`: those
+    that others imply, by name."""
 
     rules: list[Judged] = field(default_factory=list)
     counts: list[tuple[int, int, int]] = field(default_factory=list)
@@ -48,8 +47,8 @@ def discover(
     question: Question, table: CostTable, pool: Executor | None = None, state: str | None = None,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Discovery:  # fmt: skip
-    """The rules. `pool`: where candidates are judged; `tell` gets a line now and then. Raises
-    `InputError`."""
+    """The rules. `pool`: where candidates are judged; `tell` gets a line now and then. Raises `InputError`.
+    """
     plan = plan_of(question)
     kept = State(state, question)
     result = Discovery()
@@ -127,7 +126,7 @@ def _equations(plan: Plan, kept: State, result: Discovery, tell: Callable[[str],
             f"size {size}: {looked} terms, {computed} computed, {new} new, {len(found.equations)} equations"
         )
 
-    found = enumerate_terms(plan.formers, plan.inputs, plan.dialect, plan.question.size, (), done)
+    found = enumerate_terms(plan.formers, plan.inputs, plan.dialect, plan.question.size, done)
     result.counts = found.counts
     kept.data.update(equations=[[e.left, e.right] for e in found.equations], counts=found.counts)
     kept.save()
@@ -164,8 +163,8 @@ def judge_one(task: tuple[Question, Candidate]) -> Judged | None:
 def _keep(
     answer: Judged, plan: Plan, by: list[CheckedRule], names: dict[str, int], result: Discovery
 ) -> None:
-    """Add a rule, unless those before it imply it; `by` gets it in both directions, where the other one is
-    a rule."""
+    """Add a rule, unless those before it imply it; `by` gets it in both directions, where the other one is a
+    rule."""
     number = names.get(answer.name, 0) + 1
     own = answer.name if number == 1 else f"{answer.name}_{number}"
     answer = replace(answer, name=own, text=answer.text.replace(f"rule {answer.name}(", f"rule {own}(", 1))

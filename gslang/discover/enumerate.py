@@ -1,12 +1,10 @@
 """Terms over operators, smallest first, and equations between them.
 
 Only normal forms are made into larger terms: a term that a known equation leads to a smaller one is left out
-unseen (ordered rewriting; Knuth and Bendix 1970), one that computes the same as an earlier one at all
-sizes is a
-new equation with it. So the equations found are few, and all others follow from them. Of the largest
-terms, only
-one of those that differ in names is looked at (`renamings`). What is found is conjecture until it is
-verified.
+unseen (ordered rewriting; Knuth and Bendix 1970), one that computes the same as an earlier one at all sizes
+is a new equation with it. So the equations found are few, and all others follow from them. Of the largest
+terms, only one of those that differ in names is looked at (`renamings`). What is found is conjecture until it
+is verified.
 """
 
 from __future__ import annotations
@@ -60,14 +58,13 @@ def enumerate_terms(
     inputs: Sequence[tuple[Type, ...]],
     dialect: Dialect,
     size: int,
-    known: Sequence[Equation] = (),
     done: Callable[[int, Found], None] = lambda size, found: None,
 ) -> Found:  # fmt: skip
     """Equations between terms of up to `size` operators over variables of the given types.
 
-    `known`: equations that hold already, none of which is found again. `done` is called after each size.
+    `done` is called after each size.
     """
-    search = _Search(formers, inputs, dialect, known)
+    search = _Search(formers, inputs, dialect)
     for k in range(1, size + 1):
         search.level(k, k == size)
         done(k, search.found)
@@ -80,7 +77,6 @@ class _Search:
         formers: Sequence[Former],
         inputs: Sequence[tuple[Type, ...]],
         dialect: Dialect,
-        known: Sequence[Equation],
     ) -> None:
         self.formers, self.inputs = formers, inputs
         self.evaluator = Evaluator(formers, dialect)
@@ -94,8 +90,6 @@ class _Search:
         self.values = [input_value(number, 0, types[0]) for number, types in enumerate(inputs)]
         self.diagonal: dict[Tree, Any] = {}
         self.renamed: Renamed[Tree] = Renamed(self._print_of)
-        for equation in known:
-            self._add_law(equation)
         for number, types in enumerate(inputs):
             values = tuple(input_value(number, at, type_) for at, type_ in enumerate(types))
             self._keep(_Term(number, (0, (number,)), types, values), fingerprint(values))
@@ -172,8 +166,8 @@ class _Search:
         return True
 
     def _equal_renamed(self, tree: Tree, value: object) -> bool:
-        """True if a term computes what another one does under other names. One that does so itself says
-        that it is symmetric: that is noted."""
+        """True if a term computes what another one does under other names. One that does so itself says that
+        it is symmetric: that is noted."""
         own, print_ = variables(tree), fingerprint([value])
         key = key_of(tree, self.formers)
         for swap in swaps(own, self.classes):
@@ -213,8 +207,8 @@ class _Search:
             return None
 
     def _diagonal(self, tree: Tree) -> Any:
-        """The value of a term at the first sizes where all variables of a type have one value; None if it
-        has no value there."""
+        """The value of a term at the first sizes where all variables of a type have one value; None if it has
+        no value there."""
         if isinstance(tree, int):
             return self.values[self.classes.members[self.classes.of[tree]][0]]
         if tree not in self.diagonal:

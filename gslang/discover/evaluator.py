@@ -1,6 +1,5 @@
-"""Types and values of terms. Inputs are small fractions of powers of 2, on which sums and products of
-floats are
-exact; other functions are compared to about eight digits."""
+"""Types and values of terms. Inputs are small fractions of powers of 2, on which sums and products of floats
+are exact; other functions are compared to about eight digits."""
 
 from __future__ import annotations
 
@@ -37,8 +36,8 @@ class Evaluator:
         self._types: dict[tuple[int, int, tuple[Type, ...]], Type | None] = {}
 
     def type_of(self, former: int, at: int, operands: tuple[Type, ...]) -> Type | None:
-        """The result's type, None where operands do not fit. `at`: which of `SIZES` attributes are taken
-        at."""
+        """The result's type, None where operands do not fit. `at`: which of `SIZES` attributes are taken at.
+        """
         key = (former, at, operands)
         if key not in self._types:
             graph, node = self.graph_of(former, SIZES[at], operands)
@@ -148,12 +147,9 @@ def build(
     """Add a term to a graph; its node, None where it does not type-check."""
     if isinstance(tree, int):
         return inputs[tree]
-    operands: list[int] = []
-    for operand in tree[1:]:
-        node = build(graph, operand, inputs, formers, dialect, sizes)
-        if node is None:
-            return None
-        operands.append(node)
+    operands = build_all(graph, tree[1:], inputs, formers, dialect, sizes)
+    if operands is None:
+        return None
     former = formers[tree[0]]
     return add_call(graph, dialect, former, operands, former.attributes(sizes))
 

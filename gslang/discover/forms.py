@@ -1,7 +1,7 @@
 """A candidate as the text of a rule: attributes open or stated, types left alone, equal, or with equal sizes.
 
-`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to
-find out.
+`forms` lists texts from the weakest conditions to the strongest; which of them holds is for `judge` to find
+out.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """Requirements on attributes: `tried`, that those of these operators that were varied have the value
-    that was
-    tried; `all`, that all attributes have. The others are the same in calls of one kind."""
+    """Requirements on attributes: `tried`, that those of these operators that were varied have the value that
+    was tried; `all`, that all attributes have. The others are the same in calls of one kind."""
 
     tried: frozenset[str] = frozenset()
     all: bool = False
@@ -54,9 +53,8 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Types:
-    """Requirements on inputs: one data type; shapes in common (pairs of variables, the later one first);
-    the ranks
-    that were tried; equal sizes; that the data type is one of floating-point numbers."""
+    """Requirements on inputs: one data type; shapes in common (pairs of variables, the later one first); the
+    ranks that were tried; equal sizes; that the data type is one of floating-point numbers."""
 
     dtype: bool = False
     alike: tuple[tuple[int, int], ...] = ()
@@ -125,8 +123,8 @@ def rule_text(
 
 
 def law_text(candidate: Candidate, name: str, formers: Sequence[Former], dialect: Dialect) -> str:
-    """A rule that says what was seen, with all attributes as they were and no conditions: not to be
-    believed."""
+    """A rule that says what was seen, with all attributes as they were and no conditions: not to be believed.
+    """
     sides = []
     for trees in (candidate.sources, candidate.targets):
         writer = _Writer(formers, dialect, {}, Style(all=True), False, sized=True)

@@ -3,8 +3,8 @@ the others run.
 
 Instances are the verifier's: ranks, sizes, data types and attributes vary. The others are taken as equations,
 so that a step of the derivation may lead from a rule's target to its source; whether all steps lead forward
-is told. On an instance a derivation is exact; over all instances the answer is as good as the instances are
-varied.
+is reported. On an instance a derivation is exact; over all instances the answer is as good as the instances
+are varied.
 """
 
 from __future__ import annotations

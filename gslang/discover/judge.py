@@ -1,5 +1,5 @@
-"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if
-none differs."""
+"""The weakest form of a candidate that holds: each form meets a few instances first, and the verifier if none
+differs."""
 
 from __future__ import annotations
 
@@ -42,9 +42,8 @@ class Judged:
     """`text`: the rule alone; `test` and `stays`: bodies of tests, one that fires and one that does not
     (empty without one).
 
-    `verdict`, `reason`: of the verifier. `conditions`: what the rule asks for beyond its operators.
-    `turned`: the
-    candidate is the one that was found from right to left.
+    `verdict`, `reason`: of the verifier. `conditions`: what the rule asks for beyond its operators. `turned`:
+    the candidate is the one that was found from right to left.
     """
 
     candidate: Candidate
@@ -61,11 +60,9 @@ class Judged:
 def judge(
     candidate: Candidate, name: str, prelude: str, formers: Sequence[Former], dialect: Dialect, require: str
 ) -> Judged | None:
-    """The first form whose verdict is at least `require`; None if there is none. A candidate that is as
-    large on
-    both sides is read from right to left if that takes conditions that exclude less, or if there is no
-    form from
-    left to right."""
+    """The first form whose verdict is at least `require`; None if there is none. A candidate that is as large
+    on both sides is read from right to left if that takes conditions that exclude less, or if there is no
+    form from left to right."""
     ways = [candidate]
     turned = turned_round(candidate)
     if turned is not None and count(turned.sources[0]) == count(turned.targets[0]):

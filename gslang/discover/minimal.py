@@ -1,10 +1,8 @@
 """The candidates from which all others follow, before any of them is judged.
 
 Each candidate is taken for a law at the sizes that it was found with, without conditions. Those that say
-most,
-without repeated inputs, come first; one that the laws before it imply is dropped, and then, from the last
-to the
-first, one that the rest implies.
+most, without repeated inputs, come first; one that the laws before it imply is dropped, and then, from the
+last to the first, one that the rest implies.
 """
 
 from __future__ import annotations

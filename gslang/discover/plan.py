@@ -1,5 +1,5 @@
-"""A question about operators, and what follows from it at once: the dialect, the inputs, the terms to
-form."""
+"""A question about operators, and what follows from it at once: the dialect, the inputs, the terms to form.
+"""
 
 from __future__ import annotations
 
@@ -39,9 +39,8 @@ _FAMILIES: tuple[tuple[tuple[str | int, ...], ...], ...] = (
 @dataclass(frozen=True, slots=True)
 class Question:
     """`files`: rule files that declare operators, and whose rules are known already. `inputs`: shapes of
-    variables, chosen by the operators if
-    there are none. `variables`: of each shape that is chosen. `constants`: numbers that terms may hold.
-    `outputs`: the most of a rule."""
+    variables, chosen by the operators if there are none. `variables`: of each shape that is chosen.
+    `constants`: numbers that terms may hold. `outputs`: the most of a rule."""
 
     dialect: str
     operators: str
@@ -69,7 +68,7 @@ class Plan:
 
 @cache
 def plan_of(question: Question) -> Plan:
-    """Raises `InputError` for operators that there are not, or that take no input that could be made."""
+    """Raises `InputError` for operators that do not exist, or that take no input that could be made."""
     dialect = load_dialect(question.dialect)
     known: list[Signature] = []
     prelude = f"dialect {question.dialect};\n"
@@ -158,8 +157,8 @@ def read_shapes(text: str) -> list[tuple[str | int, ...]]:
 
 
 def _shapes(asked: Sequence[Asked], dialect: Dialect, variables: int) -> list[tuple[str | int, ...]]:
-    """The shapes that the operators ask for: of the first family that each of them accepts; square
-    matrices do where matrices do."""
+    """The shapes that the operators ask for: of the first family that each of them accepts; square matrices
+    do where matrices do."""
     chosen: list[tuple[tuple[str | int, ...], ...]] = []
     for one in asked:
         ways = (
@@ -226,8 +225,8 @@ def _values(
 def _distinct(
     formers: Sequence[Former], dialect: Dialect, inputs: Sequence[tuple[Type, ...]], settled: bool
 ) -> list[Former]:
-    """Formers that take some inputs; of those that compute the same of all of them one, unless the user
-    named them."""
+    """Formers that take some inputs; of those that compute the same of all of them one, unless the user named
+    them."""
     different = list(dict.fromkeys(inputs))
     found: dict[Any, Former] = {}
     for former in formers:
@@ -238,8 +237,8 @@ def _distinct(
 
 
 def graph_of(trees: Sequence[Tree], inputs: Sequence[Sequence[Type]], plan: Plan) -> Graph | None:
-    """Terms at the first sizes, over inputs of these types (at each choice of sizes); None where one does
-    not type-check."""
+    """Terms at the first sizes, over inputs of these types (at each choice of sizes); None where one does not
+    type-check."""
     graph = Graph(plan.dialect.name)
     nodes = [graph.add_input(f"x{k}", types[0]) for k, types in enumerate(inputs)]
     outputs = build_all(graph, trees, nodes, plan.formers, plan.dialect, SIZES[0])

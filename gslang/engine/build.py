@@ -120,18 +120,11 @@ class _Builder(TargetNodes[int]):
 
     def of_projection(self, number: int, target: ir.MakeProj) -> list[int]:
         base = self.one(target.base)
-        return [_project(self, base, _integer(evaluate(target.index, self.scope)))]
+        return [_project(self, base, known_index(evaluate(target.index, self.scope)))]
 
     def of_projections(self, number: int, target: ir.Projections) -> list[int]:
         base = self.one(target.base)
-        if self.graph.op[base] is TUPLE:
-            count = len(self.graph.operands[base])
-        else:
-            type_ = self.graph.types[base]
-            if not isinstance(type_, TupleType):
-                raise UnknownValue("the number of parts is unknown")
-            count = len(type_.fields)
-        return [_project(self, base, index) for index in range(count)]
+        return [_project(self, base, index) for index in range(number_of_parts(self.graph, base))]
 
 
 def _name(graph: Graph, node: int, name: str | None) -> None:
@@ -140,11 +133,22 @@ def _name(graph: Graph, node: int, name: str | None) -> None:
         graph.names[node] = name
 
 
-def _integer(value: object) -> int:
+def known_index(value: object) -> int:
+    """The value as the index of a part. Raises `UnknownValue`."""
     value = known_value(value)
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise UnknownValue("not an index")
     return value
+
+
+def number_of_parts(graph: Graph, base: int) -> int:
+    """The number of a tuple's parts. Raises `UnknownValue`."""
+    if graph.op[base] is TUPLE:
+        return len(graph.operands[base])
+    type_ = graph.types[base]
+    if not isinstance(type_, TupleType):
+        raise UnknownValue("the number of parts is unknown")
+    return len(type_.fields)
 
 
 def _project(builder: _Builder, base: int, index: int) -> int:

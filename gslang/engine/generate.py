@@ -73,11 +73,6 @@ def compile_rewriter(plan: MatchProgram, traced: bool = False) -> Callable[[Edit
     return partial(readable_rewriter, plan, traced=traced)
 
 
-def is_compiled(plan: MatchProgram) -> bool:
-    """True if a rule's rewriter is generated code."""
-    return _compiled(plan, "rewrite") is not None
-
-
 def _readable_matcher(plan: MatchProgram, graph: Graph) -> Matcher:
     def match(start: int, accept: Accept) -> object:
         for scope in machine.matches(plan, graph, start):
@@ -249,6 +244,5 @@ def _early_conditions(writer: Writer, place: Place, rest: Rest) -> None:
 
 
 __all__ = [
-    "Accept", "Matcher", "Rewriter", "compile_matcher", "compile_rewriter", "edits_of", "is_compiled",
-    "source_of",
+    "Accept", "Matcher", "Rewriter", "compile_matcher", "compile_rewriter", "edits_of", "source_of",
 ]

@@ -14,7 +14,7 @@ from gslang.engine.fixed_point import Limits, Progress, run_to_fixed_point
 from gslang.engine.rewrite import Application
 from gslang.graph.graph import Graph
 
-_FOLLOWED = 64  # applications; the longest loop that is told has half as many rules
+_FOLLOWED = 64  # applications; the longest loop that is reported has half as many rules
 
 
 def loop_of(graph: Graph, rules: Sequence[CheckedRule], made_by: Mapping[int, str]) -> list[str]:

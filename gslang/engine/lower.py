@@ -76,7 +76,7 @@ def lower(rule: ir.CheckedRule) -> MatchProgram:
         for k, node in enumerate(nodes)
     )
     guards = map(Guard, range(len(rule.where)), rule.where, rule.where_spans)
-    whole: list[Step] = [Late(tuple(sorted(late))), Apart(maybe), Private(), Convex(), *guards]
+    whole: list[Step] = [Late(), Apart(maybe), Private(), Convex(), *guards]
     return MatchProgram(
         rule, registers, (*_output_steps(rule), *whole), footprint(rule).starts,
         frozenset(distinct), maybe, deferred, late, spine_of(rule),

@@ -25,7 +25,7 @@ class Enter:
 
 @dataclass(frozen=True, slots=True)
 class Leave:
-    """The steps that follow are about `before` again; a new instance is one of the block's now."""
+    """The steps that follow are about `before` again; a new instance then belongs to the block."""
 
     block: int
     before: Instance | None

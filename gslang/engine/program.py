@@ -268,8 +268,6 @@ class Valid(PlaceStep):
 class Late(WholeStep):
     """`Holds` of all instances of the blocks that can be judged only on the whole match."""
 
-    blocks: tuple[int, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class MaybeOutput:

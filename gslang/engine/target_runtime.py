@@ -9,7 +9,15 @@ from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.tensor_type import TensorType, TupleType, UnknownValue
-from gslang.engine.build import add_constant, annotate, fitted, known_value, normalised
+from gslang.engine.build import (
+    add_constant,
+    annotate,
+    fitted,
+    known_index,
+    known_value,
+    normalised,
+    number_of_parts,
+)
 from gslang.engine.edits import MISSING, Edits, Known
 from gslang.engine.values import plain
 from gslang.graph.graph import ABSENT, INDEX_ATTRS, PROJ, TUPLE, Graph
@@ -134,15 +142,12 @@ def _make_constants(edits: Edits, value: Any, dtype: str | None) -> int:
 
 def _project(edits: Edits, base: int, index: object) -> int:
     """A projection; of a tuple that is written out, the field itself."""
-    index = known_value(index)
-    if isinstance(index, bool) or not isinstance(index, int) or index < 0:
-        raise UnknownValue("not an index")
-    graph = edits.graph
+    place, graph = known_index(index), edits.graph
     if graph.op[base] is TUPLE:
-        return graph.operands[base][index]
+        return graph.operands[base][place]
     return edits.add(
-        PROJ, (base,), INDEX_ATTRS[index] if index < len(INDEX_ATTRS) else {"index": index},
-        _PROJECTED.setdefault(index, {}),
+        PROJ, (base,), INDEX_ATTRS[place] if place < len(INDEX_ATTRS) else {"index": place},
+        _PROJECTED.setdefault(place, {}),
     )
 
 
@@ -151,20 +156,19 @@ _PROJECTED: dict[int, Known] = {}  # index → tuple type → type of that field
 
 def _projections(edits: Edits, base: int) -> list[int]:
     graph = edits.graph
-    if graph.op[base] is TUPLE:
-        count = len(graph.operands[base])
-    else:
-        type_ = graph.types[base]
-        if not isinstance(type_, TupleType):
-            raise UnknownValue("the number of parts is unknown")
-        count = len(type_.fields)
-        if count <= MANY_USERS and not graph.users[base] and base not in graph.additions:
-            return _fields_of_new(graph, base, type_)
+    count = number_of_parts(graph, base)
+    if (
+        graph.op[base] is not TUPLE and count <= MANY_USERS and not graph.users[base]
+        and base not in graph.additions
+    ):
+        return _fields_of_new(graph, base)
     return [_project(edits, base, index) for index in range(count)]
 
 
-def _fields_of_new(graph: Graph, base: int, type_: TupleType) -> list[int]:
+def _fields_of_new(graph: Graph, base: int) -> list[int]:
     """A projection for each field of a tuple that nobody reads yet."""
+    type_ = graph.types[base]
+    assert isinstance(type_, TupleType)
     count, first = len(type_.fields), len(graph.op)
     made = list(range(first, first + count))
     graph.op.extend([PROJ] * count)

@@ -1,7 +1,7 @@
 """Why a rule did not match: the nearest misses over a graph, best first.
 
 Every place where the first output's operator stands is looked at shortly, and then, as far as a fixed amount
-of work goes, the most promising of those that were not settled thoroughly (`explain`). What is told is
+of work goes, the most promising of those that were not settled thoroughly (`explain`). What is reported is
 settled: a place where the rule does match is never called a miss, and one that takes too long to tell is said
 to be that. The nearest are looked at once more, leniently: where one obstacle is the only one, it comes
 first. So do places where only the first output's own operator is another one.

@@ -12,7 +12,7 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dtypes import numpy_dtype
 from gslang.dialect.relay.convolution import SPATIAL
-from gslang.dialect.relay.dimensions import numbers, paddings
+from gslang.dialect.relay.dimensions import numbers, paddings, steps
 from gslang.evaluate.elementwise import Evaluator
 from gslang.evaluate.movement import transform_layout
 
@@ -83,10 +83,10 @@ def _convolution(rank: int) -> Evaluator:
         else:
             w = transform_layout(w, kernel_layout, "OI" + letters)
         wide = _accumulator(x, attrs["out_dtype"])
+        strides, dilations = steps(attrs, rank)
         result = convolve(
-            x.astype(wide, copy=False), w.astype(wide, copy=False),
-            numbers(attrs["strides"], rank, "strides"), paddings(attrs["padding"], rank),
-            numbers(attrs["dilation"], rank, "dilation"), groups,
+            x.astype(wide, copy=False), w.astype(wide, copy=False), strides,
+            paddings(attrs["padding"], rank), dilations, groups,
         )
         if not attrs["out_dtype"]:
             result = result.astype(x.dtype, copy=False)
@@ -103,9 +103,7 @@ def _transposed(rank: int) -> Evaluator:
         own, wide = x.dtype, _accumulator(x, attrs["out_dtype"])
         x, w = x.astype(wide, copy=False), w.astype(wide, copy=False)
         groups = attrs["groups"]
-        strides, dilations = (
-            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
-        )
+        strides, dilations = steps(attrs, rank)
         extra = numbers(attrs["output_padding"], rank, "output_padding")
         spread = np.zeros((*x.shape[:2], *[(d - 1) * s + 1 for d, s in zip(x.shape[2:], strides)]), x.dtype)
         every = tuple([slice(None), slice(None), *[slice(None, None, s) for s in strides]])
@@ -141,10 +139,8 @@ def _pool(rank: int, largest: bool) -> Evaluator:
     def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         letters = SPATIAL[rank]
         x = transform_layout(operands[0], attrs["layout"], "NC" + letters)
-        sizes, strides = (
-            numbers(attrs["pool_size"], rank, "pool_size"), numbers(attrs["strides"], rank, "strides"),
-        )
-        dilations, pads = numbers(attrs["dilation"], rank, "dilation"), paddings(attrs["padding"], rank)
+        sizes, (strides, dilations) = numbers(attrs["pool_size"], rank, "pool_size"), steps(attrs, rank)
+        pads = paddings(attrs["padding"], rank)
         if attrs["ceil_mode"]:
             longer = []
             for size, k, s, d, (a, b) in zip(x.shape[2:], sizes, strides, dilations, pads):
@@ -214,10 +210,8 @@ def _matmul(operands: Sequence[Array], attrs: Attrs) -> object:
 def _backward_weight(operands: Sequence[Array], attrs: Attrs) -> object:
     grad = transform_layout(operands[0], attrs["grad_layout"], "NCHW")
     x = transform_layout(operands[1], attrs["data_layout"], "NCHW")
-    sizes, strides = numbers(attrs["kernel_size"], 2, "kernel_size"), numbers(attrs["strides"], 2, "strides")
-    view = windows(
-        padded(x, paddings(attrs["padding"], 2)), sizes, strides, numbers(attrs["dilation"], 2, "dilation")
-    )
+    sizes = numbers(attrs["kernel_size"], 2, "kernel_size")
+    view = windows(padded(x, paddings(attrs["padding"], 2)), sizes, *steps(attrs, 2))
     view = view[:, :, : grad.shape[2], : grad.shape[3]]
     groups = attrs["groups"]
     n, c = x.shape[:2]

@@ -12,7 +12,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import gcd, prod
 from typing import Final, Union
 
@@ -61,11 +61,11 @@ def remainder(a: Dimension, b: Dimension) -> Dimension:
 
 
 def least(a: Dimension, b: Dimension) -> Dimension:
-    return _of_both(_least, a, b)
+    return _of_both(partial(_extreme, "Min"), a, b)
 
 
 def most(a: Dimension, b: Dimension) -> Dimension:
-    return _of_both(_most, a, b)
+    return _of_both(partial(_extreme, "Max"), a, b)
 
 
 def is_at_least(a: Dimension, b: Dimension) -> bool | None:
@@ -205,23 +205,14 @@ def _remainder(a: Known, b: Known) -> Dimension:
 
 
 @lru_cache(_CACHED)
-def _least(a: Known, b: Known) -> Dimension:
+def _extreme(which: str, a: Known, b: Known) -> Dimension:
+    """The smaller (`Min`) or larger one (`Max`) of two dimensions."""
     if isinstance(a, int) and isinstance(b, int):
-        return min(a, b)
+        return min(a, b) if which == "Min" else max(a, b)
     larger = is_at_least(a, b)
-    if larger is not None:
-        return b if larger else a
-    return a if is_at_least(b, a) else _function("Min", *_ordered(a, b))
-
-
-@lru_cache(_CACHED)
-def _most(a: Known, b: Known) -> Dimension:
-    if isinstance(a, int) and isinstance(b, int):
-        return max(a, b)
-    larger = is_at_least(a, b)
-    if larger is not None:
-        return a if larger else b
-    return b if is_at_least(b, a) else _function("Max", *_ordered(a, b))
+    if larger is None and not is_at_least(b, a):
+        return _function(which, *_ordered(a, b))
+    return a if bool(larger) == (which == "Max") else b
 
 
 _CALLED: Final[dict[str, Callable[[Dimension, Dimension], Dimension]]] = {

@@ -18,7 +18,6 @@ from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import (
     UNKNOWN,
     Dimension,
-    Shape,
     Symbol,
     TensorType,
     TupleType,
@@ -26,7 +25,7 @@ from gslang.dialect.tensor_type import (
     is_static,
 )
 from gslang.evaluate import dimensions as dim
-from gslang.evaluate.partial_values import Partial, partial_value
+from gslang.evaluate.partial_values import Partial, partial_value, shape_of
 from gslang.evaluate.symbolic_shapes import Call, symbolic_shapes
 from gslang.graph.graph import LEAVES, PROJ, TUPLE, Graph
 from gslang.graph.inference import contradiction, infer_node, refine
@@ -213,7 +212,7 @@ def _symbolic(
         return None
     attrs = graph.attrs[node]
     complete = signature.complete(attrs) if signature is not None and signature.defaults else attrs
-    call = Call(complete, [_shape_of(graph, o) for o in operands], [parts.get(o) for o in operands])
+    call = Call(complete, [shape_of(graph, o) for o in operands], [parts.get(o) for o in operands])
     shapes = symbolic_shapes(op, call)
     equal += call.equal
     if not shapes:
@@ -230,11 +229,6 @@ def _symbolic(
 
 def _dtype(type_: Type | None) -> str | None:
     return type_.dtype if isinstance(type_, TensorType) else None
-
-
-def _shape_of(graph: Graph, node: int) -> Shape | None:
-    type_ = graph.types[node] if node >= 0 else None
-    return type_.shape if isinstance(type_, TensorType) else None
 
 
 def _together(a: Type | None, b: Type | None, equal: list[tuple[Dimension, Dimension]]) -> Type | None:

@@ -57,10 +57,10 @@ def _computed(
     graph: Graph, node: int, op: str, given: list[Partial | None], attrs: Attrs
 ) -> Partial | None:
     if op == "Shape":
-        shape = _shape_of(graph, graph.operands[node][0])
+        shape = shape_of(graph, graph.operands[node][0])
         return None if shape is None else shape[attrs.get("start") or 0 : attrs.get("end")]
     if op == "Size":
-        shape = _shape_of(graph, graph.operands[node][0])
+        shape = shape_of(graph, graph.operands[node][0])
         return None if shape is None else (dim.sizes(shape),)
     first = given[0] if given else None
     if first is None:
@@ -119,8 +119,9 @@ def _single_dimension(graph: Graph, node: int) -> int | None:
     return count if type(count) is int and count <= _LONGEST else None
 
 
-def _shape_of(graph: Graph, node: int) -> tuple[Dimension, ...] | None:
-    type_ = graph.types[node]
+def shape_of(graph: Graph, node: int) -> tuple[Dimension, ...] | None:
+    """The shape of a node, None if it is unknown or the node is absent."""
+    type_ = graph.types[node] if node >= 0 else None
     return type_.shape if isinstance(type_, TensorType) else None
 
 

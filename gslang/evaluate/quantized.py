@@ -133,14 +133,14 @@ def _product(operands: Sequence[Array], attrs: Attrs) -> object:
     return _requantized(a * b, before, (operands[6], operands[7]), operands[0].dtype.name, {})
 
 
-def _linear(operator: str, channels: int) -> Evaluator:
+def _linear(operator: str) -> Evaluator:
     """A product of whole numbers counted from their zero points; those of weights may be one for each place
-    of the axis of `channels`. Padding is 0 as a number.
+    of the axis of the results. Padding is 0 as a number.
     """
 
     def evaluate(operands: Sequence[Array], attrs: Attrs) -> object:
         x, w, zero, weight_zero = operands[:4]
-        axis = attrs["kernel_layout"].index("O") if "kernel_layout" in attrs else channels
+        axis = attrs["kernel_layout"].index("O") if "kernel_layout" in attrs else 0
         wide: Any = numpy_dtype(attrs["out_dtype"] or "int32")
         numbers = (
             x.astype(wide) - zero.astype(wide).reshape(()),
@@ -171,7 +171,7 @@ EVALUATE: dict[str, Evaluator] = {
     "qnn.add": _sum(1),
     "qnn.subtract": _sum(-1),
     "qnn.multiply": _product,
-    "qnn.dense": _linear("nn.dense", 0),
-    "qnn.conv2d": _linear("nn.conv2d", 0),
+    "qnn.dense": _linear("nn.dense"),
+    "qnn.conv2d": _linear("nn.conv2d"),
     "qnn.concatenate": _concatenate,
 }

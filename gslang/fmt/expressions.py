@@ -202,12 +202,12 @@ def is_loop(parts: Sequence[Part]) -> bool:
     return False
 
 
-def split(parts: Sequence[Part], sign: str = ",") -> tuple[list[list[Part]], list[Token]]:
+def split(parts: Sequence[Part]) -> tuple[list[list[Part]], list[Token]]:
     """The parts between commas, and the commas. A last comma has nothing behind it."""
     pieces: list[list[Part]] = [[]]
     signs: list[Token] = []
     for part in parts:
-        if isinstance(part, Token) and part.text == sign and part.kind == "sign":
+        if isinstance(part, Token) and _is_comma(part):
             signs.append(part)
             pieces.append([])
         else:
@@ -215,6 +215,15 @@ def split(parts: Sequence[Part], sign: str = ",") -> tuple[list[list[Part]], lis
     if not pieces[-1]:
         pieces.pop()
     return pieces, signs
+
+
+def listed(parts: Sequence[Part]) -> Fill:
+    """Expressions between commas, as many on a line as fit."""
+    pieces, commas = split(parts)
+    return Fill(tuple([
+        (expression(piece), token_doc(commas[k])) if k < len(commas) else expression(piece)
+        for k, piece in enumerate(pieces)
+    ]))
 
 
 def comment_lines(token: Token) -> tuple[str | None, ...]:

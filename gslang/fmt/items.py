@@ -5,8 +5,8 @@ The text is known to parse, so each item is read off its first words.
 
 from __future__ import annotations
 
-from gslang.fmt.expressions import bracket, expression, split, token_doc
-from gslang.fmt.layout import Doc, Fill, Group, Indent, Line, forces_break, group
+from gslang.fmt.expressions import bracket, expression, listed, token_doc
+from gslang.fmt.layout import Doc, Group, Indent, Line, forces_break, group
 from gslang.fmt.parts import (
     HARD,
     Item,
@@ -70,12 +70,8 @@ def _op(parts: list[Part]) -> Doc:
         docs += [" ", expression(parts[end : end + 1])]
         end += 1
     if end < len(parts) - 1:
-        names, commas = split(parts[end + 1 : -1])
-        traits = [
-            (expression(name), token_doc(commas[k])) if k < len(commas) else expression(name)
-            for k, name in enumerate(names)
-        ]
-        docs.append(group(Indent((Line(), token_doc(first(parts[end])), " ", Fill(tuple(traits))))))
+        traits = listed(parts[end + 1 : -1])
+        docs.append(group(Indent((Line(), token_doc(first(parts[end])), " ", traits))))
     docs.append(token_doc(first(parts[-1])))
     return group(tuple(docs))
 

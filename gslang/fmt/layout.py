@@ -93,13 +93,10 @@ def group(content: Doc) -> Group:
     return Group(content, forces_break(content))
 
 
-def render(doc: Doc, indent: int = 0) -> str:
-    """The text, without a final line feed.
-
-    Lines start at column 0; `indent` is for the lines after the first break.
-    """
+def render(doc: Doc) -> str:
+    """The text, without a final line feed."""
     page = _Page()
-    stack: list[_Task] = [(indent, True, doc)]
+    stack: list[_Task] = [(0, True, doc)]
     while stack:
         at, breaks, part = stack.pop()
         match part:

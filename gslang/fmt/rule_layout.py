@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from gslang.fmt.expressions import comment_lines, expression, flat, split, token_doc
-from gslang.fmt.layout import WIDTH, Above, Doc, Fill, Group, Indent, Line, Trailing, group
+from gslang.fmt.expressions import comment_lines, expression, flat, listed, split, token_doc
+from gslang.fmt.layout import WIDTH, Above, Doc, Group, Indent, Line, Trailing, group
 from gslang.fmt.parts import (
     ALIGNED,
     HARD,
@@ -39,12 +39,7 @@ def _header(parts: list[Part]) -> Doc:
     if table == len(parts):
         return words_doc(parts)
     begin = next(k for k in range(table, len(parts)) if is_token(parts[k], "in")) + 1
-    rows, commas = split(parts[begin:])
-    fields = [
-        (expression(row), token_doc(commas[k])) if k < len(commas) else expression(row)
-        for k, row in enumerate(rows)
-    ]
-    below = (Line(), words_doc(parts[table:begin]), " ", Indent(Fill(tuple(fields))))
+    below = (Line(), words_doc(parts[table:begin]), " ", Indent(listed(parts[begin:])))
     return (words_doc(parts[:table]), group(Indent(below, 8)))
 
 

@@ -24,7 +24,7 @@ from gslang.dialect.tensor_type import (
     Type,
 )
 from gslang.formats.json_file import JsonFile, escaped, parse
-from gslang.formats.json_values import read_value
+from gslang.formats.json_values import cut_off, read_value
 from gslang.formats.json_writer import FORMAT, LEAF_OPS, VERSION, members, own_keys
 from gslang.formats.misfits import MISFIT_KEY, missing_operand
 from gslang.graph.annotations import KEY as ANNOTATIONS
@@ -408,5 +408,4 @@ class _Reader:
 
 
 def _shown(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= 40 else text[:39] + "…"
+    return cut_off(json.dumps(value, ensure_ascii=False))

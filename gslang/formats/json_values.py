@@ -118,7 +118,11 @@ def _unfit(item: object, dtype: str) -> str | None:
 
 
 def _short(value: object) -> str:
-    text = json.dumps(value)
+    return cut_off(json.dumps(value))
+
+
+def cut_off(text: str) -> str:
+    """The beginning of a text, for messages."""
     return text if len(text) <= 40 else text[:39] + "…"
 
 

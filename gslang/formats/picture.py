@@ -223,7 +223,7 @@ def png(graph: Graph) -> bytes:
             [c * scale for c in corners], 6 * scale, _FILL[box.kind], _BORDER,
             int((2.5 if box.is_output else 1) * scale),
         )
-        draw.text((box.x * scale, box.y * scale), _printable(box.text), "#1b2130", font, anchor="mm")
+        draw.text((box.x * scale, box.y * scale), printable(box.text), "#1b2130", font, anchor="mm")
     buffer = io.BytesIO()
     image.save(buffer, "PNG")
     return buffer.getvalue()
@@ -257,13 +257,14 @@ def _points(curve: Curve) -> list[Point]:
     return [(a * x0 + b * x1 + c * x2 + d * x3, a * y0 + b * y1 + c * y2 + d * y3) for a, b, c, d in weights]
 
 
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+def printable(text: str, kept: str = "") -> str:
+    """The text without lone surrogates and control characters other than those that are kept."""
+    return "".join(c if c in kept or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def _xml(text: str) -> str:
     """Text for XML, which has no control characters and no lone surrogates."""
-    return escape("".join(c if c in "\n\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text))
+    return escape(printable(text, "\n\t"))
 
 
 def _rows(graph: Graph, shown: list[int]) -> list[list[int]]:

@@ -127,9 +127,6 @@ def write_graph(
     path: str | Path | None = None,
     output_format: str | None = None,
     *,
-    dialect: Dialect | None = None,
-    comments: bool = True,
-    six_digits: bool = False,
     external: str = "keep",
 ) -> None:
     """Write a graph to a file, all at once, or to standard output if `path` is None or `-`.
@@ -152,7 +149,7 @@ def write_graph(
         _write_png(graph, str(path))
         return
     try:
-        text = graph_text(graph, output_format, dialect=dialect, comments=comments, six_digits=six_digits)
+        text = graph_text(graph, output_format)
         text = _in_utf8(text, output_format)
     except InputError as error:
         if error.path or to_stdout:
@@ -180,14 +177,8 @@ def _write_png(graph: Graph, path: str) -> None:
         raise InputError(f"cannot be written: {_reason(error)}", path=path) from None
 
 
-def graph_text(
-    graph: Graph,
-    format: str, *,
-    dialect: Dialect | None = None,
-    comments: bool = True,
-    six_digits: bool = False,
-) -> str:
-    """The graph as a file's text. `comments` and `six_digits` concern Relay text. Raises `InputError`."""
+def graph_text(graph: Graph, format: str) -> str:
+    """The graph as a file's text. Raises `InputError`."""
     match format:
         case "json":
             from gslang.formats.json_writer import write_json
@@ -198,7 +189,7 @@ def graph_text(
 
                 refuse_bodies(graph)
                 if model_record(graph) is not None:
-                    graph = with_misfits_noted(graph, dialect or load_dialect("onnx"))
+                    graph = with_misfits_noted(graph, load_dialect("onnx"))
             return write_json(graph)
         case "relay":
             from gslang.formats.relay import write_relay
@@ -207,9 +198,7 @@ def graph_text(
                 raise InputError(
                     f"a graph of dialect `{graph.dialect}` cannot be Relay text", help="use .json"
                 )
-            return write_relay(
-                graph, dialect or load_dialect("relay"), comments=comments, six_digits=six_digits
-            )
+            return write_relay(graph, load_dialect("relay"))
         case "onnxtxt":
             from gslang.formats.onnx.text import onnx_text
 
@@ -248,7 +237,7 @@ def format_of(path: str | Path, given: str | None = None) -> str:
 def known_output_format(path: str | Path, given: str | None = None) -> str:
     """The format that a graph is to be written in, by suffix unless given.
 
-    Raises `InputError` if there is none such.
+    Raises `InputError` if there is none.
     """
     name = format_of(path, given)
     if name not in WRITABLE:

@@ -133,7 +133,8 @@ def candidates(rule: ir.CheckedRule, good: Sequence[Sample]) -> list[Condition]:
 _MOST = 1_000  # of a rule with sixty operands there are 20,000, and each is looked at in each sample
 
 
-def _equal(left: Named, right: Named, field: str, price: float) -> Condition:
+def equal_fields(left: Named, right: Named, field: str, price: float = 1.0) -> Condition:
+    """An attribute or a type that is the same at two nodes."""
     first, last = sorted((left, right), key=lambda node: node.order)
     return equal_attributes(first.name, last.name, field, price)
 
@@ -145,8 +146,8 @@ def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sa
     for node in leaves:
         yield from _about_one(rule, node, ranks[node.number], good)
     for a, b in combinations(leaves, 2):
-        yield _equal(a, b, "dtype", 0.8)
-        yield _equal(a, b, "shape", 1.0)
+        yield equal_fields(a, b, "dtype", 0.8)
+        yield equal_fields(a, b, "shape", 1.0)
         yield Condition(f"{a.name}.ndim == {b.name}.ndim", 1.2)
         for first, last in ((a, b), (b, a)):
             both = f"broadcast({first.name}.shape, {last.name}.shape)"
@@ -154,8 +155,8 @@ def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sa
         yield from _equal_sizes(a, b, ranks[a.number], ranks[b.number])
     for call in others:
         for leaf in leaves:
-            yield _equal(call, leaf, "dtype", 0.9)
-            yield replace(_equal(call, leaf, "shape", 1.3), plain=False)
+            yield equal_fields(call, leaf, "dtype", 0.9)
+            yield replace(equal_fields(call, leaf, "shape", 1.3), plain=False)
         if call.number in rule.outputs or "dtype" in "".join(
             rule.dialect.operators[call.operator or ""].attributes
         ):
@@ -163,8 +164,8 @@ def _about_types(rule: ir.CheckedRule, nodes: Sequence[Named], good: Sequence[Sa
     for call, leaf in _side_by_side(rule, others, leaves):
         yield Condition(f"broadcast({call.name}.shape, {leaf.name}.shape) == {call.name}.shape", 1.3)
     for a, b in combinations(others, 2):
-        yield replace(_equal(a, b, "dtype", 1.2), plain=False)
-        yield replace(_equal(a, b, "shape", 1.2), plain=False)
+        yield replace(equal_fields(a, b, "dtype", 1.2), plain=False)
+        yield replace(equal_fields(a, b, "shape", 1.2), plain=False)
 
 
 def _side_by_side(
@@ -254,7 +255,7 @@ def _about_attributes(
         for name, spec in declared[a.number].items():
             for other, spec_b in declared[b.number].items():
                 if name == other:
-                    yield _equal(a, b, name, 0.9 if a.operator == b.operator else 1.1)
+                    yield equal_fields(a, b, name, 0.9 if a.operator == b.operator else 1.1)
                 elif (
                     spec.types == spec_b.types and spec.types[0].base in ("int", "float")
                     and a.operator != b.operator

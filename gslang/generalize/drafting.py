@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from gslang.base.source import Source, Span
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.generalize.checking import PLAIN, Checking
 from gslang.generalize.draft import Draft, Header, NoDraft, Statement
 from gslang.syntax import nodes as n
@@ -136,7 +136,6 @@ class _Namer:
     ) -> None:
         self.edits, self.drop = edits, drop
         self.used = {node.id for node in walk(rule) if isinstance(node, n.Name)}
-        self.inputs = {item.name.id for item in rule.inputs}
 
     def fresh(self, expr: n.Expr) -> str:
         letter = "s" if isinstance(expr, n.Binary) else _letter(expr)
@@ -245,15 +244,3 @@ def _letter(expr: n.Expr) -> str:
         )
         return name[0].lower()
     return "t"
-
-
-def walk(item: object) -> Iterator[n.Node]:
-    """All syntax nodes below one, itself included."""
-    if isinstance(item, tuple):
-        for part in item:
-            yield from walk(part)
-    elif is_dataclass(item) and isinstance(item, n.Node):
-        yield item
-        for f in fields(item):
-            if not f.name.endswith("span"):
-                yield from walk(getattr(item, f.name))

@@ -48,12 +48,11 @@ class Classes:
 
 @dataclass(frozen=True, slots=True)
 class Region:
-    """A difference: a node of each graph with one value, and the readings of it, the smallest first, with the
-    pairs of equal nodes that each ends at.
+    """A difference: a node of the first graph, of whose value the second one has a node too, and the readings
+    of it, the smallest first, with the pairs of equal nodes that each ends at.
     """
 
     before: int
-    after: int
     readings: tuple[tuple[Reading, Pairs], ...]
 
 
@@ -162,7 +161,7 @@ def regions(
         if _alike(before, after, a, b, dialect, classes):
             waiting += [(x, y) for x, y in zip(before.operands[a], after.operands[b]) if x != ABSENT]
             continue
-        region = Region(a, b, _readings(before, after, a, b, classes))
+        region = Region(a, _readings(before, after, a, b, classes))
         chosen = choose(region)
         if region.readings:
             waiting += region.readings[-1 if chosen is None else chosen][1]

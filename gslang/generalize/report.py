@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
+from gslang.base.json_text import json_text
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
 from gslang.generalize.from_example import Found
@@ -52,7 +52,7 @@ def _tried(t: Tried) -> str:
 
 def as_json(found: Sequence[Generalized]) -> str:
     """One object with a list of rules."""
-    return _json({"rules": [_entry(g) for g in found]})
+    return json_text({"rules": [_entry(g) for g in found]})
 
 
 def differences_as_text(found: Found, dialect: str) -> str:
@@ -70,7 +70,7 @@ def differences_as_text(found: Found, dialect: str) -> str:
 def differences_as_json(found: Found) -> str:
     """The same as one object."""
     explained, total = _counts(found)
-    return _json({
+    return json_text({
         "differences": total,
         "explained": explained,
         "rules": [{**_entry(rule), "places": places} for rule, places in found.rules],
@@ -85,10 +85,6 @@ def _counts(found: Found) -> tuple[int, int]:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
 
 
 def _entry(g: Generalized) -> dict[str, object]:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from gslang.check import checked as ir
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.signature import REQUIRED
-from gslang.generalize.candidates import Named, named_nodes
-from gslang.generalize.draft import Condition, equal_attributes
+from gslang.generalize.candidates import Named, equal_fields, named_nodes
+from gslang.generalize.draft import Condition
 
 
 def ties_of(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition]]:
@@ -16,8 +16,8 @@ def ties_of(rule: ir.CheckedRule, nodes: Sequence[Named]) -> list[list[Condition
     leaves = [node for node in nodes if node.operator is None]
     calls = [node for node in nodes if node.operator is not None]
     attributes, weights = _same_operators(rule, calls)
-    types = [_tie(a, leaves[0], "dtype") for a in leaves[1:]]
-    shapes = [_tie(a, leaves[0], "shape") for a in leaves[1:]]
+    types = [equal_fields(a, leaves[0], "dtype") for a in leaves[1:]]
+    shapes = [equal_fields(a, leaves[0], "shape") for a in leaves[1:]]
     defaults = [
         Condition(f"{c.name}.{name} == {value_text(spec.default)}", 1, c.name, name, value_text(spec.default))
         for c in calls
@@ -46,11 +46,6 @@ def _likely_constants(rule: ir.CheckedRule, leaves: Sequence[Named]) -> list[lis
     ]
 
 
-def _tie(node: Named, to: Named, field: str) -> Condition:
-    first, last = sorted((node, to), key=lambda n: n.order)
-    return equal_attributes(first.name, last.name, field)
-
-
 def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[Condition], list[Condition]]:
     """Calls of one operator with equal attributes, and leaves that are the same operand of them with equal
     types.
@@ -69,7 +64,7 @@ def _same_operators(rule: ir.CheckedRule, calls: Sequence[Named]) -> tuple[list[
                 and by_number[b].operator is None
             ):
                 weights += [
-                    _tie(by_number[a], by_number[b], "shape"), _tie(by_number[a], by_number[b], "dtype"),
+                    equal_fields(by_number[a], by_number[b], field) for field in ("shape", "dtype")
                 ]
     return attributes, weights
 

@@ -1,3 +1,1 @@
-"""Computation graphs as flat columns, with users and an order kept up to date; comparison, invariants, types
-of nodes.
-"""
+"""Computation graphs as flat columns, with users and an order kept up to date; comparison, types of nodes."""

@@ -37,7 +37,6 @@ def differences(
     dialect: Dialect | None = None,
     *,
     limit: int | None = 10,
-    params_by_name: bool = True,
     across_formats: bool = False,
     annotations: bool = False,
 ) -> list[str]:
@@ -47,14 +46,13 @@ def differences(
     Compared: the number and order of outputs; operators; attributes (completed with the defaults of `dialect`
     if given, floats after rounding to float32, integers equal to floats of the same value, booleans only to
     booleans); constants bit for bit (any NaN equals any other); types where both are known; inputs by name
-    and type, also unused ones; parameters by name (unless `params_by_name` is false), by type, and by value
-    where both have one; sharing.
+    and type, also unused ones; parameters by name, by type, and by value where both have one; sharing.
 
     With `across_formats` what Relay text cannot tell apart is equal: an input and a parameter of its name,
     several outputs and one tuple of them. With `annotations` what is attached to calls is compared too.
     """
     return _Comparison(
-        a, b, math.inf if limit is None else limit, dialect, params_by_name, across_formats, annotations
+        a, b, math.inf if limit is None else limit, dialect, across_formats, annotations
     ).run()
 
 
@@ -122,11 +120,10 @@ class _Comparison:
         b: Graph,
         limit: float,
         dialect: Dialect | None,
-        by_name: bool,
         loosely: bool,
         annotations: bool = False,
     ) -> None:
-        self.a, self.b, self.limit, self.dialect, self.by_name = a, b, limit, dialect, by_name
+        self.a, self.b, self.limit, self.dialect = a, b, limit, dialect
         self.loosely, self.annotations = loosely, annotations
         self.to_b: dict[int, int] = {}
         self.to_a: dict[int, int] = {}
@@ -219,7 +216,7 @@ class _Comparison:
 
     def _same_leaf(self, x: int, y: int) -> None:
         a, b, op = self.a, self.b, self.a.op[x]
-        named = op is INPUT or b.op[y] is INPUT or (op is PARAM and self.by_name)
+        named = op is INPUT or b.op[y] is INPUT or op is PARAM
         if named and a.names[x] != b.names[y]:
             self._report(x, f"{a.kind(x)} `{a.label(x)}` against `{b.label(y)}`")
         self._same_variable_type(a.types[x], b.types[y], x)

@@ -210,11 +210,7 @@ class Graph(Users):
 
     def in_order(self) -> list[int]:
         """All nodes in the maintained order."""
-        if self.order is not None:
-            return list(self.order)
-        nodes = self._all_in_order()
-        self.order = Order(nodes, len(self.op))
-        return nodes
+        return list(self.ordered())
 
     def in_order_of(self, operators: Collection[str]) -> list[int]:
         """The nodes with these operators in the maintained order."""
@@ -362,6 +358,3 @@ class Graph(Users):
         self.op[node], self.operands[node], self.attrs[node] = op, (), NO_ATTRS
         self.types[node] = type
         self.values[node] = value
-
-    def rename(self, node: int, name: str | None) -> None:
-        self.names[node] = name

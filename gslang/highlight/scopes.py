@@ -9,7 +9,6 @@ read the same way. Not here: the files' formats (`textmate`, `sublime`).
 from __future__ import annotations
 
 import re
-from dataclasses import field
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.highlight import words as table
@@ -44,9 +43,7 @@ class Include:
     context: str
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    entries: tuple[Match | Region | Include, ...] = field(default=())
+Context = tuple[Match | Region | Include, ...]
 
 
 def _one_of(listed: tuple[str, ...], after: str = r"\b") -> str:
@@ -57,72 +54,56 @@ def contexts() -> dict[str, Context]:
     """All contexts; `main` is where a file begins."""
     # Long on purpose: a table.
     return {
-        "main": Context(
-            (Include("comments"), Include("items"), Include("statements"), Include("expressions"))
+        "main": (Include("comments"), Include("items"), Include("statements"), Include("expressions")),
+        "comments": _comments(),
+        "items": _items(),
+        "statements": (
+            Match(
+                rf"(?<![.\w])({NAME})\s*(=)(?![=>])",
+                {1: "variable.other.definition", 2: "keyword.operator.assignment"},
+            ),
         ),
-        "comments": Context(_comments()),
-        "items": Context(_items()),
-        "statements": Context(
-            (
-                Match(
-                    rf"(?<![.\w])({NAME})\s*(=)(?![=>])",
-                    {1: "variable.other.definition", 2: "keyword.operator.assignment"},
-                ),
-            )
+        "expressions": _expressions(),
+        "arguments": (Include("comments"), *_arguments(), Include("expressions")),
+        "subscript": (Include("comments"), Match(":", {0: "keyword.operator.slice"}), Include("expressions")),
+        "fields": (
+            Include("comments"),
+            Match(NAME, {0: "variable.other.property"}),
+            Match(",", {0: "punctuation.separator"}),
         ),
-        "expressions": Context(_expressions()),
-        "arguments": Context((Include("comments"), *_arguments(), Include("expressions"))),
-        "subscript": Context(
-            (Include("comments"), Match(":", {0: "keyword.operator.slice"}), Include("expressions"))
+        "import": (
+            Include("comments"),
+            Include("strings"),
+            Match(rf"{NAME}(?=\s*\.)|(?<=\.){NAME}", {0: "entity.name.namespace"}),
+            Match(rf"(?<=[(,])\s*({NAME})", {1: "variable.other.import"}),
+            Match(NAME, {0: "entity.name.namespace"}),
+            Match(r"\.", {0: "punctuation.accessor"}),
+            Match(",", {0: "punctuation.separator"}),
+            Match(r"[()]", {0: "punctuation.section.parens"}),
         ),
-        "fields": Context(
-            (
-                Include("comments"),
-                Match(NAME, {0: "variable.other.property"}),
-                Match(",", {0: "punctuation.separator"}),
-            )
+        "result": (
+            Include("comments"),
+            Match(rf"(?!is\b){NAME}", {0: "support.type"}),
+            Match(r"[|?]", {0: "keyword.operator.type"}),
+            Match(",", {0: "punctuation.separator"}),
+            Match(r"[()\[\]]", {0: "punctuation.section.parens"}),
         ),
-        "import": Context(
-            (
-                Include("comments"),
-                Include("strings"),
-                Match(rf"{NAME}(?=\s*\.)|(?<=\.){NAME}", {0: "entity.name.namespace"}),
-                Match(rf"(?<=[(,])\s*({NAME})", {1: "variable.other.import"}),
-                Match(NAME, {0: "entity.name.namespace"}),
-                Match(r"\.", {0: "punctuation.accessor"}),
-                Match(",", {0: "punctuation.separator"}),
-                Match(r"[()]", {0: "punctuation.section.parens"}),
-            )
+        "traits": (
+            Include("comments"),
+            Match(NAME, {0: "entity.other.attribute-name"}),
+            Match(",", {0: "punctuation.separator"}),
         ),
-        "result": Context(
-            (
-                Include("comments"),
-                Match(rf"(?!is\b){NAME}", {0: "support.type"}),
-                Match(r"[|?]", {0: "keyword.operator.type"}),
-                Match(",", {0: "punctuation.separator"}),
-                Match(r"[()\[\]]", {0: "punctuation.section.parens"}),
-            )
+        "strings": (
+            Region(
+                '"',
+                {0: "punctuation.definition.string.begin"},
+                r'(")|$',
+                {1: "punctuation.definition.string.end"},
+                "string",
+                "string.quoted.double",
+            ),
         ),
-        "traits": Context(
-            (
-                Include("comments"),
-                Match(NAME, {0: "entity.other.attribute-name"}),
-                Match(",", {0: "punctuation.separator"}),
-            )
-        ),
-        "strings": Context(
-            (
-                Region(
-                    '"',
-                    {0: "punctuation.definition.string.begin"},
-                    r'(")|$',
-                    {1: "punctuation.definition.string.end"},
-                    "string",
-                    "string.quoted.double",
-                ),
-            )
-        ),
-        "string": Context((Match(r"\\.", {0: "constant.character.escape"}),)),
+        "string": (Match(r"\\.", {0: "constant.character.escape"}),),
     }
 
 

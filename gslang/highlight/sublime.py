@@ -19,7 +19,7 @@ def sublime() -> str:
 
 def _context(context: Context) -> list[str]:
     lines: list[str] = []
-    for entry in context.entries:
+    for entry in context:
         match entry:
             case Include(name):
                 lines.append(f"    - include: {name}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from gslang.base.json_text import json_text
 from gslang.highlight.scopes import Context, Include, Match, Region, contexts
 
 Entry = dict[str, object]
@@ -22,11 +21,11 @@ def text_mate() -> str:
             name: {"patterns": _patterns(context)} for name, context in found.items() if name != "main"
         },
     }
-    return json.dumps(grammar, indent=2, ensure_ascii=False) + "\n"
+    return json_text(grammar)
 
 
 def _patterns(context: Context) -> list[Entry]:
-    return [_entry(entry) for entry in context.entries]
+    return [_entry(entry) for entry in context]
 
 
 def _entry(entry: Match | Region | Include) -> Entry:

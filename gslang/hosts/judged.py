@@ -4,13 +4,13 @@ under these.
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from textwrap import wrap
 
 from gslang.base.deadline import NO_TIME, Allowance, deadline
+from gslang.base.json_text import json_text
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source
 from gslang.fmt.format_source import layout
@@ -132,7 +132,7 @@ def as_written(rules: Sequence[Given], head: str) -> list[Judged]:
     return found
 
 
-# ── what is told ────────────────────────────────────────────────────────────────────────────────────────────
+# ── what is reported ────────────────────────────────────────────────────────────────────────────────────────
 
 
 def rule_file(found: Sequence[Judged], about: str, head: str) -> str:
@@ -210,7 +210,7 @@ def as_json(found: Sequence[Judged]) -> str:
         }
         for one in found
     ]
-    return json.dumps({"rules": entries}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"rules": entries})
 
 
 FORMATS = {"text": as_text, "json": as_json}

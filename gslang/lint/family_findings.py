@@ -1,4 +1,4 @@
-"""Findings in rule families: the rules of a family share one text, so what is found in it is told once."""
+"""Findings in rule families: the rules of a family share one text, so a finding in it is reported once."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Label
 from gslang.base.source import Span
 from gslang.check.context import FUNCTIONS
+from gslang.check.families import names_called
 from gslang.lint.linted_file import Finding, LintedFile, finding, walk
 from gslang.syntax import nodes as n
 
@@ -44,11 +45,7 @@ def hidden_name(file: LintedFile) -> Iterator[Finding]:
                         yield _hiding(
                             "operator variable", given.name, what, functions.get(name, imported.get(name))
                         )
-                called = {
-                    node.callee.id
-                    for node in walk((item.source, item.target))
-                    if isinstance(node, n.Call) and isinstance(node.callee, n.Name)
-                }
+                called = names_called(item)
                 variables = {
                     given.name.id
                     for given in item.inputs if given.kind is not None and given.kind.name.id == "op"

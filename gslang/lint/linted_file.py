@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Diagnostic, Fix, Label, Severity
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Source, Span
+from gslang.check import walks
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.syntax import nodes as n
 from gslang.syntax.families import instances
@@ -61,25 +62,7 @@ def walk(item: object) -> Iterator[n.Node]:
 
     Items of a program may be given as a tuple.
     """
-    stack = [item]
-    while stack:
-        found = stack.pop()
-        if isinstance(found, tuple):
-            stack.extend(reversed(found))
-        elif isinstance(found, n.Node):
-            yield found
-            stack.extend(getattr(found, field) for field in reversed(_fields(type(found))))
-
-
-def _fields(kind: type) -> tuple[str, ...]:
-    known = _FIELDS.get(kind)
-    if known is None:
-        names = kind.__dataclass_fields__  # type: ignore[attr-defined]
-        known = _FIELDS[kind] = tuple(name for name in names if not name.endswith("span"))
-    return known
-
-
-_FIELDS: dict[type, tuple[str, ...]] = {}
+    return (part for part in walks.walk(item) if isinstance(part, n.Node))
 
 
 def names_in(item: object) -> list[str]:
@@ -92,9 +75,8 @@ def finding(
     message: str,
     span: Span,
     help: str | None = None, *,
-    label: str = "",
     related: tuple[Label, ...] = (),
     fix: Fix | None = None,
     graph: str | None = None,
 ) -> Finding:
-    return Finding(code, message, Label(span, label), Severity.WARNING, related, help, fix, graph)
+    return Finding(code, message, Label(span), Severity.WARNING, related, help, fix, graph)

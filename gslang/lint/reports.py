@@ -12,6 +12,7 @@ from pathlib import Path
 
 from gslang.base import render
 from gslang.base.diagnostics import Diagnostic, Fix
+from gslang.base.json_text import json_text
 from gslang.base.open_types import JsonDict
 from gslang.base.render_sarif import artifact, described, region, sarif_document
 from gslang.base.source import Span
@@ -27,7 +28,7 @@ def json_report(found: Sequence[Diagnostic]) -> str:
         entries.append(
             {**render.as_dict(d), "name": info.name if info else None, "fix": _fix(d.fix), "graph": _graph(d)}
         )
-    return json.dumps({"diagnostics": entries}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"diagnostics": entries})
 
 
 def _graph(d: Diagnostic) -> object:
@@ -68,7 +69,7 @@ def sarif_report(found: Sequence[Diagnostic], version: str) -> str:
             result["suppressions"] = [{"kind": "inSource", "justification": "@allow"}]
         if (graph := _graph(d)) is not None:
             result["properties"] = {"graph": graph}
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document)
 
 
 def _described(info: LintInfo) -> dict[str, object]:

@@ -145,9 +145,6 @@ class _Check:
         result = ir.CheckedProgram(
             name=self.document.name, dialect=self.dialect, doc=program.doc, rules=rules,
             own_rules=tuple(name for name in own_rules if name in rules), passes=passes,
-            own_passes=tuple(
-                i.name.id for i in program.items if isinstance(i, n.PassDecl) and i.name.id in passes
-            ),
             tests=tuple(tests), diagnostics=tuple(reported(self.found, lost)),
         )
         return Analysis(self.document, Module(result, self.functions, tuple(operators)), tuple(items))
@@ -197,7 +194,7 @@ class _Check:
         """A result of a piece, computed again only if `state`, the dialect or a function that it uses is
         another one.
 
-        Where there are findings it may also hang on `others` and on the names of all functions: they offer
+        Where there are findings it may also depend on `others` and on the names of all functions: they offer
         what was meant.
         """
         what = type(item).__name__

@@ -14,7 +14,7 @@ from gslang.engine.build import build_or_undo
 from gslang.engine.conditions import bound_slots, input_slots, output_slots
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST, DEAD, INPUT, LEAVES, PARAM, Graph
-from gslang.search.cost.graph_cost import Prices, fixed_operands
+from gslang.search.cost.graph_cost import Prices, fixed_operands, is_weight
 
 Texts = dict[int, tuple[Attrs, str]]
 """Attributes as text by identity, with the attributes themselves, so that they stay alive: graphs share them.
@@ -54,7 +54,7 @@ def assess(graph: Graph, prices: Prices, texts: Texts) -> Assessment:
     costs: dict[int, float | None] = {}
     for node in order:
         marks[node] = _mark(graph, node, marks, texts)
-        if _is_constant(graph, node, constant):
+        if is_weight(graph, node, constant):
             constant.add(node)
         if graph.is_call(node):
             costs[node] = prices.price(graph, node, fixed_operands(graph, node, constant))
@@ -88,7 +88,7 @@ def assess_after(
         changed = marks.get(node) != mark
         marks[node] = mark
         if node in repriced:
-            is_constant = _is_constant(graph, node, constant)
+            is_constant = is_weight(graph, node, constant)
             if is_constant != (node in constant):
                 (constant.add if is_constant else constant.discard)(node)
                 repriced.update(users[node])
@@ -185,13 +185,6 @@ def _gone(
         gone.add(node)
         stack += [o for o in graph.operands[node] if o >= 0]
     return gone
-
-
-def _is_constant(graph: Graph, node: int, constant: set[int]) -> bool:
-    op = graph.op[node]
-    return op in (PARAM, CONST) or op is not INPUT and all(
-        [o < 0 or o in constant for o in graph.operands[node]]
-    )
 
 
 def _mark(graph: Graph, node: int, marks: dict[int, int], texts: Texts) -> int:

@@ -44,13 +44,11 @@ class _Level:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """`levels`: in the order of assignment; `tests`: what is left to test, in the program's order; `leaves`:
-    registers that hold classes.
+    """`levels`: in the order of assignment; `tests`: what is left to test, in the program's order.
     """
 
     levels: tuple[_Level, ...]
     tests: tuple[Test, ...]
-    leaves: frozenset[int]
 
 
 def constant_tests(program: MatchProgram, register: int) -> dict[mp.Step, ir.Constraint]:
@@ -93,7 +91,7 @@ def plan_of(program: MatchProgram) -> Plan | None:
         waiting += [child for _, child in reversed(level.assigned) if child in calls]
     guards = [step for step in program.steps if isinstance(step, mp.Guard)]
     tests = (*_tests(program, rule.outputs[0]), *guards)
-    return Plan(tuple(levels), tests, frozenset(range(len(program.registers))) - calls)
+    return Plan(tuple(levels), tests)
 
 
 def _of(register: mp.Register, kind: type) -> list[Any]:

@@ -93,9 +93,7 @@ class _Rules:
     texts: Texts
 
 
-def _rules(
-    graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], accept: Accept, prices: Prices
-) -> _Rules:
+def _rules(graph: Graph, rules: Sequence[CheckedRule], accept: Accept, prices: Prices) -> _Rules:
     plans = _usable(graph, rules)
     return _Rules(plans, ways_of(plans), accept, prices, {})
 
@@ -119,7 +117,7 @@ def backtrack(
     """The cheapest graph found, its cost, how often each rule was applied on the way to any graph, and the
     applications that lead to this one, each with the number of its match among those at its node.
     """
-    usable = _rules(graph, dialect, rules, accept, prices)
+    usable = _rules(graph, rules, accept, prices)
     best = _start(graph, usable)
     least, applications = cost, dict[str, int]()
     seen = {best.known.mark}
@@ -206,6 +204,6 @@ def neighbours(
     graph: Graph, dialect: Dialect, rules: Sequence[CheckedRule], prices: Prices
 ) -> Iterator[tuple[str, Graph]]:
     """Each graph that one application of a rule leads to, with the rule's name."""
-    usable = _rules(graph, dialect, rules, lambda rule: True, prices)
+    usable = _rules(graph, rules, lambda rule: True, prices)
     for name, after in _neighbours(_start(graph, usable), dialect, usable):
         yield name, after.graph

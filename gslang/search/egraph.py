@@ -119,13 +119,13 @@ class EGraph:
         self._unions.append((a, b, why))
 
     def joined(self, a: int, b: int, why: object) -> None:
-        """Told of each union that joined two classes. Here nobody asks."""
+        """Told of each union that joined two classes. Does nothing here."""
 
     def reason(
         self, scope: Scope, sources: Sequence[int], targets: Sequence[int], first: int
     ) -> Sequence[object]:
         """Why each source is to be united with its target, before the target's nodes (from `first` on) are
-        interned. Here nobody asks.
+        interned. Here it is None.
         """
         return [None] * len(sources)
 

@@ -166,18 +166,16 @@ class TupleExpr(Node):
     """
 
     items: tuple[Expr | Star, ...]
-    bracket: str = field(default="(", compare=False)  # "(" or "["
 
 
 @dataclass(frozen=True, slots=True)
 class Comprehension(Node):
-    """`[element for a, b in source if condition]`; `generator` when it is a bare call argument."""
+    """`[element for a, b in source if condition]`, or without brackets as the only argument of a call."""
 
     element: Expr
     targets: tuple[Name, ...]
     source: Expr | Range
     condition: Expr | None
-    generator: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,3 +202,12 @@ Expr = Union[
     Name, Literal, Hole, Attribute, Projection, Index, Slice, Call, OperatorKind, Unary, Binary, Comparison,
     Conditional, Walrus, TupleExpr, Comprehension, Match, Star, Range,
 ]  # fmt: skip
+
+
+def dotted(expr: object) -> str | None:
+    """`a.b.c` as one name, if it is nothing but names."""
+    parts: list[str] = []
+    while isinstance(expr, Attribute):
+        parts.append(expr.field)
+        expr = expr.base
+    return ".".join([expr.id, *reversed(parts)]) if isinstance(expr, Name) else None

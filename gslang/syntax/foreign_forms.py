@@ -69,7 +69,7 @@ _WHERE: Final = (
     ),
 )
 
-# The first one that fits is told; what is special stands before what is general.
+# The first one that fits is reported; what is special stands before what is general.
 _FORMS: Final = (
     # words and signs for what gslang writes otherwise
     *(

@@ -226,7 +226,6 @@ class Rule(Item):
     target: Side
     table: Table | None = None
     family: Name | None = None
-    one_line: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,11 +259,6 @@ class Test(Item):
     inputs: tuple[TestInput, ...]
     source: Side
     expected: Side | None  # None is `unchanged`
-
-
-@dataclass(frozen=True, slots=True)
-class Comment(Node):
-    text: str  # with its `#`
 
 
 @dataclass(frozen=True, slots=True)

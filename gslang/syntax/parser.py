@@ -39,13 +39,10 @@ _COMMENT_OR_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|#[^\n]*')
 
 @dataclass(frozen=True)
 class Parsed:
-    """`program` holds the items that could be read. `comments`: plain `#` ones too, for a formatter. `lost`:
-    names of items that could not be read.
-    """
+    """`program` holds the items that could be read. `lost`: names of items that could not be read."""
 
     program: n.Program
     diagnostics: tuple[Diagnostic, ...]
-    comments: tuple[n.Comment, ...]
     lost: frozenset[str] = frozenset()
 
 
@@ -78,7 +75,7 @@ def _line_feeds(text: str) -> str:
 
 def parse(source: Source) -> Parsed:
     """Parse a file. `Parsed.program` has every item that is well-formed."""
-    comments, docs, file_doc, code = _comments(source)
+    docs, file_doc, code = _comments(source)
     diagnostics: list[Diagnostic] = []
     text = source.text
     if "\0" in text:
@@ -111,7 +108,7 @@ def parse(source: Source) -> Parsed:
         lost.update(_NAMED.findall(code, start, end))
         text = text[:start] + re.sub(r"[^\n]", " ", text[start:end]) + text[end:]
     program = n.Program(file_doc, tuple(items), span=Span(source, 0, len(source.text)))
-    return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), comments, frozenset(lost))
+    return Parsed(program, tuple(sorted(diagnostics, key=lambda d: d.order)), frozenset(lost))
 
 
 def _attempt(
@@ -203,9 +200,8 @@ def _nodes(
                 region,
             )
         except Malformed as error:
-            return [], Diagnostic("E0102", error.message, Label(error.span), help=error.hint), region
-        except BadString as error:
-            return [], Diagnostic("E0104", error.message, Label(error.span), help=error.hint), region
+            code = "E0104" if isinstance(error, BadString) else "E0102"
+            return [], Diagnostic(code, error.message, Label(error.span), help=error.hint), region
     return items, None, None
 
 
@@ -225,11 +221,8 @@ def _doc_before(source: Source, docs: dict[int, str], offset: int) -> str | None
     return "\n".join(reversed(found)) if found else None
 
 
-def _comments(source: Source) -> tuple[tuple[n.Comment, ...], dict[int, str], str | None, str]:
-    """All comments; `##` texts by line; the file's `#!` text; and the text with comments and strings blanked
-    out.
-    """
-    comments: list[n.Comment] = []
+def _comments(source: Source) -> tuple[dict[int, str], str | None, str]:
+    """`##` texts by line; the file's `#!` text; and the text with comments and strings blanked out."""
     docs: dict[int, str] = {}
     file_doc: list[str] = []
     parts: list[str] = []
@@ -240,7 +233,6 @@ def _comments(source: Source) -> tuple[tuple[n.Comment, ...], dict[int, str], st
         text = found.group()
         if text.startswith('"'):
             continue
-        comments.append(n.Comment(text, span=Span(source, found.start(), found.end())))
         line, column = source.position(found.start())
         alone = not source.line(line)[: column - 1].strip()
         if alone and text.startswith("##") and not text.startswith("###"):
@@ -248,4 +240,4 @@ def _comments(source: Source) -> tuple[tuple[n.Comment, ...], dict[int, str], st
         elif alone and text.startswith("#!"):
             file_doc.append(text[2:].removeprefix(" ").rstrip())
     parts.append(source.text[end:])
-    return tuple(comments), docs, "\n".join(file_doc) or None, "".join(parts)
+    return docs, "\n".join(file_doc) or None, "".join(parts)

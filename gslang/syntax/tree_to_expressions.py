@@ -41,12 +41,8 @@ class Malformed(Exception):
         self.span, self.message, self.hint = span, message, hint
 
 
-class BadString(Exception):
+class BadString(Malformed):
     """A string whose escapes have no meaning, or that no file can hold."""
-
-    def __init__(self, span: Span, message: str, hint: str) -> None:
-        super().__init__(message)
-        self.span, self.message, self.hint = span, message, hint
 
 
 class ExpressionBuilder:
@@ -155,7 +151,7 @@ class ExpressionBuilder:
         return self.arguments(c)
 
     def _generator(self, tree: Tree[Token], c: Children) -> object:
-        comprehension = self.comprehension(tree, c, True)
+        comprehension = self._comprehension(tree, c)
         return (n.Positional(comprehension, span=comprehension.span),)
 
     def _keyword(self, tree: Tree[Token], c: Children) -> object:
@@ -186,24 +182,20 @@ class ExpressionBuilder:
     def _slice(self, tree: Tree[Token], c: Children) -> object:
         return "slice", (c + [None, None, None])[:3]
 
-    def _field(self, tree: Tree[Token], c: Children) -> object:
-        return self.name(c[0])
-
     def _for_clause(self, tree: Tree[Token], c: Children) -> object:
         return c
 
     def _targets(self, tree: Tree[Token], c: Children) -> object:
         return tuple(self.name(t) for t in c if t is not None)
 
-    def comprehension(self, tree: Tree[Token], c: Children, generator: bool) -> n.Comprehension:
+    def _comprehension(self, tree: Tree[Token], c: Children) -> n.Comprehension:
         element, (targets, source, condition) = c
-        return n.Comprehension(element, targets, source, condition, generator, span=self.span(tree))
-
-    def _comprehension(self, tree: Tree[Token], c: Children) -> object:
-        return self.comprehension(tree, c, False)
+        return n.Comprehension(element, targets, source, condition, span=self.span(tree))
 
     def _name(self, tree: Tree[Token], c: Children) -> object:
         return self.name(c[0])
+
+    _field = _name
 
     def _integer(self, tree: Tree[Token], c: Children) -> n.Literal:
         return n.Literal(self.integer(c[0]), str(c[0]), span=self.span(tree))
@@ -262,10 +254,9 @@ class ExpressionBuilder:
         return c[0]
 
     def _tuple(self, tree: Tree[Token], c: Children) -> object:
-        return n.TupleExpr(tuple(x for x in c if x is not None), "(", span=self.span(tree))
+        return n.TupleExpr(tuple(x for x in c if x is not None), span=self.span(tree))
 
-    def _list(self, tree: Tree[Token], c: Children) -> object:
-        return n.TupleExpr(tuple(x for x in c if x is not None), "[", span=self.span(tree))
+    _list = _tuple
 
     def _match(self, tree: Tree[Token], c: Children) -> object:
         return n.Match(c[0], tuple(x for x in c[1:] if x is not None), span=self.span(tree))

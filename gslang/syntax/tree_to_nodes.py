@@ -68,8 +68,7 @@ class Builder(ExpressionBuilder):
             return n.Use(self.string(target), True, names, **self.item(tree, c))
         return n.Use(target.id, False, names, **self.item(tree, c))
 
-    def _use_names(self, tree: Tree[Token], c: Children) -> object:
-        return tuple(self.name(t) for t in c if t is not None)
+    _use_names = ExpressionBuilder._targets
 
     def _annotation(self, tree: Tree[Token], c: Children) -> object:
         return n.Annotation(self.name(c[0]), self.arguments(c[1:]), span=self.span(tree))
@@ -200,9 +199,7 @@ class Builder(ExpressionBuilder):
                 several[0].span, "a rule with statements is written in braces",
                 "write `rule name(inputs) { source => target }`",
             )
-        return n.Rule(
-            self.name(name), inputs or (), source, target, table, one_line=one_line, **self.item(tree, c)
-        )
+        return n.Rule(self.name(name), inputs or (), source, target, table, **self.item(tree, c))
 
     def _table(self, tree: Tree[Token], c: Children) -> object:
         return n.Table(c[0], tuple(c[1:]), span=self.span(tree))
@@ -222,17 +219,13 @@ class Builder(ExpressionBuilder):
     def _kind(self, tree: Tree[Token], c: Children) -> object:
         return n.Kind(self.name(c[0]), c[1] or (), c[2] is not None, span=self.span(tree))
 
-    def _kind_arguments(self, tree: Tree[Token], c: Children) -> object:
-        return self.arguments(c)
+    _kind_arguments = ExpressionBuilder._arguments
 
     def _side(self, tree: Tree[Token], c: Children) -> object:
         statements = tuple(x for x in c if isinstance(x, (n.Bind, n.Each)))
         return n.Side(statements, c[-2], c[-1] or (), span=self.span(tree))
 
-    def _where(self, tree: Tree[Token], c: Children) -> object:
-        return tuple(x for x in c if x is not None)
-
-    _outputs = _where
+    _where = _outputs = _inputs
 
     def _bind(self, tree: Tree[Token], c: Children) -> object:
         return n.Bind(self.name(c[0]), c[1], span=self.span(tree))

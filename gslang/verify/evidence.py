@@ -54,15 +54,13 @@ class Settings:
 @dataclass(slots=True)
 class Evidence:
     """`good`: of instances whose sides agree, as far as can be told; `agreeing`: these, but for those that
-    were only looked at. `bad`: what refutes, with the reason.
-    `unfit`: integers for which alone the target does not fit. `in_floats`: instances without integers agree.
-    `drawn`: how many are no tests of
-    the rule's own. `coverage`: feature → how many instances have it. `search`: of those that are drawn.
-    `stopped`: the time was over before enough was seen; not `complete`: where it is not known what was not
-    varied. `empty`: the sides differ where tensors have no elements. `unvaried`: what no instance showed, as
-    messages name it. `effective`: attributes of the source that changed what it computes in some instance.
-    `idle`: how many instances showed that they did not; `masked`: in how many of these the operator's own
-    result changed.
+    were only looked at. `bad`: what refutes, with the reason. `unfit`: integers for which alone the target
+    does not fit. `in_floats`: instances without integers agree. `drawn`: how many are no tests of the rule's
+    own. `coverage`: feature → how many instances have it. `search`: of those that are drawn. `stopped`: the
+    time was over before enough was seen; not `complete`: where it is not known what was not varied. `empty`:
+    the sides differ where tensors have no elements. `unvaried`: what no instance showed, as messages name it.
+    `effective`: attributes of the source that changed what it computes in some instance. `idle`: how many
+    instances showed that they did not; `masked`: in how many of these the operator's own result changed.
     """
 
     good: list[Finding] = field(default_factory=list)

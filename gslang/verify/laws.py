@@ -266,20 +266,6 @@ def as_product(term: Term) -> tuple[Factors, Fraction]:
     return term[0][1], term[0][0]
 
 
-def letters(text: str) -> set[str]:
-    """The letters of an expression that stand for values."""
-    found: set[str] = set()
-    expression = parsed(text)
-    functions = {
-        node.func.id
-        for node in ast.walk(expression) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-    }
-    for node in ast.walk(expression):
-        if isinstance(node, ast.Name) and node.id not in functions:
-            found.add(node.id)
-    return found
-
-
 def _term(expression: ast.expr, binding: Mapping[str, Term]) -> Term:
     match expression:
         case ast.Constant(int(value)):

@@ -252,7 +252,7 @@ class Making(Operands):
         proposed.update(early)
         splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
         if splices and self.attributes(number, call, operator, proposed)[1]:
-            self.operands(call.operands, splices)  # the attributes read what the instances hang on
+            self.operands(call.operands, splices)  # the attributes read what the instances depend on
         attrs = self.call_attributes(number, call, operator, slots, proposed, given, others, rng)
         operands = self.joined(call.operands, splices, attrs.get("axis") if operator == "Concat" else None)
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations, islice
 from random import Random
-from typing import TypeVar
 
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
@@ -23,7 +22,6 @@ from gslang.graph.graph import CONST
 from gslang.verify.instances import Instance, Search, match_in, text_of, wished
 from gslang.verify.largest import largest
 
-_T = TypeVar("_T")
 NEAR = "near another instance"  # a feature
 
 Wishes = dict[tuple[int, str], object]

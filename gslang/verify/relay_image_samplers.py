@@ -16,7 +16,7 @@ _UNEVEN = 0.3  # share of windows of pools that differ along the axes
 _FAR = 0.08  # share of strides, and of windows of pools, that are larger than usual
 
 
-def _place(rng: Random, layout: str, sizes: Mapping[str, int]) -> Shape:
+def _place(layout: str, sizes: Mapping[str, int]) -> Shape:
     return tuple(sizes.get(letter, 1) for letter in layout)
 
 
@@ -55,12 +55,12 @@ def _convolution(rank: int) -> Sampler:
             attrs.setdefault("dilation", (1,) * rank)
             attrs.setdefault("padding", tuple(k // 2 for k in window))
         kernel_sizes = {"O": out, "I": inner, **dict(zip(letters, window))}
-        shapes = [known[0] or _place(rng, layout, sizes), known[1] or _place(rng, kernel, kernel_sizes)]
+        shapes = [known[0] or _place(layout, sizes), known[1] or _place(kernel, kernel_sizes)]
         if rng.random() < 0.15 and known[1] is None and known[0] is not None and len(known[0]) == rank + 2:
-            shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
+            shapes[1] = _place(kernel, {**kernel_sizes, "O": sizes["C"] if groups == 1 else out})
         multiplier = _multiplier(rng, kernel, groups, dict(zip(layout, shapes[0])), attrs)
         if multiplier and known[1] is None:
-            shapes[1] = _place(rng, kernel, {**kernel_sizes, "O": groups, "I": multiplier})
+            shapes[1] = _place(kernel, {**kernel_sizes, "O": groups, "I": multiplier})
         window = tuple(dict(zip(kernel, shapes[1])).get(s, 1) for s in letters)
         _add_steps(rng, window, attrs)
         out = dict(zip(kernel, shapes[1])).get("O", 1) * (multiplier or 1)
@@ -124,9 +124,9 @@ def _transposed_convolution(rank: int) -> Sampler:
         }
         window = {s: rng.choice((1, 2, 3)) for s in letters}
         shapes = [
-            known[0] or _place(rng, attrs["data_layout"], sizes),
+            known[0] or _place(attrs["data_layout"], sizes),
             known[1]
-            or _place(rng, attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
+            or _place(attrs["kernel_layout"], {"I": channels, "O": rng.choice((1, 2)), **window}),
         ]
         uneven = tuple(range(1, rank + 1))
         attrs.setdefault("padding", rng.choice(((0,) * rank, (1,) * rank, tuple(k - 1 for k in uneven))))
@@ -148,7 +148,7 @@ def _pool(rank: int) -> Sampler:
         least = max(5, *window)
         sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: least + k for k, s in enumerate(letters)}}
         half = tuple(k // 2 for k in window)
-        return [known[0] or _place(rng, layout, sizes)], {
+        return [known[0] or _place(layout, sizes)], {
             "layout": layout,
             "pool_size": window,
             "strides": rng.choice(((1,) * rank, (2,) * rank, tuple(range(rank, 0, -1)))),
@@ -173,7 +173,7 @@ def _blocks(to_space: bool) -> Sampler:
             else {"C": 2, "H": block * 2 * more, "W": block * 3 * more}
         )
         sizes["N"] = rng.choice((1, 2))
-        shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
+        shape = known[0] if known[0] is not None else _place(layout, sizes)
         return [shape], {"layout": layout, "block_size": block}
 
     return sample
@@ -183,7 +183,7 @@ def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     """To a size that is larger or smaller, by a whole factor or not."""
     layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
     sizes = {"N": rng.choice((1, 1, 2)), "C": 2, "H": rng.choice((3, 4)), "W": rng.choice((4, 5))}
-    shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
+    shape = known[0] if known[0] is not None else _place(layout, sizes)
     return [shape], {
         "layout": layout,
         "size": (rng.choice((2, 4, 6, 7)), rng.choice((3, 5, 8))),
@@ -194,7 +194,7 @@ def _resize2d(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
 def _upsampling(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     layout = attrs.get("layout") or rng.choice(("NCHW", "NCHW", "NHWC"))
     sizes = {"N": rng.choice((1, 1, 2)), "C": 2, "H": 3, "W": 4}
-    shape = known[0] if known[0] is not None else _place(rng, layout, sizes)
+    shape = known[0] if known[0] is not None else _place(layout, sizes)
     return [shape], {"layout": layout, "scale_h": rng.choice((1.0, 2.0)), "scale_w": rng.choice((2.0, 3.0))}
 
 
@@ -204,7 +204,7 @@ def _image(rank: int) -> Sampler:
     def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
         layout = attrs.get("layout") or rng.choice(("NC" + letters, "NC" + letters, "N" + letters + "C"))
         sizes = {"N": rng.choice((1, 2)), "C": 3, **{s: 4 + k for k, s in enumerate(letters)}}
-        return [known[0] if known[0] is not None else _place(rng, layout, sizes)], {"layout": layout}
+        return [known[0] if known[0] is not None else _place(layout, sizes)], {"layout": layout}
 
     return sample
 

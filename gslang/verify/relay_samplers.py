@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from math import prod
 from random import Random
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.relay.dynamic import STATIC, Static
@@ -114,7 +113,7 @@ def _transpose(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     return [shape], {"axes": axes}
 
 
-def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
+def _along_axis(default: int, least: int = 2) -> Sampler:
     """An operand with vectors along its `axis`."""
 
     def sample(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
@@ -127,10 +126,7 @@ def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
         if known[0] is None and length is not None:
             shape = tuple(length if k == place else d for k, d in enumerate(shape))
         size = shape[place] if shape else 1
-        extra: dict[str, Any] = {"axis": axis}
-        if "num_groups" in attrs or default == -99:
-            extra["num_groups"] = next((g for g in (2, 3, 5) if size % g == 0), 1)
-        return [shape, *[s if s is not None else (size,) for s in known[1:]]], extra
+        return [shape, *[s if s is not None else (size,) for s in known[1:]]], {"axis": axis}
 
     return sample
 
@@ -138,7 +134,7 @@ def _along_axis(vectors: int, default: int, least: int = 2) -> Sampler:
 def _group_norm(rng: Random, known: Shapes, attrs: Attrs) -> Answer:
     if known[0] is None and known[1:] == [None, None] and attrs.get("axis", 1) == 1 and rng.random() < _MANY:
         known = [(2, 8, 3), None, None]
-    shapes, extra = _along_axis(2, 1, 3)(rng, known, attrs)
+    shapes, extra = _along_axis(1, 3)(rng, known, attrs)
     size = shapes[0][extra["axis"] % len(shapes[0])]
     groups = next((g for g in rng.sample((2, 3, 4, 5, 6, 8), 6) if size % g == 0), 1)
     return shapes, {**extra, "num_groups": groups}
@@ -346,11 +342,11 @@ RELAY_SAMPLERS: dict[str, Sampler] = {
     "transpose": _transpose,
     "reshape": reshape,
     "contrib_reverse_reshape": reshape,
-    "nn.bias_add": _along_axis(1, 1, 1),
-    "nn.prelu": _along_axis(1, 1, 2),
-    "nn.batch_norm": _along_axis(4, 1),
-    "nn.layer_norm": _along_axis(2, -1),
-    "nn.instance_norm": _along_axis(2, 1, 3),
+    "nn.bias_add": _along_axis(1, 1),
+    "nn.prelu": _along_axis(1, 2),
+    "nn.batch_norm": _along_axis(1),
+    "nn.layer_norm": _along_axis(-1),
+    "nn.instance_norm": _along_axis(1, 3),
     "nn.group_norm": _group_norm,
     "nn.l2_normalize": _l2_normalize,
     **dict.fromkeys(

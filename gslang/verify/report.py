@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from gslang.base.json_text import json_text
 from gslang.base.relative_path import relative_path
 from gslang.check.checked import CheckedRule
 from gslang.verify.verdict import ORDER, Verdict
@@ -26,7 +27,7 @@ _FINDINGS = {
 
 def as_json(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> str:
     """The document of `--format json` (docs/verify.md)."""
-    return json.dumps({"rules": [_entry(v) for v in verdicts]}, indent=2, ensure_ascii=False) + "\n"
+    return json_text({"rules": [_entry(v) for v in verdicts]})
 
 
 def _entry(v: Verdict) -> dict[str, object]:
@@ -86,17 +87,8 @@ def as_sarif(verdicts: Sequence[Verdict], rules: Mapping[str, CheckedRule]) -> s
         {"id": f"verify/{name}", "shortDescription": {"text": text}} for name, (_, text) in _FINDINGS.items()
     ]
     driver = {"name": "gslc verify", "rules": kinds}
-    return (
-        json.dumps(
-            {
-                "$schema": _SARIF,
-                "version": "2.1.0",
-                "runs": [{"tool": {"driver": driver}, "results": results}],
-            },
-            indent=2, ensure_ascii=False,
-        )
-        + "\n"
-    )
+    runs = [{"tool": {"driver": driver}, "results": results}]
+    return json_text({"$schema": _SARIF, "version": "2.1.0", "runs": runs})
 
 
 def _place(rule: CheckedRule) -> dict[str, object]:

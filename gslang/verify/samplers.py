@@ -41,8 +41,8 @@ class Only:
     value: Any
 
 
-def data_shape(rng: Random, known: Shapes, least: int = 1, k: int = 0) -> Shape:
-    found = known[k] if k < len(known) else None
+def data_shape(rng: Random, known: Shapes, least: int = 1) -> Shape:
+    found = known[0] if known else None
     return (
         found if found is not None
         else some_shape(rng, rng.choice([r for r in (1, 2, 2, 3, 3, 4) if r >= least] or [least]))

@@ -439,7 +439,7 @@ def _parts(value: object) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def own_code() -> str:
-    """The state of the code that verdicts hang on, beyond what the cache itself looks at."""
+    """The state of the code that verdicts depend on, beyond what the cache itself looks at."""
     package = Path(__file__).resolve().parent.parent
     stamps = []
     for folder in ("engine", "evaluate", "graph", "verify"):

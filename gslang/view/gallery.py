@@ -19,6 +19,7 @@ from gslang.base.diagnostics import InputError
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.shown_file import shown_file
 from gslang.check.checked import CheckedProgram, CheckedRule
+from gslang.formats.picture import printable
 from gslang.formats.rule_picture import rule_svg
 from gslang.syntax.item_texts import rule_text, test_texts
 
@@ -188,5 +189,5 @@ def _text(text: str) -> str:
 
 
 def _printable(text: str) -> str:
-    """Without lone surrogates and control characters, which no HTML file may have."""
-    return "".join(c if c in "\n\t" or c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in text)
+    """Without characters that no HTML file may have."""
+    return printable(text, "\n\t")

@@ -74,7 +74,7 @@ class History:
         self._now: dict[int, int] = {}  # a node of the graph → that of the history
         self._operands: dict[int, tuple[int, ...]] = {}  # a living node of the history → its operands now
         self._outputs: list[int] = []
-        self._pending: Change | None = None  # a built-in step, which is told before it is done
+        self._pending: Change | None = None  # a built-in step, which is reported before it is done
         if graph is not None:
             self._begin(graph)
 

@@ -144,7 +144,7 @@ def test_written_ids_lead_to_the_nodes_of_the_graph(files: Path) -> None:
 def test_ids_are_unique_whatever_names_there_are() -> None:
     build = Builder(load_dialect("relay"))
     graph = build.finish(build.call("add", build.input("%0", (2,)), build.input("x", (2,))))
-    graph.rename(2, "x")
+    graph.names[2] = "x"
     ids = ids_of(graph)
     assert [ids(node) for node in range(4)] == ["%0", "x", "%%2", "%%3"]
 

@@ -70,7 +70,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     total = b.call("add", again, conv)
     graph = b.finish(total)
     for node, name in ((conv, "conv"), (scaled, "scaled"), (act, "act"), (again, "again"), (total, "sum")):
-        graph.rename(node, name)
+        graph.names[node] = name
     gslang.write(graph, tmp_path / "graph.json")
     (tmp_path / "rules.gsl").write_text(RULES, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -132,7 +132,7 @@ def test_each_reason_as_text(
     graph = build.finish(*make(build))
     for node in graph.nodes():
         if graph.names[node] is None:
-            graph.rename(node, f"n{node}")
+            graph.names[node] = f"n{node}"
     monkeypatch.chdir(tmp_path)
     gslang.write(graph, "graph.json")
     Path("rules.gsl").write_text(text + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import pytest
 from gslang.base.source import Source
 from gslang.dialect.bounds import Call
 from gslang.dialect.declarations import signature_of
-from gslang.dialect.domain import Domain, contains, is_declared, literals
+from gslang.dialect.domain import Domain, contains, literals
 from gslang.dialect.domain_text import domain_text
 from gslang.dialect.domain_values import choices, draw
 from gslang.syntax import nodes as n
@@ -118,18 +118,6 @@ def test_ends_and_literals_are_listed() -> None:
     assert choices(domain('"a" | "b" | none')) == ("a", "b", None)
     assert {0.0, 1.0} <= set(choices(domain("float in 0..1")))
     assert literals(domain('"a" | ("b" | "c")[] | int')) == ("a", "b", "c")
-
-
-@pytest.mark.parametrize(
-    ("type", "expected"),
-    [
-        ("int", False), ("str", False), ("int[]", False), ("array", False), ("int?", False), ("float", True),
-        ("bool", True), ("dtype", True), ("int >= 0", True), ('"a"', True), ('"a" | str', True),
-        ("int[] | float", True),
-    ],
-)
-def test_declared(type: str, expected: bool) -> None:
-    assert is_declared(domain(type)) is expected
 
 
 @pytest.mark.parametrize(

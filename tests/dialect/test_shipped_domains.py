@@ -8,7 +8,16 @@ import re
 
 import pytest
 
-from gslang.dialect.domain import contains, is_declared
+from gslang.dialect.domain import (
+    Anything,
+    Domain,
+    Exactly,
+    Interval,
+    ListOf,
+    OneOf,
+    TupleOf,
+    contains,
+)
 from gslang.dialect.load import load_dialect
 from gslang.dialect.onnx.schemas import read_domains
 from gslang.dialect.signature import REQUIRED, AttributeSpec
@@ -37,6 +46,24 @@ UNDECLARED = {
     r"ai\.onnx\.ml\.TreeEnsemble\w*\.nodes_(hitrates|modes|splits)": "tensors",
     r"ai\.onnx\.preview\.training\.Gradient\.\w+": "names of values",
 }
+
+
+def is_declared(domain: Domain) -> bool:
+    """False where nothing says which values there are: a plain `str`, `int`, `array`, `graph` or `tensor`, or
+    a list of such.
+    """
+    match domain:
+        case Interval(base, None, None):
+            return base == "float"
+        case Anything(base):
+            return base in ("bool", "dtype")
+        case ListOf(item):
+            return is_declared(item)
+        case TupleOf(items):
+            return all(map(is_declared, items))
+        case OneOf(parts):
+            return any(is_declared(part) and part != Exactly(None) for part in parts)
+    return True
 
 
 def attributes(dialect: str) -> list[tuple[str, AttributeSpec]]:

@@ -1,4 +1,4 @@
-"""Runs in which every rule is left to the readable engine, to compare the generated one with."""
+"""Rules with generated code, and runs in which every rule is left to the readable engine, to compare with."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gslang.engine import generate
+from gslang.engine.program import MatchProgram
 
 
 @contextmanager
@@ -17,3 +18,8 @@ def readable_only() -> Iterator[None]:
         yield
     finally:
         generate._compiled = compiled
+
+
+def is_compiled(plan: MatchProgram) -> bool:
+    """True if a rule's rewriter is generated code."""
+    return generate._compiled(plan, "rewrite") is not None

@@ -17,10 +17,11 @@ from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule
 from gslang.engine import machine
 from gslang.engine.fixed_point import run_to_fixed_point
-from gslang.engine.generate import compile_matcher, is_compiled
+from gslang.engine.generate import compile_matcher
 from gslang.engine.lower import program_of
 from gslang.engine.scope import Scope
 from tests.engine.random_graphs import Data, as_graph, show
+from tests.engine.readable import is_compiled
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
 

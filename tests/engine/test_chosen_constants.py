@@ -10,13 +10,12 @@ import gslang
 from gslang.api.errors import RuleError
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.fixed_point import run_to_fixed_point
-from gslang.engine.generate import is_compiled
 from gslang.engine.lower import program_of
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import CONST, Graph
-from gslang.graph.invariants import check_invariants
 from gslang.verify.verdict import Settings, verify_now
-from tests.engine.readable import readable_only
+from tests.engine.readable import is_compiled, readable_only
+from tests.graph.invariants import check_invariants
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
 

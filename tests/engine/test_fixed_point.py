@@ -22,7 +22,6 @@ from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.builder import Builder
 from gslang.graph.graph import DEAD, Graph
-from gslang.graph.invariants import check_invariants
 from tests.engine.plain_patterns import UNARY, as_graph, random_graph, random_pattern, rule_text
 from tests.engine.random_graphs import COMMON, Data, infer_all, show
 from tests.engine.random_graphs import as_graph as rich_as_graph
@@ -32,6 +31,7 @@ from tests.engine.readable import readable_only
 from tests.engine.test_rewrite_invariants import as_written
 from tests.engine.written import name_in
 from tests.engine.written import rule_text as rich_text
+from tests.graph.invariants import check_invariants
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
 

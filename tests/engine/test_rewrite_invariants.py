@@ -30,10 +30,10 @@ from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from gslang.graph.inference import contradiction, infer_node
-from gslang.graph.invariants import check_invariants
 from tests.engine.random_graphs import as_graph, infer_all, random_graph, show
 from tests.engine.random_rules import random_annotations, random_rule, random_targets
 from tests.engine.written import name_in, rule_text
+from tests.graph.invariants import check_invariants
 
 RELAY = load_dialect("relay")
 

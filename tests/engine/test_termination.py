@@ -21,8 +21,8 @@ from gslang.engine.fixed_point import (
 from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
-from gslang.graph.invariants import check_invariants
 from tests.cli.test_cli import gslc
+from tests.graph.invariants import check_invariants
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
 

@@ -9,20 +9,19 @@ from pathlib import Path
 import pytest
 
 from examples.models import inception_v3, nasnet_cell, training_mlp, transformer
-from gslang.check.check import check_file
 from gslang.check.checked import CheckedRule
 from gslang.dialect.load import load_dialect
-from gslang.engine import generate
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.engine.lower import program_of
 from gslang.engine.rewrite import Application
 from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
-from gslang.graph.invariants import check_invariants
 from gslang.testing import build_graph
-from tests.engine.readable import readable_only
+from tests.engine.readable import is_compiled, readable_only
 from tests.engine.test_fixed_point import random_run
+from tests.graph.invariants import check_invariants
+from tests.rule_files import check_file
 from tests.shipped import rules_in, shipped_rules
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
@@ -125,7 +124,7 @@ def test_a_network_that_is_watched() -> None:
 
 def test_which_rules_are_left_to_the_readable_engine() -> None:
     """A rule that drops out of the generated engine would only be slow, so nothing else would tell."""
-    left = [rule.name for rule in shipped() if not generate.is_compiled(program_of(rule))]
+    left = [rule.name for rule in shipped() if not is_compiled(program_of(rule))]
     assert left == ["dispatch_tuple"]  # two templates over one tuple
 
 
@@ -156,7 +155,7 @@ test "another axis" for same {
 """)
     program = check_file(tmp_path / "r.gsl")
     rule = program.rules["same"]
-    assert generate.is_compiled(program_of(rule))
+    assert is_compiled(program_of(rule))
     for test, applications in zip(program.tests, (1, 0)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications
 
@@ -178,7 +177,7 @@ test "without" for two {
     assert program.ok, [d.message for d in program.diagnostics]
     graph = build_graph(program, program.tests[0], program.tests[0].source)
     for rule in program.rules.values():
-        assert generate.is_compiled(program_of(rule))
+        assert is_compiled(program_of(rule))
         copy = graph.copy()
         for node in copy.nodes():  # shapes do not matter here
             copy.types[node] = None
@@ -265,7 +264,7 @@ test "two" for r { x: input float32[4]; nn.relu(exp(x)), abs(exp(x)) => unchange
     program = check_file(tmp_path / "r.gsl")
     assert program.ok, [d.message for d in program.diagnostics]
     rule = program.rules["r"]
-    assert generate.is_compiled(program_of(rule))
+    assert is_compiled(program_of(rule))
     for test, applications in zip(program.tests, (1, 0, 1)):
         assert both_ways(build_graph(program, test, test.source), [rule])[1][0][3] == applications, test.name
 

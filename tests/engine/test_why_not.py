@@ -29,7 +29,7 @@ def nearest(text: str, make: Callable[[Builder], tuple[int, ...]]) -> tuple[Grap
     graph = build.finish(*make(build))
     for node in graph.nodes():
         if graph.names[node] is None:
-            graph.rename(node, f"n{node}")
+            graph.names[node] = f"n{node}"
     rules = gslang.parse_rules(text)
     (handle,) = rules
     return graph, handle.why_not(graph)[0]

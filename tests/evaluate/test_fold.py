@@ -19,7 +19,7 @@ from gslang.graph.builder import Builder
 from gslang.graph.compare import count_operators
 from gslang.graph.graph import CONST, PARAM, Graph
 from gslang.graph.inference import infer_types
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 
 RELAY = load_dialect("relay")
 F32 = "float32"

@@ -18,8 +18,8 @@ from gslang.evaluate.fold import fold
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import CONST, OUTLINE, PARAM, Graph
 from gslang.graph.inference import infer_types
-from gslang.graph.invariants import check_invariants
 from gslang.graph.outline import outlines_of, write_out
+from tests.graph.invariants import check_invariants
 
 RELAY = load_dialect("relay")
 F32 = "float32"

@@ -20,7 +20,7 @@ from gslang.formats.registry import read_graph, write_graph
 from gslang.graph.compare import count_calls, differences, same_array
 from gslang.graph.graph import PARAM, Graph
 from gslang.graph.inference import infer_types
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 
 DIALECT = load_dialect("relay")
 MODELS = [inception_v3, nasnet_cell, resnet50, training_mlp, transformer]

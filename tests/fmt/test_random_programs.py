@@ -16,6 +16,7 @@ from gslang.fmt.format_source import format_source
 from gslang.fmt.proof import same, says_the_same
 from gslang.syntax.grammar import grammar
 from gslang.syntax.parser import Parsed, parse
+from tests.fmt.comments import comments_in
 from tests.fmt.grammar_programs import random_tokens, spaced
 
 _PLAIN = [" ", " ", "\n", "\t", "   "]
@@ -51,7 +52,7 @@ def keeps_the_laws(text: str) -> bool:
     assert once is not None
     after = read(once)
     assert not after.diagnostics and same(before.program, after.program)
-    assert [c.text.rstrip() for c in before.comments] == [c.text for c in after.comments]
+    assert [c.rstrip() for c in comments_in(text)] == comments_in(once)
     assert format_source(Source("t.gsl", once)).text == once
     assert [line for line in once.splitlines() if line != line.rstrip()] == []
     return True
@@ -108,7 +109,7 @@ def test_the_proof_is_one(random: Random, noise: str) -> None:
             tokens[at] = noise
     changed = " ".join(tokens)
     after = read(changed)
-    comments = [c.text for c in after.comments] == [c.text for c in before.comments]
+    comments = comments_in(changed) == comments_in(text)
     assert says_the_same(text, changed) == (
         comments and not after.diagnostics and same(before.program, after.program)
     )

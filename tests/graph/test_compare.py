@@ -152,11 +152,6 @@ def test_an_unused_input_belongs_to_the_interface() -> None:
     assert differences(b, relu_of()) == ["unused input `mask` is only in the first graph"]
 
 
-def test_names_of_parameters_can_be_left_out() -> None:
-    assert differences(relu_of("x", "param"), relu_of("y", "param"), params_by_name=False) == []
-    assert differences(relu_of("x"), relu_of("y"), params_by_name=False) != []
-
-
 def test_values_of_parameters_count_where_both_are_known() -> None:
     a, b, c = relu_of("w", "param"), relu_of("w", "param"), relu_of("w", "param")
     a.values[0], b.values[0] = np.zeros((2, 2), "float32"), np.ones((2, 2), "float32")

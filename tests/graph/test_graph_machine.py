@@ -8,7 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import ABSENT, CONST, DEAD, INPUT, Graph
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 
 TYPE = TensorType((2,), "float32")
 

@@ -8,7 +8,7 @@ import pytest
 
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import DEAD, Graph
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
 
 
 def sample() -> Graph:
@@ -49,7 +49,7 @@ def dead_operand(graph: Graph) -> None:
         (cyclic, "a cycle through some of the nodes [1, 2]"),
         (misplaced, "the order has 2 before its operand 1"),
         (lambda g: g.order.remove(1), "the order lacks 1"),
-        (lambda g: g.rename(1, "x"), "the name `x` is used 2 times"),
+        (lambda g: g.names.__setitem__(1, "x"), "the name `x` is used 2 times"),
         (lambda g: g.outputs.append(2), "`output_uses` is {2: [0]}, found {2: [0, 1]}"),
         (lambda g: setattr(g, "dead", 2), "`dead` is 2, counted 0"),
         (dead_operand, "1 has operand 0, which was removed"),

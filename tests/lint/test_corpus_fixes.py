@@ -20,6 +20,7 @@ from gslang.lint.run_lints import lint_program
 from gslang.lint.small_run import by_start, run_small
 from gslang.lint.witness import graphs_of, matching_nodes
 from gslang.syntax.parser import parse
+from tests.fmt.comments import comments_in
 from tests.lint.test_corpus import BAD, DEFAULT, also
 
 
@@ -39,7 +40,7 @@ def test_fixes(path: Path) -> None:
     assert fixed.count >= len(mendable) and (fixed.count > 0) == bool(mendable)
     assert [d for d in fixed.remaining if d.fix is not None and d.fix.safe] == []
     assert len(fixed.remaining) <= len(found) - len(mendable)
-    assert [c.text for c in parse(fixed.source).comments] == [c.text for c in parse(source).comments]
+    assert comments_in(fixed.source.text) == comments_in(text)
     after = check_source(fixed.source)
     file = linted_file(source, parse(source).program, program)
     for name in program.own_rules:

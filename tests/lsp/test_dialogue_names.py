@@ -191,7 +191,7 @@ def test_rename(
     (folder / "after").mkdir(exist_ok=True)
     for name, text in after.items():
         (folder / "after" / name).write_text(text)
-    from gslang.check.check import check_file
+    from tests.rule_files import check_file
 
     assert check_file(folder / "after" / "third.gsl").diagnostics == ()
     for path in (folder / "after").iterdir():

@@ -13,7 +13,7 @@ import onnx
 import pytest
 
 from gslang.dialect.onnx.package_schemas import schemas_text
-from gslang.dialect.onnx.versions import SCHEMAS, history
+from gslang.dialect.onnx.versions import SCHEMAS
 
 WITHOUT = "import sys; sys.modules['onnx'] = None; from gslang.cli.main import main; sys.exit(main())"
 RULE = '''dialect onnx;
@@ -51,7 +51,7 @@ def versions_of(text: str) -> dict[tuple[str, int], Any]:
 def test_the_file_says_what_the_package_says() -> None:
     """After an update of `onnx`: `python -m gslang.dialect.onnx.package_schemas`."""
     shipped, now = SCHEMAS.read_text(encoding="utf-8"), schemas_text()
-    if onnx.__version__ == history().package:
+    if onnx.__version__ == json.loads(shipped)["onnx"]:
         assert now == shipped
         return
     ours, theirs = versions_of(shipped), versions_of(now)

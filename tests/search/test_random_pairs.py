@@ -32,7 +32,6 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import EvaluationError, evaluate
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import PARAM, Graph
-from gslang.graph.invariants import check_invariants
 from gslang.search.cost.work import Call as CostedCall
 from gslang.search.saturate import Limits
 from gslang.search.search import METHODS, Found, Settings, search
@@ -41,6 +40,7 @@ from tests.engine.random_graphs import as_graph, infer_all, random_graph, show
 from tests.engine.random_rules import random_rule
 from tests.engine.rule_data import Call, Leaf, Rule, Tuple, is_plain_input, makes_tuple, reachable
 from tests.engine.written import name_in, rule_text
+from tests.graph.invariants import check_invariants
 
 RELAY = load_dialect("relay")
 

@@ -44,7 +44,7 @@ def joined() -> Graph:
     b = Builder(RELAY)
     x = b.input("x", (16, 4))
     y = b.call("nn.matmul", x, b.param("v", (4, 4)))
-    b.graph.rename(y, "named")
+    b.graph.names[y] = "named"
     ends = [b.call("nn.matmul", y, b.param(f"w{k}", (4, 2))) for k in range(3)]
     ends = [b.call("nn.relu", b.call("nn.relu", end)) for end in ends]
     return b.finish(*ends, b.call("transpose", b.call("transpose", x, axes=(1, 0)), axes=(1, 0)))

@@ -31,7 +31,6 @@ from gslang.formats.json_reader import read_json
 from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
-from gslang.graph.invariants import check_invariants
 from gslang.search.assess import assess, cost_after
 from gslang.search.backtrack import _neighbours, _rules, _start, neighbours
 from gslang.search.cost.graph_cost import Prices, graph_cost
@@ -39,6 +38,7 @@ from gslang.search.cost.tables import table_of
 from gslang.search.egraph import EGraph
 from gslang.search.saturate import Limits, saturate
 from gslang.search.search import Found, Settings, search
+from tests.graph.invariants import check_invariants
 
 ROOT = Path(__file__).parent.parent.parent
 RELAY = load_dialect("relay")
@@ -146,7 +146,7 @@ def test_the_name_of_the_output_and_unused_inputs_stay() -> None:
     b = Builder(RELAY)
     x, unused = b.input("x", (2, 2)), b.input("unused", (3,))
     out = b.call("nn.relu", b.call("nn.relu", x))
-    b.graph.rename(out, "result")
+    b.graph.names[out] = "result"
     found = find(b.finish(out, out))
     assert [found.graph.names[n] for n in found.graph.outputs] == ["result", "result"]
     assert "unused" in found.graph.names and unused != x
@@ -381,7 +381,7 @@ def test_backtracking_forgets_no_match(block: int) -> None:
     prices = Prices(RELAY, table_of("flops"), None)
     for seed in range(block * 5, block * 5 + 5):
         graph = random_graph(seed)
-        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        usable = _rules(graph, [*rules().own.values()], lambda rule: True, prices)
         for _, after in list(_neighbours(_start(graph, usable), RELAY, usable))[:10]:
             found, expected = (
                 {s.known.mark for _, s in _neighbours(state, RELAY, usable)}
@@ -431,7 +431,7 @@ def test_neighbours_are_assessed_by_what_changed(table: str, weights: str) -> No
     for seed in range(30):
         graph = random_graph(seed)
         graph.remove_dead([*graph.nodes()])
-        usable = _rules(graph, RELAY, [*rules().own.values()], lambda rule: True, prices)
+        usable = _rules(graph, [*rules().own.values()], lambda rule: True, prices)
         start = _start(graph, usable)
         for plan in usable.plans:
             for node in graph.in_order():

@@ -9,11 +9,11 @@ import pytest
 import gslang.api as api
 from benchmarks.search_graphs import FOLDER, NAMES, graph_of
 from gslang.dialect.load import load_dialect
-from gslang.graph.invariants import check_invariants
 from gslang.search.cost.graph_cost import graph_cost
 from gslang.search.cost.tables import table_of
 from gslang.search.cost.work import UnknownCost
 from gslang.testing import run_tests
+from tests.graph.invariants import check_invariants
 
 COSTS = str(FOLDER / "taso_gpu_costs.tsv")
 

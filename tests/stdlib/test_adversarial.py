@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from gslang.check.check import check_file
 from gslang.check.checked import CheckedProgram
 from gslang.dialect.load import load_dialect
 from gslang.engine.fixed_point import Limits, run_to_fixed_point
@@ -18,7 +17,8 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.formats.json_reader import read_json
 from gslang.graph.compare import count_operators
-from gslang.graph.invariants import check_invariants
+from tests.graph.invariants import check_invariants
+from tests.rule_files import check_file
 from tests.shipped import shipped_rules
 
 pytestmark = pytest.mark.usefixtures("code_at_once")

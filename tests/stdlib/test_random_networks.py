@@ -15,8 +15,8 @@ from gslang.engine.fixed_point import Limits, run_to_fixed_point
 from gslang.evaluate.run import evaluate
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import INPUT, PARAM
-from gslang.graph.invariants import check_invariants
 from tests.engine.readable import readable_only
+from tests.graph.invariants import check_invariants
 from tests.stdlib.random_networks import random_network
 
 pytestmark = pytest.mark.usefixtures("code_at_once")

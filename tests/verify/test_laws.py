@@ -12,12 +12,26 @@ from random import Random
 
 import pytest
 
-from gslang.verify.laws import LAWS, REAL, Law, instance, letters
+from gslang.verify.laws import LAWS, REAL, Law, instance, parsed
 from gslang.verify.recheck.evaluate import Point, Sizes, near, value_of
 from gslang.verify.recheck.terms import constant, function
 
 SIGNS = {ast.Gt: operator.gt, ast.GtE: operator.ge, ast.NotEq: operator.ne, ast.Lt: operator.lt}
 NUMBERS = (0, 1, 2, 3, -1, -2)  # for letters that stand for numbers
+
+
+def letters(text: str) -> set[str]:
+    """The letters of an expression that stand for values."""
+    found: set[str] = set()
+    expression = parsed(text)
+    functions = {
+        node.func.id
+        for node in ast.walk(expression) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    for node in ast.walk(expression):
+        if isinstance(node, ast.Name) and node.id not in functions:
+            found.add(node.id)
+    return found
 
 
 def holds(condition: str, point: Point, binding: dict[str, object], is_size: bool) -> bool:

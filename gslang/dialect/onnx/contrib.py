@@ -53,8 +53,8 @@ def _fields(rule: Callable[[Types, Attrs], list[Type | None]]) -> Infer:
     return lambda types, attrs, value_of: TupleType(tuple(rule(types, attrs)))
 
 
-def _like(k: int) -> Callable[[Types, Attrs], list[Type | None]]:
-    return lambda types, attrs: [types[k] if k < len(types) else None]
+def _like_first(types: Types, attrs: Attrs) -> list[Type | None]:
+    return [types[0] if types else None]
 
 
 def _skipped(types: Types, attrs: Attrs) -> list[Type | None]:
@@ -184,9 +184,9 @@ _RULES: Final[Mapping[str, Callable[[Types, Attrs], list[Type | None]]]] = {
     **dict.fromkeys(
         "Gelu BiasGelu FastGelu QuickGelu BiasAdd BiasSoftmax GroupNorm RotaryEmbedding Inverse "
         "Trilu".split(),
-        _like(0),
+        _like_first,
     ),
-    **dict.fromkeys("QLinearSigmoid QLinearLeakyRelu QLinearSoftmax".split(), _like(0)),
+    **dict.fromkeys("QLinearSigmoid QLinearLeakyRelu QLinearSoftmax".split(), _like_first),
     "BiasSplitGelu": _halved,
     "SkipLayerNormalization": _skipped,
     "SkipSimplifiedLayerNormalization": _skipped,

@@ -27,7 +27,7 @@ def _embedding(shapes: Shapes, attrs: Attrs) -> str | None:
 def _heads(shapes: Shapes, attrs: Attrs) -> str | None:
     """There are as many keys as values, and heads of queries for each of theirs."""
     queries, keys, values = shapes[:3]
-    if why := _keys(shapes, attrs):
+    if why := _keys(shapes):
         return why
     if queries is None or keys is None or values is None or {*map(len, (queries, keys, values))} != {4}:
         return None
@@ -36,7 +36,7 @@ def _heads(shapes: Shapes, attrs: Attrs) -> str | None:
     return None
 
 
-def _keys(shapes: Shapes, attrs: Attrs) -> str | None:
+def _keys(shapes: Shapes) -> str | None:
     """There are as many keys as values, in as many batches."""
     keys, values = shapes[1:3]
     if keys is None or values is None or len(keys) != len(values):
@@ -50,7 +50,7 @@ def _biased_heads(shapes: Shapes, attrs: Attrs) -> str | None:
     broadcast to it.
     """
     queries, keys, values, bias = shapes[:4]
-    if (why := _keys(shapes, attrs)) or queries is None or values is None or bias is None:
+    if (why := _keys(shapes)) or queries is None or values is None or bias is None:
         return why
     size = values[1] * values[3] if len(values) == 4 else values[-1]
     return differ("a bias", bias, (2 * queries[-1] + size,)) if len(queries) == 3 else None
@@ -93,7 +93,7 @@ def _turned_from(shapes: Shapes, attrs: Attrs) -> str | None:
 
 
 def _not_turned(data: Sizes, half: int, attrs: Attrs) -> str | None:
-    """Why rows of so many numbers do not turn data, whose heads may be joined."""
+    """Why rows of `half` numbers do not turn data, whose heads may be joined."""
     turned, heads = attrs.get("rotary_embedding_dim") or 0, attrs.get("num_heads") or 0
     if len(data) == 3 and heads and data[2] % heads:
         return f"{data[2]} columns cannot be divided into {heads} heads"

@@ -187,7 +187,7 @@ def _factors(shapes: Shapes, attrs: Attrs) -> str | None:
 
 
 def _by_channel(least: int, *places: int) -> Check:
-    """The operands at these places have one element for each channel of data with so many axes at least; data
+    """The operands at these places have one element for each channel of data with at least `least` axes; data
     of one axis has one channel.
     """
 

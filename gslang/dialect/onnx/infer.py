@@ -73,7 +73,7 @@ def _infer(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Call:
-    """All that the types of a call's results (`count`) hang on. `values`: of operands that are read; `key`:
+    """All that the types of a call's results (`count`) depend on. `values`: of operands that are read; `key`:
     equal for equal calls.
     """
 
@@ -113,7 +113,7 @@ def _kinds(value: object) -> object:
 def _values_read(
     signature: Signature, types: tuple[Type | None, ...], value_of: Callable[[int], Any]
 ) -> dict[int, Array]:
-    """The values that types may hang on, as far as they are known."""
+    """The values that types may depend on, as far as they are known."""
     operator = split_name(signature.name)[1]
     read = [
         k for k, type_ in enumerate(types)

@@ -23,7 +23,7 @@ class Scanned:
 
 
 def scanned(attrs: Attrs, formal: int, results: int) -> Scanned:
-    """The form of a `Scan` with `formal` operands of its own and so many results.
+    """The form of a `Scan` with `formal` operands of its own and `results` results.
 
     Raises `ValueError` where its attributes do not fit that.
     """

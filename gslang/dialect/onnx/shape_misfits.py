@@ -30,7 +30,7 @@ def first(*reasons: str | None) -> str | None:
 
 
 def of_rank(least: int, *places: int) -> Check:
-    """The operands at these places have so many axes at least."""
+    """The operands at these places have at least `least` axes."""
 
     def check(shapes: Shapes, attrs: Attrs) -> str | None:
         few = [shape for k in places if (shape := shapes[k]) is not None and len(shape) < least]

@@ -125,11 +125,7 @@ class OnnxTensor:
         try:
             size = path.stat().st_size
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path),
-                help="weights of the model are in this file: put it there",
-            ) from None
+            raise self._unreadable(error, path) from None
         needed = self._plain_bytes()
         if length is None and needed is not None:
             length = needed
@@ -163,11 +159,14 @@ class OnnxTensor:
                 else numpy.empty(0, numpy.uint8)
             )
         except OSError as error:
-            reason = (error.strerror or str(error)).lower()
-            raise InputError(
-                f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path),
-                help="weights of the model are in this file: put it there",
-            ) from None
+            raise self._unreadable(error, path) from None
+
+    def _unreadable(self, error: OSError, path: Path) -> InputError:
+        reason = (error.strerror or str(error)).lower()
+        return InputError(
+            f"the data of the tensor `{self.message.name}` cannot be read: {reason}", path=str(path),
+            help="weights of the model are in this file: put it there",
+        )
 
     def _mapped(self) -> Any:
         from onnx import TensorProto, numpy_helper

@@ -79,7 +79,7 @@ class Version:
 class History:
     """`operators`: name → versions, oldest first. `docs`: name → the first paragraph about the newest.
     `gone`: name → version that dropped it. `latest`: the newest operator set. `elements`: data type → the
-    number of its messages. `package`: the version of the `onnx` package that said all this.
+    number of its messages.
     """
 
     operators: Mapping[str, tuple[Version, ...]]
@@ -87,7 +87,6 @@ class History:
     gone: Mapping[str, int]
     latest: int
     elements: Mapping[str, int]
-    package: str
 
 
 @cache
@@ -101,7 +100,7 @@ def history() -> History:
     stated = data["operators"]
     docs = {name: doc for name, (doc, *_) in stated.items()}
     operators = LazyMapping(stated, versions)
-    return History(operators, docs, data["gone"], data["latest"], data["elements"], data["onnx"])
+    return History(operators, docs, data["gone"], data["latest"], data["elements"])
 
 
 def _version(said: list[Any], types: list[frozenset[str] | None]) -> Version:

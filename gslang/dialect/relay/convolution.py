@@ -6,7 +6,16 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 
 from gslang.base.open_types import Attrs
-from gslang.dialect.relay.dimensions import known, multiply, numbers, paddings, rank_is, same, tensor
+from gslang.dialect.relay.dimensions import (
+    known,
+    multiply,
+    numbers,
+    paddings,
+    rank_is,
+    same,
+    steps,
+    tensor,
+)
 from gslang.dialect.signature import Infer, TypeInferenceError, Types, ValueOf
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, TensorType, Type
 
@@ -72,9 +81,7 @@ def convolution(rank: int) -> Infer:
             raise TypeInferenceError(f"{groups} groups do not divide {out} output channels")
         out = _as_stated(out, [kernel[kernel_place[letter]] for letter in letters], attrs)
         result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
-        strides, dilations = (
-            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
-        )
+        strides, dilations = steps(attrs, rank)
         for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
             result[letter] = windows(
                 shape[place[letter]], kernel[kernel_place[letter]], strides[k], dilations[k], pad
@@ -98,9 +105,7 @@ def transposed(rank: int) -> Infer:
         out = multiply(kernel[kernel_place["O"]], attrs["groups"])
         out = _as_stated(out, [kernel[kernel_place[letter]] for letter in letters], attrs)
         result: dict[str, Dimension] = {"N": shape[place["N"]], "C": out}
-        strides, dilations = (
-            numbers(attrs["strides"], rank, "strides"), numbers(attrs["dilation"], rank, "dilation"),
-        )
+        strides, dilations = steps(attrs, rank)
         extra = numbers(attrs["output_padding"], rank, "output_padding")
         for k, (letter, pad) in enumerate(zip(letters, paddings(attrs["padding"], rank))):
             size, window = shape[place[letter]], kernel[kernel_place[letter]]
@@ -156,10 +161,8 @@ def _resized(
 def pool(rank: int) -> Infer:
     def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         def along(sizes: list[Dimension]) -> list[Dimension]:
-            kernel, strides, dilation = (
-                numbers(attrs[name], rank, name) for name in ("pool_size", "strides", "dilation")
-            )
-            axes = zip(sizes, kernel, strides, dilation, paddings(attrs["padding"], rank))
+            kernel = numbers(attrs["pool_size"], rank, "pool_size")
+            axes = zip(sizes, kernel, *steps(attrs, rank), paddings(attrs["padding"], rank))
             return [windows(*axis, attrs["ceil_mode"]) for axis in axes]
 
         return _resized(types, attrs["layout"], SPATIAL[rank], along)

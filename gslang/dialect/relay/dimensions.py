@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from gslang.base.open_types import Attrs
 from gslang.dialect import tensor_type
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Dimension, Shape, Symbol, TensorType, Type
@@ -115,6 +116,11 @@ def numbers(values: Any, count: int, what: str) -> tuple[int, ...]:
     if len(items) != count:
         raise TypeInferenceError(f"`{what}` has {len(items)} numbers, {count} are expected")
     return items
+
+
+def steps(attrs: Attrs, count: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The strides and the dilation of windows with `count` spatial axes."""
+    return numbers(attrs["strides"], count, "strides"), numbers(attrs["dilation"], count, "dilation")
 
 
 def paddings(values: Any, count: int) -> list[tuple[int, int]]:

@@ -63,23 +63,17 @@ def cast_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     return TensorType(tensor(types[0]).shape, tensor(types[1]).dtype)
 
 
-def per_channel(operand: int) -> Infer:
+def per_channel(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
     """`nn.bias_add`, `nn.prelu`: a vector as long as the data's channel axis."""
-
-    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-        data, vector = tensor(types[0]), tensor(types[operand])
-        if data.shape is not None:
-            axis = axis_of(attrs["axis"], len(data.shape))
-            if vector.shape is not None:
-                if len(vector.shape) != 1:
-                    raise TypeInferenceError(
-                        f"operand {operand + 1} has {len(vector.shape)} dimensions, 1 is expected"
-                    )
-                same(data.shape[axis], vector.shape[0], f"axis {axis} and the vector differ")
-        common_dtype((data, vector))
-        return types[0]
-
-    return infer
+    data, vector = tensor(types[0]), tensor(types[1])
+    if data.shape is not None:
+        axis = axis_of(attrs["axis"], len(data.shape))
+        if vector.shape is not None:
+            if len(vector.shape) != 1:
+                raise TypeInferenceError(f"operand 2 has {len(vector.shape)} dimensions, 1 is expected")
+            same(data.shape[axis], vector.shape[0], f"axis {axis} and the vector differ")
+    common_dtype((data, vector))
+    return types[0]
 
 
 def filled(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
@@ -142,8 +136,8 @@ INFER: dict[str, Infer] = {
     "where": where,
     "cast": cast,
     "cast_like": cast_like,
-    "nn.bias_add": per_channel(1),
-    "nn.prelu": per_channel(1),
+    "nn.bias_add": per_channel,
+    "nn.prelu": per_channel,
     "full_like": full_like,
     "arange": arange,
     "one_hot": one_hot,

@@ -260,20 +260,15 @@ def collapse_sum_like(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | N
     return TensorType(like.shape, data.dtype)
 
 
-def shaped_by(operand: int) -> Infer:
-    """The result's shape is the value of an operand (`collapse_sum_to`, `dyn.reshape`, …)."""
-
-    def infer(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-        dtype = tensor(types[0]).dtype if operand else attrs.get("dtype")
-        value = value_of(operand)
-        if value is not None:
-            return TensorType(tuple(int(d) for d in value.reshape(-1)), dtype)
-        wanted = tensor(types[operand])
-        if wanted.shape is not None and len(wanted.shape) == 1 and isinstance(wanted.shape[0], int):
-            return TensorType((UNKNOWN,) * wanted.shape[0], dtype)
-        return TensorType(None, dtype)
-
-    return infer
+def collapse_sum_to(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
+    dtype = tensor(types[0]).dtype
+    value = value_of(1)
+    if value is not None:
+        return TensorType(tuple(int(d) for d in value.reshape(-1)), dtype)
+    wanted = tensor(types[1])
+    if wanted.shape is not None and len(wanted.shape) == 1 and isinstance(wanted.shape[0], int):
+        return TensorType((UNKNOWN,) * wanted.shape[0], dtype)
+    return TensorType(None, dtype)
 
 
 INFER: dict[str, Infer] = {
@@ -290,5 +285,5 @@ INFER: dict[str, Infer] = {
     "broadcast_to": broadcast_to,
     "broadcast_to_like": broadcast_to_like,
     "collapse_sum_like": collapse_sum_like,
-    "collapse_sum_to": shaped_by(1),
+    "collapse_sum_to": collapse_sum_to,
 }

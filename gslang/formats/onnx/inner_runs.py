@@ -38,10 +38,10 @@ def run_inside(
     progress: Progress,
     observer: Callable[[str, Graph, int], Observer | None],
 ) -> tuple[bool, dict[str, BodyCount]]:
-    """Rewrite each body and function of a model, what is inside of one behind it, until `limits.stop_after`.
+    """Rewrite each body and function of a model, then those inside it, until `limits.stop_after`.
 
-    Returns whether one of them is another now, and what happened in each, by path. `progress` counts on;
-    `observer` gives who is told of a graph's changes, by its path, and how many applications were before.
+    Returns True if one of them has changed, and what happened in each, by path. `progress` goes on counting;
+    `observer` makes the observer of a graph from its path, the graph, and the number of applications so far.
     """
     counts: dict[str, BodyCount] = {}
 

@@ -70,7 +70,7 @@ class Latency:
 def full_provider(name: str) -> str:
     """The execution provider that a name or its beginning (`cpu`, `CUDA`) means.
 
-    Raises `InputError` if onnxruntime here has none such.
+    Raises `InputError` if onnxruntime here has none.
     """
     import onnxruntime  # type: ignore[import-untyped]
 
@@ -91,7 +91,6 @@ def measure_latency(
     after: Graph | None,
     inputs: Mapping[str, object],
     setting: Setting,
-    clock: Callable[[], float] = perf_counter,
 ) -> Latency:
     """Times of runs on the same inputs. Raises `InputError`, `EvaluationError`."""
     import onnxruntime
@@ -100,7 +99,7 @@ def measure_latency(
     graphs = [before] if after is None else [before, before, after]
     sessions = [_session(graph, inputs, setting, memory) for graph in graphs]
     runs = [_run(session, inputs, memory) for session in sessions]
-    times = _take_turns(runs, setting, clock)
+    times = _take_turns(runs, setting, perf_counter)
     if after is None:
         return Latency(onnxruntime.__version__, setting, times[0])
     return Latency(onnxruntime.__version__, setting, times[0], times[2], change(*times))

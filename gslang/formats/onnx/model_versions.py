@@ -47,8 +47,8 @@ def import_operator_sets(model: ModelProto, opsets: Mapping[str, int]) -> None:
 
 
 def raise_ir_version(model: ModelProto, new_initializers: bool) -> None:
-    """Give a complete model the IR version that it needs. `new_initializers`: it has some that are no inputs,
-    and had not.
+    """Give a complete model the IR version that it needs. `new_initializers`: initializers that
+    are not inputs were added.
 
     A model that states no IR version keeps to that.
     """

@@ -206,7 +206,7 @@ def write_string(text: str) -> str:
     return '"' + "".join(pieces) + '"'
 
 
-def write_value(value: object, as_float: bool, six_digits: bool) -> str:
+def write_value(value: object, as_float: bool) -> str:
     """One attribute value; `as_float` is what the declaration says of its numbers."""
     if value is None:
         return "None"
@@ -214,7 +214,7 @@ def write_value(value: object, as_float: bool, six_digits: bool) -> str:
         return "True" if value else "False"
     if isinstance(value, float) or (as_float and isinstance(value, int)):
         try:
-            return write_float(float(value), six_digits)
+            return write_float(float(value))
         except OverflowError:
             raise InputError("an integer is too large for Relay text, which has a float there") from None
     if isinstance(value, int):
@@ -222,13 +222,11 @@ def write_value(value: object, as_float: bool, six_digits: bool) -> str:
     if isinstance(value, str):
         return value if REFERENCE.fullmatch(value) or value[:1] == "@" else write_string(value)
     if isinstance(value, (tuple, list)):
-        return "[" + ", ".join([write_value(item, as_float, six_digits) for item in value]) + "]"
+        return "[" + ", ".join([write_value(item, as_float) for item in value]) + "]"
     raise InputError(f"an attribute value of type {type(value).__name__} cannot be written as Relay text")
 
 
-def written_attributes(
-    attrs: Attrs, signature: Signature | None, six_digits: bool
-) -> Iterator[str]:
+def written_attributes(attrs: Attrs, signature: Signature | None) -> Iterator[str]:
     """The attributes to print: of a known operator in the order of declaration and without defaults, else
     all.
     """
@@ -238,7 +236,7 @@ def written_attributes(
     if signature is None:
         for name, value in attrs.items():
             if name != WHOLE_ATTRS:
-                yield f"{name}={write_value(value, False, six_digits)}"
+                yield f"{name}={write_value(value, False)}"
     else:
         declared: dict[str, AttributeSpec] = dict(signature.attributes)
         declared.update({o.name: o.attribute for o in signature.operands if o.attribute is not None})
@@ -248,10 +246,10 @@ def written_attributes(
             )
             if name in attrs and (not default or (signature.name, name) in STATED):
                 is_float = bool(spec.types) and spec.types[0].base == "float"
-                yield f"{name}={write_value(attrs[name], is_float, six_digits)}"
+                yield f"{name}={write_value(attrs[name], is_float)}"
         for name, value in attrs.items():
             if name not in declared and name != WHOLE_ATTRS:
-                yield f"{name}={write_value(value, False, six_digits)}"
+                yield f"{name}={write_value(value, False)}"
     if WHOLE_ATTRS in attrs:
         yield str(attrs[WHOLE_ATTRS])
 

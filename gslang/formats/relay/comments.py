@@ -1,5 +1,4 @@
-"""Comments of Relay text: nested ones are flattened before lexing; `ty=` and `span=` facts are taken out of
-them.
+"""Comments of Relay text: nested ones are flattened before lexing; `ty=` facts are taken out of them.
 
 Flattening keeps every offset: it only overwrites characters inside comments by blanks.
 """
@@ -11,11 +10,11 @@ from typing import Final
 
 _STATE: Final = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*', re.DOTALL)
 _EDGE: Final = re.compile(r"/\*|\*/")
-_INFO: Final = re.compile(r"/\*\s*(?:ty=(?P<ty>.*?))?\s*(?:(?<!\S)span=(?P<span>.*?))?\s*\*/", re.DOTALL)
+_INFO: Final = re.compile(r"/\*\s*(?:ty=(?P<ty>.*?))?\s*(?:(?<!\S)span=.*?)?\s*\*/", re.DOTALL)
 
 
 def flatten_nested(text: str) -> str:
-    """The text with `/*` and `*/` inside comments blanked, so that comments no longer nest.
+    """The text with `/*` and `*/` inside comments blanked, so that comments do not nest.
 
     A comment that nesting would make run to the end of the file (span text may contain `/*`) is taken not to
     nest.
@@ -57,9 +56,7 @@ def _inner_edges(text: str, at: int, nesting: bool) -> list[int] | None:
     return edges
 
 
-def info(comment: str) -> tuple[str | None, str | None]:
-    """The type text and the span text of an info comment; None for what it does not say."""
+def stated_type(comment: str) -> str | None:
+    """The type text of an info comment, None if it states none."""
     found = _INFO.fullmatch(comment)
-    if found is None:
-        return None, None
-    return found["ty"], found["span"]
+    return None if found is None else found["ty"]

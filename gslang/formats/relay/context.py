@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import field
 from typing import TYPE_CHECKING
 
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Context:
-    """`constructors` are those of the file's type definitions; `constant_types` the types of external
-    constants by index.
+    """`constructors` are those of the file's type definitions.
 
     `read_nested` reads a function value in a body, whose `fn` is the token at hand: (its node, the index
     behind it).
@@ -33,8 +32,6 @@ class Context:
     dialect: Dialect | None
     metadata: Metadata | None
     old_grammar: bool
-    keep_spans: bool
-    constant_types: Mapping[int, Type]
     read_nested: Callable[[Body, int], tuple[int, int]]
     constructors: set[str] = field(default_factory=set)
 

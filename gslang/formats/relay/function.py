@@ -6,7 +6,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.tensor_type import Type
 from gslang.formats.relay.attributes import compact_value
 from gslang.formats.relay.body import Body
-from gslang.formats.relay.comments import info
+from gslang.formats.relay.comments import stated_type
 from gslang.formats.relay.literals import LiteralError
 from gslang.formats.relay.types_text import type_of_comment
 
@@ -101,7 +101,7 @@ def _parameter(body: Body, at: int) -> tuple[int, int]:
     if tokens[at] == ":":
         type, at = context.type_at(at + 1)
     for comment in body.notes.get(at - 1, ()):
-        type_text, _ = info(comment)
+        type_text = stated_type(comment)
         claim = type_of_comment(type_text) if type_text is not None else None
         if type is None:
             type = claim

@@ -127,26 +127,23 @@ def _digits(value: float, shortest: str) -> str:
     return shortest
 
 
-def write_float(value: float, six_digits: bool = False) -> str:
+def write_float(value: float) -> str:
     """A float attribute, with its `f`."""
-    return (f"{value:g}" if six_digits else _digits(value, repr(value))) + "f"
+    return _digits(value, repr(value)) + "f"
 
 
-def write_scalar(value: Any, dtype: str, six_digits: bool = False) -> str:
-    """A scalar of one of `INLINE_DTYPES`, exact unless `six_digits` (TVM's own form) is asked for."""
+def write_scalar(value: Any, dtype: str) -> str:
+    """A scalar of one of `INLINE_DTYPES`, exact."""
     if dtype == "bool":
         return "True" if value else "False"
     if dtype.startswith("int"):
         text = str(int(value))
         # The first number that does not fit is the negated one, so the lowest int needs no special form.
         return text + _WRITTEN[dtype]
-    if six_digits:
-        digits = f"{float(value):g}"
-    else:
-        scalar = numpy.dtype(dtype).type(value)
-        digits = _digits(float(scalar), str(scalar))
-        if not isnan(scalar) and numpy.dtype(dtype).type(float(digits)) != scalar:
-            digits = repr(float(scalar))
+    scalar = numpy.dtype(dtype).type(value)
+    digits = _digits(float(scalar), str(scalar))
+    if not isnan(scalar) and numpy.dtype(dtype).type(float(digits)) != scalar:
+        digits = repr(float(scalar))
     if digits in ("inf", "-inf", "nan"):
         return digits + ("f" if dtype == "float32" else "f" + dtype[5:])
     return digits + _WRITTEN[dtype]

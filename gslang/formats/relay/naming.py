@@ -10,7 +10,6 @@ from typing import Final
 from gslang.formats.relay.lexer import END, tokenise
 
 _ILLEGAL: Final = re.compile(r"[^\w.:/-]")
-_LEGAL: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _RESERVED: Final = frozenset((
     "let", "fn", "def", "if", "else", "type", "match", "match?", "extern", "free_var", "ref", "ref_read",
     "ref_write", "True", "False", "None", "nullptr", "_", "Tensor",
@@ -18,11 +17,9 @@ _RESERVED: Final = frozenset((
 _FIELD: Final = re.compile(r"(.+)\.\d+")
 
 
-def variable_names(wanted: Iterable[str | None], legal_only: bool = False) -> list[str]:
+def variable_names(wanted: Iterable[str | None]) -> list[str]:
     """A name for each, without `%`: TVM's rules (prefix `v` unless it starts with a letter, a number if it is
     taken).
-
-    With `legal_only` names have only letters, digits and `_`, as TVM's own parser demands.
     """
     taken: set[str] = set()
     result = []
@@ -30,9 +27,7 @@ def variable_names(wanted: Iterable[str | None], legal_only: bool = False) -> li
         text = name if name else "v"
         if not text[0].isalpha():
             text = "v" + text
-        if legal_only and not _LEGAL.fullmatch(text):
-            text = re.sub(r"[^A-Za-z0-9_]", "_", text)
-        elif not _reads_back(text):
+        if not _reads_back(text):
             text = _ILLEGAL.sub("_", text)
             if not _reads_back(text):
                 text = re.sub(r"\W", "_", text)

@@ -13,7 +13,7 @@ from typing import Final
 
 from gslang.formats.relay.attributes import read_string, write_string
 from gslang.formats.relay.body import Body
-from gslang.formats.relay.comments import info
+from gslang.formats.relay.comments import stated_type
 from gslang.formats.relay.function import read_function
 from gslang.formats.relay.lexer import Tokens
 from gslang.formats.relay.module import FN
@@ -50,7 +50,7 @@ def read_nested(outer: Body, at: int) -> tuple[int, int]:
         outer.graph.extras[node] = {"commented": commented}
     outer.result_types[node] = function.result_type
     for comment in outer.notes.get(function.end - 1, ()):
-        stated = (info(comment)[0] or "").rpartition("->")[2].strip()
+        stated = (stated_type(comment) or "").rpartition("->")[2].strip()
         if function.result_type is None and stated:
             outer.result_types[node] = type_of_comment(stated)
     return node, function.end

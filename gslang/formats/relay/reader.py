@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 from gslang.base.diagnostics import InputError
@@ -54,25 +53,18 @@ def read_relay(
     inline: bool = False,
     skip_unsupported: bool = False,
     dialect: Dialect | None = None,
-    strict_types: bool = False,
-    keep_spans: bool = False,
-    constant_types: Mapping[int, Type] | None = None,
 ) -> Graph:
     """The graph of one function of a Relay file; `path` only names the file in messages.
 
     If there is no `main` but only one function, `function="main"` means that one. With `inline`, calls of the
     file's other functions are replaced by their bodies, otherwise they stay opaque operators `@name`. With
-    `skip_unsupported` other functions may use what the subset lacks. With `strict_types` contradicting types
-    are errors, not entries of `graph.meta["warnings"]`. With `keep_spans` span comments are kept with their
-    nodes. `constant_types` gives the types of `meta[relay.Constant][i]` that the file does not hold. Raises
-    `InputError`.
+    `skip_unsupported` other functions may use what the subset lacks. Contradicting types are entries of
+    `graph.meta["warnings"]`. Raises `InputError`.
     """
     body, metadata, header, old_grammar = _parts(text, path)
     tokens = Tokens(body)
     problems = Problems(path, tokens)
-    context = Context(
-        tokens, problems, dialect, metadata, old_grammar, keep_spans, constant_types or {}, read_nested
-    )
+    context = Context(tokens, problems, dialect, metadata, old_grammar, read_nested)
     first = tokens.text[0]
     if first in ("def", "type", "extern") or first[0] == "@":
         definitions = _definitions(context, function, skip_unsupported)
@@ -85,8 +77,8 @@ def read_relay(
     graphs: dict[str, Graph] = {}
     for definition in definitions:
         if definition.function is not None and (definition is definitions[chosen] or inline):
-            graphs[definition.name] = _finished(definition.function, context, strict_types)
-            _check_arguments(definition.function, definitions, problems, strict_types or inline)
+            graphs[definition.name] = _finished(definition.function, context)
+            _check_arguments(definition.function, definitions, problems, inline)
     wanted = definitions[chosen]
     assert wanted.function is not None
     graph = graphs[wanted.name]
@@ -374,7 +366,7 @@ def _retype(graph: Graph, context: Context) -> None:
             )
 
 
-def _finished(function: Function, context: Context, strict: bool) -> Graph:
+def _finished(function: Function, context: Context) -> Graph:
     """Outputs set, dead nodes dropped, types filled in."""
     body, graph, problems = function.body, function.body.graph, context.problems
     problems.function = function.name
@@ -401,8 +393,6 @@ def _finished(function: Function, context: Context, strict: bool) -> Graph:
         ]
     for node, finding in complete_types(graph, context.dialect, claims):
         at = places.get(node, body.where[node])
-        if strict:
-            problems.error(at, finding)
         problems.warn(at, finding)
         graph.extras.setdefault(node, {})[MISFIT_KEY] = finding
     guessed = [node for node, extra in graph.extras.items() if extra.get(UNSTATED) is GUESS]

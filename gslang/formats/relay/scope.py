@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from typing import Any, Final
 
 from gslang.dialect.tensor_type import TensorType, TupleType, Type
-from gslang.formats.relay.comments import info
+from gslang.formats.relay.comments import stated_type
 from gslang.formats.relay.context import Context
 from gslang.formats.relay.literals import LiteralError, read_number
 from gslang.formats.relay.metadata import CONSTANT, REFERENCE, MetadataError
@@ -92,18 +92,16 @@ class Scope(ABC):
     def note(self, node: int, at: int) -> None:
         """The info comments behind token `at` are about `node`."""
         for comment in self.notes.get(at, ()):
-            type_text, span = info(comment)
+            type_text = stated_type(comment)
             if type_text is not None:
                 claim = type_of_comment(type_text)
                 if claim is not None:
                     self.claims.append((node, claim, at))
-            if span is not None and self.context.keep_spans:
-                self.graph.extras.setdefault(node, {})["span"] = span
 
     def literal(self, token: str, at: int) -> int:
         said = None
         for comment in self.notes.get(at, ()):
-            claim = type_of_comment(info(comment)[0] or "_")
+            claim = type_of_comment(stated_type(comment) or "_")
             if isinstance(claim, TensorType) and claim.shape == ():
                 said = claim.dtype
         try:
@@ -132,9 +130,7 @@ class Scope(ABC):
                 handle = metadata.constant(index) if metadata is not None else None
             except MetadataError as error:
                 self.problems.error(at, f"`{token}` cannot be read: {error}")
-            type = self.context.constant_types.get(index)
-            if handle is not None:
-                type = TensorType(handle.shape, handle.dtype)
+            type = None if handle is None else TensorType(handle.shape, handle.dtype)
             self.where.append(at)
             node = self._constants[token] = self.graph.add(CONST, (), NO_ATTRS, type, token)
             if handle is not None:

@@ -4,13 +4,13 @@ not a leaf.
 
 from __future__ import annotations
 
-import json
 import re
 from typing import Any, Final
 
 import numpy
 
 from gslang.base.diagnostics import InputError
+from gslang.base.json_text import json_text
 from gslang.base.open_types import JsonObject
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import numpy_dtype_exists
@@ -31,20 +31,10 @@ _BOUND: Final = re.compile(r"%(\d+)(.*)", re.DOTALL)
 _CONSTANT_REFERENCE: Final = re.compile(r"meta\[relay\.Constant\]\[(\d{1,9})\]")
 
 
-def write_relay(
-    graph: Graph,
-    dialect: Dialect | None,
-    *,
-    comments: bool = True,
-    six_digits: bool = False,
-    spans: bool = False,
-    legal_names: bool = False,
-) -> str:
+def write_relay(graph: Graph, dialect: Dialect | None, *, comments: bool = True) -> str:
     """The text of the graph as a function, with the rest of the file that it was read from.
 
-    `comments` writes `/* ty=… */` behind calls and constants; `spans` adds the spans that were kept on
-    reading; `six_digits` writes floats as TVM does, which loses precision; `legal_names` renames variables
-    that TVM's parser cannot read and lists them in comments. Several outputs are written as a tuple. Raises
+    `comments` writes `/* ty=… */` behind calls and constants. Several outputs are written as a tuple. Raises
     `InputError` for what Relay text cannot say.
     """
     if graph.dialect != "relay":
@@ -55,24 +45,20 @@ def write_relay(
     module = graph.meta.get(META_KEY)
     if not isinstance(module, RelayModule):
         module = RelayModule()
-    return _Writer(graph, dialect, module, comments, six_digits, spans, legal_names).text()
+    return _Writer(graph, dialect, module, comments).text()
 
 
 class _Writer:
     def __init__(
-        self, graph: Graph, dialect: Dialect | None, module: RelayModule,
-        comments: bool, six_digits: bool, spans: bool, legal_names: bool,
-    ) -> None:  # fmt: skip
-        self.graph, self.dialect, self.module = graph, dialect, module
-        self.comments, self.six_digits, self.spans = comments, six_digits, spans
-        self.legal_names = legal_names
+        self, graph: Graph, dialect: Dialect | None, module: RelayModule, comments: bool
+    ) -> None:
+        self.graph, self.dialect, self.module, self.comments = graph, dialect, module, comments
         self.order = graph.reverse_post_order()
         self.counter = 0
         self.atoms: dict[int, str] = {}
         self.notes: dict[int, str] = {}
         self.added: list[tuple[Any, TensorType] | None] = []
         self.first_added = self._first_free_constant()
-        self.renamed: list[str] = []
 
     def text(self) -> str:
         before = [self._renumbered(text) for text in self.module.before]
@@ -86,11 +72,10 @@ class _Writer:
             document = with_constants(self.module.metadata, self.first_added, self.added)
         elif self.module.metadata is not None:
             document = self.module.metadata.document
-        header += self.renamed
         body = "\n\n".join([*before, main, *after])
         text = "\n".join([*header, body]) + "\n"
         if document is not None:
-            text += "\n#[metadata]\n" + json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+            text += "\n#[metadata]\n" + json_text(document)
         return text
 
     # ── constants ───────────────────────────────────────────────────────────────────────────────────────────
@@ -151,30 +136,25 @@ class _Writer:
             else:
                 if remark is None and read_dtype == dtype and read.tobytes() == value.astype(dtype).tobytes():
                     return spelling
-        return write_scalar(value[()], dtype, self.six_digits)
+        return write_scalar(value[()], dtype)
 
     # ── the function ────────────────────────────────────────────────────────────────────────────────────────
 
     def _function(self) -> str:
         graph = self.graph
         parameters = [node for node in graph.nodes() if graph.op[node] in VARIABLES]
-        names = variable_names([graph.names[node] for node in parameters], self.legal_names)
+        names = variable_names([graph.names[node] for node in parameters])
         declarations = []
         for node, name in zip(parameters, names):
             self.atoms[node] = "%" + name
-            if name != graph.names[node] and self.legal_names:
-                before = str(graph.names[node]).encode("unicode_escape").decode("ascii")
-                self.renamed.append(f"// %{name} was %{before}")
             placement = graph.extras.get(node, {}).get("attributes")
-            place = (
-                f" {{{', '.join(written_attributes(placement, None, self.six_digits))}}}" if placement else ""
-            )
+            place = f" {{{', '.join(written_attributes(placement, None))}}}" if placement else ""
             type_text = write_type(graph.types[node])
             declarations.append(f"%{name}{place}" + (f": {type_text}" if type_text else ""))
         form = self.module.form
         if form == "expr":
             return "\n".join([*(f"free_var {d};" for d in declarations), *self._statements("")])
-        attributes = list(written_attributes(self.module.attributes, None, self.six_digits))
+        attributes = list(written_attributes(self.module.attributes, None))
         head = "fn (" if form == "fn" else f"def @{function_name(graph.name)}("
         result = self._result_type()
         arrow = f" -> {result}" if result else ""
@@ -251,16 +231,10 @@ class _Writer:
     def _note(self, node: int) -> str:
         """The info comment of a call or constant, with the blank before it."""
         graph = self.graph
-        facts = []
-        if self.comments and graph.op[node] is not TUPLE and graph.op[node] is not PROJ:
-            type_text = write_type(graph.types[node])
-            if type_text:
-                facts.append(f"ty={type_text}")
-        if self.spans:
-            span = graph.extras.get(node, {}).get("span")
-            if span:
-                facts.append(f"span={span}")
-        return f" /* {' '.join(facts)} */" if facts else ""
+        if not self.comments or graph.op[node] is TUPLE or graph.op[node] is PROJ:
+            return ""
+        type_text = write_type(graph.types[node])
+        return f" /* ty={type_text} */" if type_text else ""
 
     def _atom(self, node: int) -> str:
         """The text of an operand; a constant has its comment at its first use."""
@@ -300,7 +274,7 @@ class _Writer:
         parts = [self._atom(operand) for operand in given]
         try:
             if attrs:
-                parts += written_attributes(attrs, signature, self.six_digits)
+                parts += written_attributes(attrs, signature)
         except InputError as error:
             raise InputError(f"`{graph.label(node)}`: {error.message}") from None
         return f"{callee}({', '.join(parts)})"

@@ -126,10 +126,17 @@ def weight_nodes(graph: Graph, nodes: Iterable[int]) -> set[int]:
     """Those of some nodes, operands first, that depend on parameters and constants only."""
     found: set[int] = set()
     for node in nodes:
-        op = graph.op[node]
-        if op in (PARAM, CONST) or op is not INPUT and all(o < 0 or o in found for o in graph.operands[node]):
+        if is_weight(graph, node, found):
             found.add(node)
     return found
+
+
+def is_weight(graph: Graph, node: int, below: Container[int]) -> bool:
+    """True if a node depends on parameters and constants only; `below`: those of its operands that do."""
+    op = graph.op[node]
+    return op in (PARAM, CONST) or op is not INPUT and all(
+        [o < 0 or o in below for o in graph.operands[node]]
+    )
 
 
 def fixed_operands(graph: Graph, node: int, constant: Container[int]) -> tuple[bool, ...]:

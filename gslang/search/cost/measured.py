@@ -164,7 +164,7 @@ def measure_call(call: Call) -> float:
         ) from None
 
 
-def seconds_of(graph: Graph, level: str = "none", least: float = _LEAST_SECONDS) -> float:
+def seconds_of(graph: Graph, level: str = "none") -> float:
     """Processor time of one run of an ONNX graph on one core, the lower quartile of several.
 
     `level`: one of `latency.LEVELS`. Raises `EvaluationError` for one that onnxruntime does not survive, and
@@ -188,7 +188,9 @@ def seconds_of(graph: Graph, level: str = "none", least: float = _LEAST_SECONDS)
     for value in session.get_outputs():
         binding.bind_output(value.name)
     seconds: list[float] = []
-    while len(seconds) < 4 or sum(seconds[1:]) < (least if len(seconds) > _RUNS else _ENOUGH_SECONDS):
+    while len(seconds) < 4 or sum(seconds[1:]) < (
+        _LEAST_SECONDS if len(seconds) > _RUNS else _ENOUGH_SECONDS
+    ):
         began = process_time()
         session.run_with_iobinding(binding)
         seconds.append(process_time() - began)

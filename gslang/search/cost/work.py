@@ -148,12 +148,12 @@ def _shape(call: Call, operand: int) -> tuple[int, ...]:
     return type.shape  # type: ignore[return-value]
 
 
-def unknown(call: Call, why: str, help: str = "") -> UnknownCost:
+def unknown(call: Call, why: str) -> UnknownCost:
     """The exception for a call without a cost."""
     shapes = ", ".join("none" if t is None else str(t) for t in call.operands)
     attrs = ", ".join(f"{name} = {value!r}" for name, value in call.attrs.items())[:500]
     text = f"no cost for `{call.operator}` of ({shapes}){f' with {attrs}' if attrs else ''}: {why}"
-    return UnknownCost(text + (f"\n  help: {help}" if help else ""))
+    return UnknownCost(text)
 
 
 # ── declarations ────────────────────────────────────────────────────────────────────────────────────────────

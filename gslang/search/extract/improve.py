@@ -51,26 +51,20 @@ class _Uses:
                     self.readers[child].append(node)
 
     def take(self, of: int) -> float:
-        """One more use of a class: the cost of what is needed now and was not."""
-        cost, stack = 0.0, [of]
-        count, choice = self.count, self.choice
-        while stack:
-            of = stack.pop()
-            count[of] += 1
-            if count[of] == 1:
-                node = choice[of]
-                cost += self.problem.costs[node]
-                stack.extend(self.problem.children[node])
-        return cost
+        """One more use of a class: the cost of what is needed with it and was not."""
+        return self._use(of, 1, 1)
 
     def drop(self, of: int) -> float:
-        """One use less: the cost of what is no longer needed."""
+        """One use less: the cost of what is not needed without it."""
+        return self._use(of, -1, 0)
+
+    def _use(self, of: int, by: int, edge: int) -> float:
         cost, stack = 0.0, [of]
         count, choice = self.count, self.choice
         while stack:
             of = stack.pop()
-            count[of] -= 1
-            if count[of] == 0:
+            count[of] += by
+            if count[of] == edge:
                 node = choice[of]
                 cost += self.problem.costs[node]
                 stack.extend(self.problem.children[node])

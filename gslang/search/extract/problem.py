@@ -103,8 +103,8 @@ def needed(problem: Problem, choice: Choice, roots: Iterable[int] | None = None)
     return order
 
 
-def solution(problem: Problem, choice: Choice, bound: float | None = None) -> Solution:
+def solution(problem: Problem, choice: Choice) -> Solution:
     """The classes that the roots need under a choice, with its cost. Raises `ValueError` if it contains a
     cycle."""
     used = sorted(needed(problem, choice))
-    return Solution({of: choice[of] for of in used}, fsum(problem.costs[choice[of]] for of in used), bound)
+    return Solution({of: choice[of] for of in used}, fsum(problem.costs[choice[of]] for of in used))

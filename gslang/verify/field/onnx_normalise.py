@@ -56,10 +56,10 @@ def _log_softmax(call: Call) -> Dual:
     return call.function("Log", np.log, _softmax(call))
 
 
-def along(vector: Dual, rank: int, axis: int = 1) -> Dual:
-    """A vector ready to broadcast along an axis of a tensor of that rank."""
+def along(vector: Dual, rank: int) -> Dual:
+    """A vector ready to broadcast along the second axis of a tensor of that rank."""
     shape = [1] * rank
-    shape[axis] = -1
+    shape[1] = -1
     return vector.moved(lambda v: v.reshape(shape))
 
 

@@ -76,7 +76,6 @@ class AxisHistory(TargetReading[Union[Label, None]]):
     def __init__(self, rule: ir.CheckedRule) -> None:
         self.rule, self.count = rule, Count()
         self.labels: dict[int, Label | None] = {}
-        self.made: dict[int, Label | None] = {}
         self.reads = [0] * len(rule.nodes)
 
     # ── source ──
@@ -110,7 +109,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         for constraint in leaf.constraints:
             if not isinstance(constraint, ir.Constraint) or constraint.field not in _OF_LEAVES:
                 raise Unlike
-            if constraint.field == "shape" and _constant(constraint.test) == ():
+            if constraint.field == "shape" and constant_asked(constraint.test) == ():
                 label = None
             elif constraint.field == "shape" and (
                 constraint.copied is None or constraint.copied.node not in self.rule.leaves
@@ -154,7 +153,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             return self.reduced(labels[0], tests, number)
         if (
             operator == "squeeze" and labels[0] is not None
-            and isinstance(place := _constant(tests.get("axis")), (int, tuple))
+            and isinstance(place := constant_asked(tests.get("axis")), (int, tuple))
         ):
             places = place if isinstance(place, tuple) else (place,)
             if not places:
@@ -167,7 +166,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
             origin = self.origin(tests, _OPEN[operator], number)
             if operator == "nn.pad":
                 if (
-                    _constant(tests.get("pad_mode")) != "constant" and "pad_mode" in tests
+                    constant_asked(tests.get("pad_mode")) != "constant" and "pad_mode" in tests
                     and tests["pad_mode"] != ("same", origin)
                 ):
                     raise Unlike
@@ -198,7 +197,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
     def axis(self, tests: Mapping[str, object], number: int) -> None:
         """An axis that an attribute names."""
         test = tests.get("axis")
-        value = _constant(test)
+        value = constant_asked(test)
         if type(value) is int:
             self.count.name_place(value)
         elif test is None:
@@ -211,7 +210,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         said = {name: test for name, test in tests.items() if name in names}
         if all(not isinstance(test, tuple) for test in said.values()) and all(
             name in ("slice_mode", "axes") and isinstance(test, ir.Equals)
-            and _constant(test) in ("end", "size", None)
+            and constant_asked(test) in ("end", "size", None)
             for name, test in said.items()
         ):
             return number  # the others are open
@@ -233,7 +232,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
         if isinstance(test, tuple) and test[0] == "same":
             origin = test[1]
         elif test is not None:
-            value = _constant(test)
+            value = constant_asked(test)
             if isinstance(value, tuple) and len(value) == 1:
                 value = value[0]
             if type(value) is int:
@@ -242,7 +241,7 @@ class AxisHistory(TargetReading[Union[Label, None]]):
                 raise Unlike
             origin = f"axes {value}"
         self.count.sums.add(origin)
-        keep = _constant(tests.get("keepdims"))
+        keep = constant_asked(tests.get("keepdims"))
         if keep is True:
             return label
         return (*label, ("sum", origin))
@@ -367,7 +366,7 @@ def _copied(spreads: Sequence[ir.SameAttributes]) -> dict[str, Any]:
     }
 
 
-def _constant(test: object) -> object:
+def constant_asked(test: object) -> object:
     """The constant that a test asks for; None for other tests."""
     literal = ir.literal_of(test)
     return None if literal is None else literal.value

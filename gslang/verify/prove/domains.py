@@ -172,12 +172,7 @@ def attribute(
     if name == "axis":
         return _axis(operator, rank, choices)
     if name == "axes" and operator == "transpose":
-        orders = list(permutations(range(rank)))
-        order = orders[choices.choose(len(orders))]
-        ways: list[Callable[[], object]] = [lambda: signed(choices, order, rank)]
-        if order == tuple(range(rank))[::-1]:
-            ways.append(lambda: None)
-        return Written(choices, order, ways)
+        return any_order(choices, rank, lambda order: signed(choices, order, rank))
     if operator.startswith("nn.conv") and operator[-2:] in ("1d", "2d", "3d"):
         return _of_convolution(world, name, int(operator[-2]), operands, attrs, choices)
     if name == "units":
@@ -216,6 +211,16 @@ def attribute(
     if bases == {"float"} and not any(t.depth or t.optional for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
+
+
+def any_order(choices: Choices, rank: int, written: Callable[[tuple[int, ...]], object]) -> Written:
+    """Any order of the axes; the one that is the default may be left out."""
+    orders = list(permutations(range(rank)))
+    order = orders[choices.choose(len(orders))]
+    ways: list[Callable[[], object]] = [lambda: written(order)]
+    if order == tuple(range(rank))[::-1]:
+        ways.append(lambda: None)
+    return Written(choices, order, ways)
 
 
 _PARTS = 4  # more than instances of blocks are looked at one by one (`counted`)

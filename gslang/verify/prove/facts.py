@@ -269,6 +269,13 @@ class Facts(Quantities):
             return True
         return False if self.proves(-1 - value) else None
 
+    def is_not_negative(self, value: Number) -> bool | None:
+        """True if value ≥ 0: known, or decided for this case. None if unknown where a sum runs over it."""
+        known = self.decided(value)
+        if known is None and not self.mentions_bound(self.normal(value)):
+            known = self.at_least(value, 0)
+        return known
+
     @question
     def equal(self, a: Number, b: Number) -> bool:
         """a = b: known, or decided for this case."""
@@ -303,8 +310,3 @@ class Facts(Quantities):
         if any(text_of(self.normal(other)) in texts for other in self.different):
             return True
         return self.proves(difference - 1) or self.proves(-1 - difference)
-
-
-def _texts(a: Number, b: Number) -> tuple[str, str]:
-    one, other = text_of(a), text_of(b)
-    return min(one, other), max(one, other)

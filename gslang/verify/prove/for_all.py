@@ -212,7 +212,7 @@ class Says:
                 everywhere.add(own[0])
         for name, place in places.items():
             within = (place, self.ranges[name] - 1 - place)
-            if name not in everywhere and not all(_holds(facts, value) for value in within):
+            if name not in everywhere and not all(facts.is_not_negative(value) for value in within):
                 return None
         if self.formula is not None:
             return self.formula(places)
@@ -223,14 +223,6 @@ class Says:
 
 def _alike(facts: Facts, a: Number, b: Number) -> bool:
     return text_of(facts.normal(a)) == text_of(facts.normal(b))
-
-
-def _holds(facts: Facts, value: Number) -> bool:
-    """True if a size is at least 0: known, or a case, unless a sum runs over it."""
-    known = facts.decided(value)
-    if known is None and not facts.mentions_bound(facts.normal(value)):
-        known = facts.at_least(value, 0)
-    return bool(known)
 
 
 def _solved(facts: Facts, said: Number, name: str, place: Number, pairs: bool) -> Number | None:

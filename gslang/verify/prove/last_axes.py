@@ -18,7 +18,7 @@ from gslang.check import checked as ir
 from gslang.check.target_reading import TargetReading
 from gslang.check.walks import conjuncts, is_field, values_below, within_captures
 from gslang.graph.graph import PROJ
-from gslang.verify.prove.axis_history import Unlike, is_elementwise
+from gslang.verify.prove.axis_history import Unlike, constant_asked, is_elementwise
 from gslang.verify.prove.one_element import one_element
 from gslang.verify.prove.onnx_operands import asked_to_be_single
 from gslang.verify.prove.same_rank import REDUCTIONS, has_rank_of, users_in
@@ -90,7 +90,7 @@ class _LastAxes(TargetReading[None]):
         elif isinstance(node, ir.CallNode) and node.count is not None:
             tests = {test.field: test.test for test in node.tests}
             copied = {name for copy in node.copies for name in self.names_of(copy)}
-            given = {name: _constant(tests.get(name)) for name in _ABOUT_AXES if name not in copied}
+            given = {name: constant_asked(tests.get(name)) for name in _ABOUT_AXES if name not in copied}
             operands = [o if isinstance(o, int) else None for o in node.operands]
             for operator in node.operators:
                 self.read_call(operator, given, operands)
@@ -128,7 +128,7 @@ class _LastAxes(TargetReading[None]):
         copied = ir.copied_of(test)
         if isinstance(test, ir.TupleTest) and test.back is None and self.is_steady(test, {}):
             self.name(len(test.front))
-        elif isinstance(constant := _constant(test), tuple):
+        elif isinstance(constant := constant_asked(test), tuple):
             self.name(len(constant))
         elif copied is None or copied.name != "shape":
             raise Unlike
@@ -359,9 +359,3 @@ def _is_plain(type_: object) -> bool:
 def _depth(value: object) -> int:
     """The number of axes of a constant that is written so."""
     return 1 + _depth(value[0]) if isinstance(value, tuple) and value else int(isinstance(value, tuple))
-
-
-def _constant(test: object) -> object:
-    """The constant that a test asks for; None for other tests."""
-    literal = ir.literal_of(test)
-    return None if literal is None else literal.value

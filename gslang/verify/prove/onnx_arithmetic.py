@@ -34,12 +34,18 @@ def _unary(name: str) -> Meaning:
     return lambda world, operands, attrs: elementwise(world, name, operands[:1], operands[0].dtype)
 
 
+def folded(world: World, name: str, operands: Sequence[Tensor]) -> Tensor:
+    """An operator of two operands, applied to the first two, to that and the third, and so on."""
+    result = operands[0]
+    for other in operands[1:]:
+        world.need_same_dtype(result.dtype, other.dtype)
+        result = elementwise(world, name, [result, other], result.dtype)
+    return result
+
+
 def _n_ary(name: str, mean: bool = False) -> Meaning:
     def meaning(world: World, operands: Operands, attrs: Attrs) -> Value:
-        result = operands[0]
-        for other in operands[1:]:
-            world.need_same_dtype(result.dtype, other.dtype)
-            result = elementwise(world, name, [result, other], result.dtype)
+        result = folded(world, name, operands)
         if mean:
             world.need_real(result.dtype)
             result = elementwise(
@@ -208,6 +214,11 @@ def _instance_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     for other in (scale, shift):
         world.need_same_dtype(x.dtype, other.dtype)
     y = standardised(world, x, tuple(range(2, len(x.shape))), attrs["epsilon"])
+    return scaled_by_channel(x, y, scale, shift)
+
+
+def scaled_by_channel(x: Tensor, y: Tensor, scale: Tensor, shift: Tensor) -> Tensor:
+    """The normalised numbers `y` of an image `x`, scaled and shifted in each channel."""
     return Tensor(x.shape, x.dtype, lambda index: y.at(index) * scale.at((index[1],)) + shift.at((index[1],)))
 
 

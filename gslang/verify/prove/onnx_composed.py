@@ -12,7 +12,7 @@ from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import apply, square_root
-from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, need_shape
+from gslang.verify.prove.onnx_arithmetic import ARITHMETIC, folded, need_shape, scaled_by_channel
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -30,12 +30,7 @@ _STEEP = number(sqrt(2 / pi))
 
 def added(world: World, operands: Sequence[Tensor | None]) -> Tensor:
     """The sum of those operands that are there, broadcast."""
-    present = [o for o in operands if o is not None]
-    total = present[0]
-    for other in present[1:]:
-        world.need_same_dtype(total.dtype, other.dtype)
-        total = elementwise(world, "add", [total, other], total.dtype)
-    return total
+    return folded(world, "add", [o for o in operands if o is not None])
 
 
 def _gelu_of(world: World, x: Tensor, by_tanh: bool) -> Tensor:
@@ -224,7 +219,7 @@ def _group_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_equal(part * groups, x.shape[1], "division of the channels into groups")
     rows = reshaped(world, x, tuple(map(facts.normal, (x.shape[0], groups, part * product(x.shape[2:])))))
     y = reshaped(world, standardised(world, rows, (2,), attrs["epsilon"]), x.shape)
-    return Tensor(x.shape, x.dtype, lambda index: y.at(index) * scale.at((index[1],)) + shift.at((index[1],)))
+    return scaled_by_channel(x, y, scale, shift)
 
 
 COMPOSED: dict[str, Meaning] = {

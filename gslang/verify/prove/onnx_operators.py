@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import permutations
 from typing import Any
 
 from gslang.dialect.domain import literals
 from gslang.dialect.signature import AttributeSpec
-from gslang.verify.prove.domains import Attributes, Either, Unread, Unsettled, Written
+from gslang.verify.prove.domains import Attributes, Either, Unread, Unsettled, Written, any_order
 from gslang.verify.prove.dtypes import Dtype
 from gslang.verify.prove.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.onnx_attention import ATTENTION
@@ -89,7 +88,7 @@ def onnx_attribute(
     if name == "axis":
         return _axis(world, operator, operands, rank)
     if name == "perm":
-        return _order(choices, rank)
+        return any_order(choices, rank, lambda order: order)
     if operator == "Shape":
         world.notes.add("`start` and `end` of a shape slice lie within the rank")
         ends = (*range(-rank, rank + 1), *[None] * (name == "end"))
@@ -136,16 +135,6 @@ def onnx_attribute(
     if bases == {"str"} and operator in ("Gelu", "Cast", "CastLike"):
         return Token(f"{name}#{world.facts.number()}", choices)
     raise NotProved(f"attribute `{name}` of `{operator}` is unconstrained")
-
-
-def _order(choices: Choices, rank: int) -> Written:
-    """Any order of the axes; the one that is the default may be left out."""
-    orders = list(permutations(range(rank)))
-    order = orders[choices.choose(len(orders))]
-    ways: list[Callable[[], object]] = [lambda: order]
-    if order == tuple(range(rank))[::-1]:
-        ways.append(lambda: None)
-    return Written(choices, order, ways)
 
 
 def _axis(world: World, operator: str, operands: Operands, rank: int) -> object:

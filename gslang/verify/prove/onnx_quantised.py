@@ -270,10 +270,16 @@ def _parts(world: World, operands: Sequence[Any], axis: int = 0) -> Tensor:
 
 
 def _result(world: World, y: Tensor, scale: Tensor, zero: Tensor | None, dtype: str | Dtype) -> Tensor:
-    for small in (scale, zero):
-        for size in () if small is None else small.shape:
-            world.need_equal(size, 1, "number of scales of the result")
-    return quantised(world, y, single(scale), None if zero is None else single(zero), 0, dtype, " 1")
+    what = "number of scales of the result"
+    one, shift = _one(world, scale, what), None if zero is None else _one(world, zero, what)
+    return quantised(world, y, one, shift, 0, dtype, " 1")
+
+
+def _one(world: World, small: Tensor, what: str = "number of scales") -> Tensor:
+    """The only element of a scale or zero point."""
+    for size in small.shape:
+        world.need_equal(size, 1, what)
+    return single(small)
 
 
 def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -294,9 +300,7 @@ def _biased(
     has one for each place of the second axis, or for all.
     """
     world.need_same_dtype(bias.dtype, "int32")
-    for size in scale.shape:
-        world.need_equal(size, 1, "number of scales")
-    one, factor = single(scale), _along(world, y, scales, 1)
+    one, factor = _one(world, scale), _along(world, y, scales, 1)
 
     def at(index: Index) -> Term:
         return y.at(index) + number_of(bias.at(place(index)), bias.dtype) * one.at(()) * factor(index)
@@ -355,10 +359,8 @@ def _of_one(name: str) -> Meaning:
 def _whole(world: World, operands: Sequence[Any]) -> Tensor:
     """The same with one scale and zero point of any rank."""
     x, scale, zero = operands
-    for small in (scale, zero):
-        for size in () if small is None else small.shape:
-            world.need_equal(size, 1, "number of scales")
-    return dequantised(world, x, single(scale), None if zero is None else single(zero), 0, "float32")
+    one, shift = _one(world, scale), None if zero is None else _one(world, zero)
+    return dequantised(world, x, one, shift, 0, "float32")
 
 
 def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -17,7 +17,7 @@ from gslang.verify.prove.sizes import Number, is_number, product
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
-from gslang.verify.prove.truths import of_bits
+from gslang.verify.prove.truths import by_elements, of_bits
 from gslang.verify.prove.whole import demand, is_partial
 
 
@@ -27,7 +27,6 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str 
     if whole and name in _REAL and not (name == "divide" and type(name_of(dtype)) is str):
         world.need_real(dtype)
     function = WHOLE_FUNCTIONS[name] if whole else name
-    shape = world.broadcast(*[o.shape for o in operands])
 
     def of(arguments: list[Term]) -> Term:
         for condition, term in () if whole else partial(name, arguments):
@@ -37,13 +36,8 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str 
         demand(world, name, arguments, dtype)
         return apply(function, arguments)
 
-    alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
-    flat = (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None
-    values = [o.splat for o in operands if o.splat is not None]
-    known = len(values) == len(operands) and not partial(name, values) and not is_partial(name, dtype)
-    splat = of(values) if known else None
-    return Tensor(
-        shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]), flat, splat
+    return by_elements(
+        world, of, operands, dtype, lambda values: not partial(name, values) and not is_partial(name, dtype)
     )
 
 

@@ -215,11 +215,11 @@ def _stack(world: World, operands: Operands, attrs: Attrs) -> Value:
     return concatenated(world, [inserted(part, axis, 1) for part in parts], axis)
 
 
-def cut(x: Tensor, axis: int, begin: Number, size: Number, step: int = 1) -> Tensor:
+def cut(x: Tensor, axis: int, begin: Number, size: Number) -> Tensor:
     """`size` elements along an axis, from `begin`."""
     return Tensor(
         (*x.shape[:axis], size, *x.shape[axis + 1 :]), x.dtype,
-        lambda index: x.at((*index[:axis], index[axis] * step + begin, *index[axis + 1 :])), None, x.splat,
+        lambda index: x.at((*index[:axis], index[axis] + begin, *index[axis + 1 :])), None, x.splat,
     )  # fmt: skip
 
 

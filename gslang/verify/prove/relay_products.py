@@ -52,17 +52,7 @@ def contracted(world: World, size: Number, body: Callable[[Number], Term]) -> Te
 def _dense(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, w = operands
     world.need_true(len(x.shape) >= 1 and len(w.shape) == 2, "the ranks of the operands of `nn.dense`")
-    world.need_equal(x.shape[-1], w.shape[1], "inner sizes of `nn.dense`")
-    if attrs["units"] is not None:
-        world.need_equal(attrs["units"], w.shape[0], "`units`")
-
-    dtype = _product_type(world, x, w, attrs)
-    x, w = taken_as(world, x, dtype), taken_as(world, w, dtype)
-
-    def at(index: Index) -> Term:
-        return contracted(world, x.shape[-1], lambda k: x.at((*index[:-1], k)) * w.at((index[-1], k)))
-
-    return Tensor((*x.shape[:-1], w.shape[0]), dtype, at)
+    return _by_matrix(world, x, transposed(w, [1, 0]), attrs, "nn.dense")
 
 
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
@@ -70,8 +60,11 @@ def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     world.need_true(len(a.shape) >= 2 and len(b.shape) == 2, "the ranks of the operands of `nn.matmul`")
     rank = len(a.shape)
     a = transposed(a, [*range(rank - 2), rank - 1, rank - 2]) if attrs["transpose_a"] else a
-    b = transposed(b, [1, 0]) if attrs["transpose_b"] else b
-    world.need_equal(a.shape[-1], b.shape[0], "inner sizes of `nn.matmul`")
+    return _by_matrix(world, a, transposed(b, [1, 0]) if attrs["transpose_b"] else b, attrs, "nn.matmul")
+
+
+def _by_matrix(world: World, a: Tensor, b: Tensor, attrs: Attrs, operator: str) -> Tensor:
+    world.need_equal(a.shape[-1], b.shape[0], f"inner sizes of `{operator}`")
     if attrs["units"] is not None:
         world.need_equal(attrs["units"], b.shape[1], "`units`")
     dtype = _product_type(world, a, b, attrs)

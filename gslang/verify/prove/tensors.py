@@ -340,9 +340,7 @@ class World:
         over it.
         """
         facts = self.facts
-        known = facts.decided(value)
-        if known is None and not facts.mentions_bound(facts.normal(value)):
-            known = facts.at_least(value, 0)
+        known = facts.is_not_negative(value)
         if known is not None:
             return then() if known else otherwise()
         value = facts.normal(value)

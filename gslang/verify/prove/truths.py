@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 from gslang.verify.prove.axioms import FUNCTIONS, at_least_0, is_positive
-from gslang.verify.prove.dtypes import TRUTH, holds_sizes, numbers_of
+from gslang.verify.prove.dtypes import TRUTH, Dtype, holds_sizes, numbers_of
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, number, unknown
@@ -144,13 +144,21 @@ def truth_function(world: World, operator: str, operands: Sequence[Tensor]) -> T
 
 
 def _each(world: World, of: Callable[..., Term], operands: Sequence[Tensor]) -> Tensor:
+    return by_elements(world, lambda arguments: of(*arguments), operands, "bool")
+
+
+def by_elements(
+    world: World, of: Callable[[list[Term]], Term], operands: Sequence[Tensor], dtype: str | Dtype,
+    is_known: Callable[[list[Term]], bool] = lambda values: True,
+) -> Tensor:  # fmt: skip
+    """A function of the operands' elements, broadcast. `is_known`: of equal elements it is one value."""
     shape = world.broadcast(*[o.shape for o in operands])
     alike = all(o.splat is not None or world.same_shape(o.shape, shape) for o in operands)
     values = [o.splat for o in operands if o.splat is not None]
     return Tensor(
-        shape, "bool", lambda index: of(*[world.element(o, shape, index) for o in operands]),
-        (lambda place: of(*[world.flat_at(o, place) for o in operands])) if alike else None,
-        of(*values) if len(values) == len(operands) else None,
+        shape, dtype, lambda index: of([world.element(o, shape, index) for o in operands]),
+        (lambda place: of([world.flat_at(o, place) for o in operands])) if alike else None,
+        of(values) if len(values) == len(operands) and is_known(values) else None,
     )  # fmt: skip
 
 

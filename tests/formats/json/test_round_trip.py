@@ -22,9 +22,9 @@ from gslang.formats.json_writer import write_json
 from gslang.formats.weights import write_weights
 from gslang.graph.compare import count_operators, differences, same_array
 from gslang.graph.graph import ABSENT, Graph
-from gslang.graph.invariants import check_invariants
 from tests.counted import calls_of
 from tests.formats.json.samples import DIALECT, call, document, leaf, text
+from tests.graph.invariants import check_invariants
 
 CASES = [
     pytest.param(case, id=f"{name}-{case['name']}")

@@ -227,15 +227,6 @@ def test_comments_nest_and_span_text_may_look_like_one() -> None:
     assert graph.types[result(graph)] == TensorType((), "int8")
 
 
-def test_spans_are_kept_on_request() -> None:
-    text = main("exp(%x) /* ty=Tensor[(2, 3), float32] span=layer;1/exp:0:0 */")
-    graph = read(text, keep_spans=True)
-    assert graph.extras[result(graph)] == {"span": "layer;1/exp:0:0"}
-    from gslang.formats.relay import write_relay
-
-    assert "/* ty=Tensor[(2, 3), float32] span=layer;1/exp:0:0 */" in write_relay(graph, None, spans=True)
-
-
 @pytest.mark.parametrize(
     "header",
     ["", '#[version = "0.0.5"]\n', "v0.0.4\n", '// made by hand\n#[ version = "0.0.5" ]\n', "\ufeff"],
@@ -345,11 +336,6 @@ def test_dropped_values() -> None:
     assert ops(graph) == [INPUT] and len(graph) == 1
     warnings = " ".join(graph.meta["warnings"])
     assert "the value before `;` is not used" in warnings and "the result of `@f` is not used" in warnings
-
-
-def test_types_of_external_constants_can_be_given() -> None:
-    graph = read(main("exp(meta[relay.Constant][2])"), constant_types={2: TensorType((7,), "float16")})
-    assert graph.types[result(graph)] == TensorType((7,), "float16")
 
 
 def test_without_a_dialect() -> None:

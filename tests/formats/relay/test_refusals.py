@@ -119,9 +119,3 @@ def test_other_functions_may_be_skipped() -> None:
 def test_a_misspelled_function_gets_a_guess() -> None:
     with pytest.raises(InputError, match="did you mean `encode`"):
         read("def @encode() { 1 }\ndef @decode() { 1 }", function="encod")
-
-
-def test_contradicting_types_are_errors_on_request() -> None:
-    with pytest.raises(InputError) as caught:
-        read(main("exp(%x) /* ty=Tensor[(9), float32] */"), strict_types=True)
-    assert caught.value.place == "3:7"

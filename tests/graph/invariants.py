@@ -1,4 +1,4 @@
-"""The invariants of a graph, checked from scratch: for tests, not for the engine's inner loop."""
+"""The invariants of a graph, checked from scratch."""
 
 from __future__ import annotations
 
