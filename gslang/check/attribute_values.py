@@ -84,7 +84,7 @@ def check_elements(
 
 
 def _no_element(value: object, dtype: str) -> str:
-    """What to write instead of a literal that is no element of a data type; empty for others."""
+    """The help for a literal that is no element of a data type; empty for others."""
     limits = whole_numbers(dtype)
     if isinstance(value, bool) or not isinstance(value, (int, float)) or limits is None:
         return ""

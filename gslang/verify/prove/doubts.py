@@ -182,7 +182,7 @@ def _value(leaf: Leaf, number: _Numbers) -> object:
     return np.array(number(numbers), np.int64) if numbers is not None and is_number(numbers) else None
 
 
-def _plain(name: str, value: Any, number: _Numbers) -> object:
+def _plain(name: str, value: object, number: _Numbers) -> object:
     """An attribute with numbers for sizes; `_UNSAID` where the case has not settled it."""
     if isinstance(value, Written):
         value = value.chosen[0] if value.chosen else value.plain

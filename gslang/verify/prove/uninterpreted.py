@@ -8,7 +8,6 @@ cases, in each of which the terms must be the same.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -18,7 +17,7 @@ from gslang.verify.prove.dtypes import Dtype, name_of
 from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real, Token
-from gslang.verify.prove.sizes import Number, is_number, text_of
+from gslang.verify.prove.sizes import Number, Size, text_of
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.totals import up_to_date
 from gslang.verify.prove.uses import in_normal_form
@@ -104,11 +103,11 @@ def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
     return tuple(index)
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     """A text that is the same for equal attributes only."""
     if isinstance(value, Dtype):
         return str(name_of(value))
-    if is_number(value):
+    if isinstance(value, Size) or type(value) is int:
         return text_of(value)
     if isinstance(value, (tuple, list)):
         return f"({', '.join(map(_said, value))})"
