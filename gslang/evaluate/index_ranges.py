@@ -40,6 +40,12 @@ COUNT_FROM_THE_END: Final[Mapping[str, int]] = {
 _POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd"})
 _LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
 _ENDS: Final = {"Range": (0, 1), "arange": (0, 1)}  # of ranges, which may begin below 0
+# other operands that are sizes, counts, or bounds of places
+_BOUNDS: Final = {
+    "Slice": (1, 2), "TopK": (1,), "Trilu": (1,), "ReverseSequence": (1,), "Pad": (1,), "Split": (1,),
+    "dyn.strided_slice": (1, 2), "dyn.topk": (1,), "dyn.full": (1,), "dyn.tile": (1,), "dyn.zeros": (0,),
+    "dyn.broadcast_to": (1,), "dyn.ones": (0,), "dyn.reshape": (1,), "sequence_mask": (1,),
+}  # fmt: skip
 _MOVED: Final = frozenset(
     {  # the same integers, elsewhere
         "Cast", "Reshape", "Unsqueeze", "Squeeze", "Transpose", "Identity", "Flatten", "Slice", "Expand",
@@ -47,7 +53,8 @@ _MOVED: Final = frozenset(
         "DepthToSpace", "SpaceToDepth", "ReverseSequence", "Trilu", "ReduceMax", "ReduceMin", "reshape",
         "expand_dims", "squeeze", "transpose", "cast", "strided_slice", "split", "take", "gather",
         "gather_nd", "clip", "abs", "tile", "repeat", "reverse", "copy", "broadcast_to", "broadcast_to_like",
-        "reshape_like", "layout_transform", "nn.batch_flatten", "nn.dropout", "max", "min",
+        "reshape_like", "layout_transform", "nn.batch_flatten", "nn.dropout", "max", "min", "Mod", "mod",
+        "floor_mod", "trunc_mod",
     }
 )
 # any operand's integers, elsewhere
@@ -103,11 +110,11 @@ def read_as_positions(graph: Graph, node: int) -> list[tuple[int, int]]:
     ]
 
 
-def are_sizes(graph: Graph, node: int) -> bool:
-    """True if an input's integers are sizes, counts, or ends of ranges."""
+def are_counts(graph: Graph, node: int) -> bool:
+    """True if an input's integers are sizes, counts, or bounds of places, also behind other calls."""
     return any(
-        k in _LENGTHS.get(graph.op[user], ()) or k in _ENDS.get(graph.op[user], ())
-        for _, user, k in _readers(graph, node)
+        k in places.get(graph.op[user].rpartition("com.microsoft.")[2], ())
+        for _, user, k in _readers(graph, node) for places in (_LENGTHS, _ENDS, _BOUNDS)
     )
 
 

@@ -15,7 +15,7 @@ from gslang.evaluate.bfloat16 import as_bfloat16
 from gslang.evaluate.index_ranges import (
     COUNT_FROM_THE_END,
     are_counted_from_both_ends,
-    are_sizes,
+    are_counts,
     bounds_of,
     read_as_positions,
 )
@@ -209,8 +209,8 @@ class Inputs:
     def _counts(self) -> list[str]:
         """Inputs of few integers that may be sizes, counts or bounds."""
         return [
-            name for _, node, name, bounds in self._whole
-            if self.normal[name].size <= _FEW and (bounds is None or are_sizes(self.graph, node))
+            name for _, node, name, _ in self._whole
+            if self.normal[name].size <= _FEW and are_counts(self.graph, node)
         ]
 
     @cached_property
@@ -218,7 +218,7 @@ class Inputs:
         """Inputs that are positions, and the last place that they may be."""
         return {
             name: bounds[1] - 1 for _, node, name, bounds in self._whole
-            if bounds is not None and not are_sizes(self.graph, node)
+            if bounds is not None and not are_counts(self.graph, node)
         }
 
     def _many(self, counts: Sequence[str]) -> Values:

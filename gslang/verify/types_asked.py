@@ -15,16 +15,19 @@ _TYPES = (
     "float16", "bfloat16", "float32", "float64",
 )  # fmt: skip
 
+_MOST_ALONE = 3  # inputs of which each has a type of its own
+
 
 def types_not_seen(rule: ir.CheckedRule, seen: Sequence[Graph]) -> Iterator[dict[tuple[int, str], object]]:
     """Wishes for each element type that no graph has of any input, one after the other: of all inputs whose
     type conditions read, then of each of them."""
     leaves = _leaves_asked(rule)
+    alone = [[leaf] for leaf in leaves if 1 < len(leaves) <= _MOST_ALONE]
     there = {getattr(type_, "dtype", None) for graph in seen for type_ in graph.types}
     for name in _TYPES if leaves else ():
         if name in there:
             continue
-        for together in [leaves, *[[leaf] for leaf in leaves if len(leaves) > 1]]:
+        for together in (leaves, *alone):
             yield {(leaf, "dtype"): name for leaf in together}
 
 

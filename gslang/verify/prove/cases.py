@@ -15,8 +15,9 @@ from fractions import Fraction
 from itertools import combinations
 from math import gcd, lcm
 
-from gslang.verify.prove.axioms import apply, at_least_0, is_positive
+from gslang.verify.prove.axioms import apply
 from gslang.verify.prove.paths import Budget
+from gslang.verify.prove.signs import at_least_0, is_positive
 from gslang.verify.prove.terms import FUNCTION_OF, ONE, ZERO, Atom, Factors, Term, of_atom, rebuilt, term
 
 _MOST_ATOMS = 12  # of which cases are made, one in another

@@ -24,7 +24,15 @@ from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.models import Models
 from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import FROM_THE_FIRST, Budget, Choices, NotProved, TooMuch, all_cases
+from gslang.verify.prove.paths import (
+    FROM_THE_FIRST,
+    Budget,
+    Choices,
+    NotProved,
+    TooMuch,
+    Unsupported,
+    all_cases,
+)
 from gslang.verify.prove.prove import LIMITS, one_case
 from gslang.verify.prove.reals import Real
 from gslang.verify.prove.relay_movement import AnyShape
@@ -50,21 +58,30 @@ class _Enough(Exception):
     """As many cases were found as are looked at."""
 
 
+class _Again(Exception):
+    """One more operator is an unknown function."""
+
+
 def doubts(rule: ir.CheckedRule, until: Deadline, seed: int) -> list[Doubt]:
     """Cases in which no proof succeeds, in so many steps."""
     watching, budget = watched(rule), Budget(_STEPS, until)
     budget.patient = True
     found: dict[str, Doubt] = {}
+    unknown: set[str] = set()
 
     def run(most: int, choices: Choices) -> None:
         world = World(Facts(choices), most)
         world.facts.by_cases, world.counted = True, _INSTANCES if rule.blocks else 0
+        world.unknown = frozenset(unknown)
         case = Case(watching, world)
         try:
             one_case(case)
         except TooMuch:
             raise
-        except NotProved:
+        except (NotProved, *LIMITS) as error:
+            if isinstance(error, Unsupported) and error.operator not in unknown:
+                unknown.add(error.operator)
+                raise _Again from error
             here = doubt(case, seed + len(found))
             if here is not None:
                 found.setdefault(repr(here), here)
@@ -73,13 +90,17 @@ def doubts(rule: ir.CheckedRule, until: Deadline, seed: int) -> list[Doubt]:
         finally:
             case.end()
 
-    starts = FROM_THE_FIRST
-    try:
-        for most in _RANKS:
-            starts = all_cases(partial(run, most), budget, None, starts)
-    except (_Enough, NotProved, *LIMITS):
-        pass
-    return list(found.values())
+    while True:
+        starts = FROM_THE_FIRST
+        try:
+            for most in _RANKS:
+                starts = all_cases(partial(run, most), budget, None, starts)
+        except _Again:
+            found.clear()
+            continue
+        except (_Enough, NotProved):
+            pass
+        return list(found.values())
 
 
 def doubt(case: Case, seed: int) -> Doubt | None:
@@ -143,6 +164,8 @@ def _said(case: Case, pattern: ir.Pattern, slot: int, number: _Numbers) -> Itera
             if not isinstance(operator, str):
                 return
             yield "%operator", operator
+            if operator in case.world.unknown:
+                return  # numbers that mean nothing here
             declared = case.rule.dialect.operators[operator].attributes
             padded = graph.attrs[slot].get("auto_pad", "NOTSET") != "NOTSET"
             for name, value in graph.attrs[slot].items():

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.axioms import apply, is_positive, square_root
+from gslang.verify.prove.axioms import apply, square_root
 from gslang.verify.prove.domains import Unsettled, settled
 from gslang.verify.prove.lows import weight
 from gslang.verify.prove.onnx_operands import operand
@@ -20,6 +20,7 @@ from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import concatenated, cut, reshaped, transposed
 from gslang.verify.prove.relay_products import contracted
+from gslang.verify.prove.signs import is_positive
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, inverse, of_size, read, unknown

@@ -10,7 +10,6 @@ from typing import Any, Union
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
-from gslang.verify.prove.axioms import at_least_0, is_positive
 from gslang.verify.prove.certificate import CaseRecord
 from gslang.verify.prove.dtypes import (
     REAL,
@@ -25,6 +24,7 @@ from gslang.verify.prove.dtypes import (
 )
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
+from gslang.verify.prove.signs import at_least_0, is_positive
 from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.terms import ZERO, Term, guard, of_atom
 

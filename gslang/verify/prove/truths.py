@@ -11,9 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
-from gslang.verify.prove.axioms import FUNCTIONS, at_least_0, is_positive
+from gslang.verify.prove.axioms import FUNCTIONS
 from gslang.verify.prove.dtypes import TRUTH, Dtype, holds_sizes, numbers_of
 from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.signs import at_least_0, is_positive
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import ONE, ZERO, Term, number, unknown
 from gslang.verify.prove.uses import is_raw, rewrite, use
