@@ -59,7 +59,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
         tried.add(text)
         dropped = [(leaf, "value") for leaf, field in change if field == "shape"]
         wishes = {k: v for k, v in base.items() if k not in dropped} | change
-        found = wished(rule, wishes, seed, Search(), made)
+        numbers_only = all(field == "value" for _, field in change)
+        found = wished(rule, wishes, seed, Search(), None if numbers_only else made)
         if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
             continue
         if not takes_long(found):  # two large sizes multiplied

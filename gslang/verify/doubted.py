@@ -14,11 +14,11 @@ _SHARE = 0.1  # of the time
 
 def look_at_doubts(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:
     """Look at one instance of each case in which a proof does not succeed, where there is one."""
-    until, made = until.within(_SHARE * settings.seconds), set[str]()
+    until = until.within(_SHARE * settings.seconds)
     for k, doubt in enumerate(doubts(rule, until, settings.seed)):
         if until.passed or evidence.bad:
             return
-        instance = wished(rule, wishes_of(doubt), settings.seed + k, Search(), made)
+        instance = wished(rule, wishes_of(doubt), settings.seed + k, Search(), None)
         if instance is not None:
             evidence.coverage["cases that a proof leaves open"] += 1
             look_at(rule, instance, settings, evidence)

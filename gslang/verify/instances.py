@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.levels import levels
@@ -150,10 +149,11 @@ def towards(rule: ir.CheckedRule, goal: Goal, search: Search, seed: int, attempt
 
 
 def wished(
-    rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search, made: set[str]
+    rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search, made: set[str] | None
 ) -> Instance | None:
     """An instance with these fields of pattern nodes (`leaves.Wishes`), as far as the source's constraints
-    leave them open; None if there is none, or it is one of those `made` before, to which it is added.
+    leave them open; None if there is none, or it is one of those `made` before, to which it is added. (Such as
+    differ in numbers only are told apart by nobody: None lets them pass.)
     """
     return _attempt(rule, search, seed, first=wishes, made=made)
 
@@ -333,17 +333,8 @@ def _says_nothing(making: Making, graph: Graph) -> bool:
 
 
 def text_of(graph: Graph) -> str:
-    """The operators, types, attributes and numbers of a graph's nodes, by which instances are told apart."""
-    return repr([
-        (graph.op[n], graph.types[n], graph.attrs[n], _numbers_of(graph.value(n)))
-        for n in graph.reverse_post_order()
-    ])
-
-
-def _numbers_of(value: Array | None) -> object:
-    if value is None:
-        return None
-    return value.tolist() if value.dtype == object else value.tobytes()  # texts are objects
+    """The operators, types and attributes of a graph's nodes, by which instances are told apart."""
+    return repr([(graph.op[n], graph.types[n], graph.attrs[n]) for n in graph.reverse_post_order()])
 
 
 def _is_empty(graph: Graph, node: int) -> bool:

@@ -287,7 +287,9 @@ def dropout(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 def einsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
     """Letters have sizes of their own; operands that are there decide about theirs."""
-    equation = given.get("equation") or rng.choice(_EQUATIONS[min(len(known), len(_EQUATIONS)) - 1])
+    common = rng.choice(_EQUATIONS[min(len(known), len(_EQUATIONS)) - 1])
+    product = len(known) == 2 and rng.random() < 0.4
+    equation = given.get("equation") or (_product(rng) if product else common)
     terms = str(equation).replace(" ", "").split("->")[0].split(",")
     sizes = {letter: 2 + k % 4 for k, letter in enumerate(sorted(set("".join(terms))))}
     for term, shape in zip(terms, known):
@@ -297,6 +299,19 @@ def einsum(rng: Random, known: Shapes, given: Attrs) -> Answer:
         s if s is not None else tuple(sizes[c] for c in terms[k]) if k < len(terms) else ()
         for k, s in enumerate(known)
     ], {"equation": equation}
+
+
+def _product(rng: Random) -> str:
+    """The equation of a product of two tensors, with letters of each kind in any order: of batches, of one
+    side, and such as it sums over."""
+    letters = iter("abcdefghij")
+    batches, rows, summed, columns = (
+        [next(letters) for _ in range(rng.choice(counts))]
+        for counts in ((0, 1, 2, 4), (0, 1, 1, 2), (1, 1, 1, 2), (0, 1, 1, 2))
+    )
+    sides = batches + rows + summed, batches + summed + columns, batches + rows + columns
+    left, right, result = ("".join(rng.sample(side, len(side))) for side in sides)
+    return f"{left},{right}->{result}"
 
 
 # of one operand, of two, of three
