@@ -152,8 +152,8 @@ def wished(
     rule: ir.CheckedRule, wishes: Wishes, seed: int, search: Search, made: set[str] | None
 ) -> Instance | None:
     """An instance with these fields of pattern nodes (`leaves.Wishes`), as far as the source's constraints
-    leave them open; None if there is none, or it is one of those `made` before, to which it is added. (Such as
-    differ in numbers only are told apart by nobody: None lets them pass.)
+    leave them open; None if there is none, or it is one of those `made` before, to which it is added. `made`
+    does not tell apart such as differ in numbers only: None lets all pass.
     """
     return _attempt(rule, search, seed, first=wishes, made=made)
 
