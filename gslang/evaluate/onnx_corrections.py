@@ -16,6 +16,13 @@ from gslang.evaluate.onnx_pools import global_lp_pool, global_max_pool, lp_pool,
 Operands = Sequence[Any]
 
 
+def _of_no_axis(operands: Operands, attrs: Attrs) -> object:
+    """A number without dimensions, reduced."""
+    if len(operands) > 1 and operands[1] is not None and np.size(operands[1]):
+        raise ValueError(f"axis {np.ravel(operands[1])[0]} is out of bounds for a number")
+    return operands[0]
+
+
 def corrected(operator: str, operands: Operands, attrs: Attrs) -> Callable[[Operands, Attrs], object] | None:
     """The function that computes an operator for these operands; None where the reference is right."""
     pads = operands[1] if operator == "Pad" and len(operands) > 1 else None
@@ -328,7 +335,7 @@ _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "QLinearConv": _qlinear_conv,
     "QLinearMatMul": _qlinear_matmul,
     "QuantizeLinear": _quantize,
-    "ReduceLogSumExp": lambda operands, attrs: operands[0],  # of a number without dimensions
+    "ReduceLogSumExp": _of_no_axis,
     "ReduceMean": _mean,
     "RMSNormalization": _rms_normalization,
     "Softsign": _softsign,

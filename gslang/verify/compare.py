@@ -291,7 +291,7 @@ def _apart_in_float64(
     """The difference of sides that agree as far as float32 shows, and that rounding does not explain: as of
     1 / 6 and 0.16667. None where there is none, or half precision may explain it.
     """
-    if _tolerance(before, after, dialect) == _HALF_TOLERANCE:
+    if _tolerance(before, after) == _HALF_TOLERANCE:
         return None
     try:
         sides = _in_float64(before, after, dialect, inputs)
@@ -302,11 +302,11 @@ def _apart_in_float64(
         [value.astype(np.float64) if value.dtype.kind == "f" else value for value in flat(side)]
         for side in sides
     ]
-    found = compare_values(left, right, _tolerance(before, after, dialect))
+    found = compare_values(left, right, _tolerance(before, after))
     return None if found.equal else found
 
 
-def _tolerance(before: Graph, after: Graph, dialect: Dialect) -> float:
+def _tolerance(before: Graph, after: Graph) -> float:
     """Relative: what results in float64 may differ by, since constants were rounded to a narrower type,
     results of half precision are, or some operators compute in float32 whatever they are given.
     """
@@ -318,16 +318,15 @@ def _tolerance(before: Graph, after: Graph, dialect: Dialect) -> float:
     if not rounded.isdisjoint({"float16", "bfloat16"}):
         return _HALF_TOLERANCE
     called = {graph.op[node] for graph in (before, after) for node in graph.nodes() if graph.is_call(node)}
-    exact = "float32" not in rounded and all(_is_exact(dialect, operator) for operator in called)
+    exact = "float32" not in rounded and called <= _EXACT
     return _EXACT_TOLERANCE if exact else _WIDE_TOLERANCE
 
 
-def _is_exact(dialect: Dialect, operator: str) -> bool:
-    """True if an operator computes in the type of its operands, and its attributes are no numbers."""
-    signature = dialect.get(operator)
-    if signature is None or signature.traits.isdisjoint({"elementwise", "broadcast"}):
-        return False
-    return not any(t.base == "float" for spec in signature.attributes.values() for t in spec.types)
+# operators that compute in the type of their operands
+_EXACT = frozenset(
+    "Add Sub Mul Div Neg Abs Max Min Relu Sqrt Cast CastLike Identity Where Reciprocal add subtract multiply "
+    "divide negative abs maximum minimum nn.relu sqrt cast cast_like copy where".split()
+)
 
 
 def _in_float64(
@@ -356,7 +355,7 @@ def _is_rounding(
         left, right = _in_float64(before, after, dialect, inputs)
     except EvaluationError:
         return False
-    tolerance = _tolerance(before, after, dialect)
+    tolerance = _tolerance(before, after)
     if where_finite:
         left, right = _where_finite(left, right)
     return compare_values(

@@ -14,6 +14,7 @@ import numpy as np
 
 from gslang.check import checked as ir
 from gslang.dialect.domain import contains
+from gslang.graph.graph import CONST
 from gslang.verify.elements import in_tuples
 from gslang.verify.far_numbers import ends_of_types, far_numbers
 from gslang.verify.instances import Instance, Search, wished
@@ -42,8 +43,8 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     ranks = chain(
-        _outgrowing(point), _without_axes(point), _of_one_size(point),
-        _shuffled(of_other_ranks(point), Random(seed)),
+        _outgrowing(point), _without_axes(point), _of_one_size(point), _along_others(point),
+        _of_no_items(point), _shuffled(of_other_ranks(point), Random(seed)),
     )
     others = zip_longest(ranks, _coinciding(point, Random(seed)))
     changes = islice(filter(None, chain.from_iterable(others)), attempts)
@@ -140,7 +141,10 @@ def _far(rule: ir.CheckedRule, point: Point) -> Iterator[Wishes]:
 
 def _has_empty(instance: Instance) -> bool:
     graph = instance.before
-    return any(0 in (getattr(graph.types[node], "shape", None) or ()) for node in graph.nodes())
+    return any(
+        0 in (getattr(graph.types[node], "shape", None) or ())
+        for node in graph.nodes() if graph.op[node] is not CONST
+    )
 
 
 def _coinciding(point: Point, random: Random) -> Iterator[Wishes]:
@@ -193,6 +197,25 @@ def _of_one_size(point: Point) -> Iterator[Wishes]:
         for other in ((2, *shape), shape[1:]):
             if other != shape:
                 yield {(name, "shape"): other if name == leaf else own for name, own in shapes.items()}
+
+
+def _along_others(point: Point) -> Iterator[Wishes]:
+    """All sizes are equal, and a call works along another axis: conditions on shapes hold all the same."""
+    shapes = {leaf: (3,) * len(shape) for leaf, shape in point.shapes.items() if leaf not in point.values}
+    for key, axis in point.attributes.items():
+        for other in range(max(map(len, shapes.values()), default=0)) if key[1] == "axis" else ():
+            if type(axis) is int and other != axis:
+                yield _shaped(shapes) | {key: other}
+
+
+def _of_no_items(point: Point) -> Iterator[Wishes]:
+    """One list of whole numbers, then all of them, without items."""
+    lists = [
+        leaf for leaf in point.values if len(point.shapes[leaf]) == 1 and point.dtypes[leaf].startswith("int")
+    ]
+    for emptied in (*([leaf] for leaf in lists), *([lists] if len(lists) > 1 else [])):
+        empty = np.zeros(0, np.int64)
+        yield {(leaf, "value"): empty for leaf in emptied} | _shaped({leaf: (0,) for leaf in emptied})
 
 
 def _misplaced(rule: ir.CheckedRule, point: Point, random: Random) -> Iterator[Wishes]:

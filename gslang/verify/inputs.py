@@ -34,6 +34,7 @@ _USUAL = 12  # sizes that are drawn are no larger
 _WITH_LIMITS = ("float16", "float32", "float64")
 _TOO_LARGE = 0.75  # power of the largest number of a type
 MANY = "many"  # a kind
+_BEYOND_NARROW = (0, 130, 256, 300, 32_770, 65_536, 65_540)  # places that a cast to a narrow type changes
 _MOST_ALONE = 4  # inputs that count many while others do not
 _FEW = 8  # integers of an operand that says sizes, counts or bounds
 _ROUNDS = (-1, 0, 4, 12, 40)
@@ -276,8 +277,9 @@ def _positions(graph: Graph, node: int, value: Array, size: int, rng: np.random.
         return value
     places = {user: COUNT_FROM_THE_END.get(graph.op[user], len(graph.operands[user])) for user in users}
     if _may_be_anywhere(graph, node):
-        anywhere: Array = rng.integers(-2 * size, 3 * size, value.shape).astype(value.dtype)
-        return anywhere
+        anywhere = rng.integers(-2 * size, 3 * size, value.shape)
+        far = rng.choice([n for n in _BEYOND_NARROW if np.iinfo(value.dtype).max > n], value.shape)
+        return np.where(rng.random(value.shape) < 0.2, far, anywhere).astype(value.dtype)
     if all(graph.operands[user][k : k + 1] == (node,) for user, k in places.items()):
         return np.where(rng.random(value.shape) < 0.5, value - size, value).astype(value.dtype)
     if are_counted_from_both_ends(graph, node):  # behind an operator that may change their sign

@@ -335,7 +335,7 @@ def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axes = given.get("axes", rng.choice((None, None, None, (2, 3), (-1, -2))) if len(data) == 4 else None)
     places = [a % len(data) for a in axes] if axes is not None else range(len(data))
     fixed = 2 if len(data) > 2 else 0
-    scales = (1.0, 2.0, 3.0, 0.5, 1.5, 0.25, 4.0)
+    scales = (1.0, 2.0, 3.0, 0.5, 1.5, 0.25, 4.0, 1.2)  # the last one may keep a size
     factors_ = tuple(
         rng.choice([f for f in scales if f * data[k] >= 1]) if k >= fixed else 1.0 for k in places
     )

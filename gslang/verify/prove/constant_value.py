@@ -25,6 +25,9 @@ class ConstantValue(Opaque):
     def __init__(self, leaf: Leaf, taken: int = 0) -> None:
         self.leaf, self.taken = leaf, taken
 
+    def __repr__(self) -> str:
+        return f"{self.leaf.name}.value"
+
     @property
     def term(self) -> Term:
         """The number. Raises `NotProved` where there may be several."""
