@@ -243,6 +243,9 @@ class _Look:
         before = scope.current
         try:
             match part:
+                case ir.UnaryValue("not", inner):  # it may be an attribute, which is no condition itself
+                    self.note(inner)
+                    below = [inner]
                 case ir.Branching(condition=condition):
                     self.note(condition)
                     self.at(condition)

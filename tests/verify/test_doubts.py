@@ -94,3 +94,12 @@ def test_they_are_the_same_in_each_run() -> None:
     text = f"{RELAY}rule r(x, w) {{ y = nn.conv1d(x, w); y => nn.conv1d(x, w, y.*, groups = 1) }}"
     first, second = (repr(doubts(rule_of(text), deadline(60), 3)) for _ in range(2))
     assert first == second
+
+
+def test_an_attribute_that_is_turned_around_decides_both_ways() -> None:
+    rule = rule_of(
+        f'{RELAY}rule r(x: any(shape = (_,), dtype = "int32")) {{ y = argmax(reverse(x, axis = 0), axis = 0, '
+        "keepdims = false, exclude = false); y => (x.shape[0] - 1) - argmax(x, axis = 0, "
+        "select_last_index = not y.select_last_index) }"
+    )
+    assert "select_last_index" not in verify_now(rule, Settings(seconds=60)).reason
