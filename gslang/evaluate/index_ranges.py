@@ -38,13 +38,15 @@ COUNT_FROM_THE_END: Final[Mapping[str, int]] = {
 }  # fmt: skip
 # operand 1 is places in operand 0
 _POINTS: Final = frozenset({"GatherND", "ScatterND", "gather_nd"})
-_LENGTHS: Final = {"Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,)}  # sizes and counts
+_LENGTHS: Final = {  # sizes and counts
+    "Expand": (1,), "Tile": (1,), "ConstantOfShape": (0,), "dyn.full": (1,), "dyn.tile": (1,),
+    "dyn.zeros": (0,), "dyn.ones": (0,), "dyn.broadcast_to": (1,),
+}  # fmt: skip
 _ENDS: Final = {"Range": (0, 1), "arange": (0, 1)}  # of ranges, which may begin below 0
 # other operands that are sizes, counts, or bounds of places
 _BOUNDS: Final = {
     "Slice": (1, 2), "TopK": (1,), "Trilu": (1,), "ReverseSequence": (1,), "Pad": (1,), "Split": (1,),
-    "dyn.strided_slice": (1, 2), "dyn.topk": (1,), "dyn.full": (1,), "dyn.tile": (1,), "dyn.zeros": (0,),
-    "dyn.broadcast_to": (1,), "dyn.ones": (0,), "dyn.reshape": (1,), "sequence_mask": (1,),
+    "dyn.strided_slice": (1, 2), "dyn.reshape": (1,), "sequence_mask": (1,),
 }  # fmt: skip
 _MOVED: Final = frozenset(
     {  # the same integers, elsewhere

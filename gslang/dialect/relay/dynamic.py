@@ -58,6 +58,8 @@ def _inferred(operator: str) -> Infer:
     def by_operands(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
         vectors = [types[k] for k in static.places.values() if k < len(types) and types[k] is not None]
         shapes = [tensor(type_).shape or () for type_ in vectors]
+        if any(len(shape) > 1 for shape in shapes):
+            raise TypeInferenceError(f"a vector of numbers is expected as operand of `{operator}`")
         lengths = {shape[0] for shape in shapes if len(shape) == 1 and isinstance(shape[0], int)}
         if operator == "dyn.strided_slice" and len(lengths) > 1:
             raise TypeInferenceError("`begin`, `end`, `strides` and `axes` must have the same length")
