@@ -188,9 +188,9 @@ def contains(item: Any, sequence: Any) -> bool:
 
 
 def _exact(a: Any) -> Any:
-    """A number out of an array as Python's: half precision is not compared by rounding the other side to it.
+    """The one number of an array as Python's: half precision is not compared by rounding the other side to it.
     """
-    return a.item() if getattr(a, "ndim", None) == 0 else a
+    return a.item() if getattr(a, "size", None) == 1 else a
 
 
 COMPARE: dict[str, Callable[[object, object], bool]] = {

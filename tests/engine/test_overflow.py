@@ -130,6 +130,25 @@ def test_values_of_constants_are_numbers(
 
 
 @pytest.mark.parametrize("readable", [False, True])
+@pytest.mark.parametrize("value", [0.1, [0.1], [[0.1]]])
+@pytest.mark.parametrize(("dtype", "condition"), [
+    ("float32", "c.value > 0.1"), ("float16", "c.value < 0.1"), ("float16", "c.value < 1e10"),
+])
+def test_the_number_of_a_constant_is_compared_as_it_is_whatever_its_axes(
+    value: object, dtype: str, condition: str, readable: bool
+) -> None:
+    text = f"dialect onnx; rule r(x, c: const): Relu(x) + c where {condition} => x;"
+    program = check_source(Source("o.gsl", text))
+    graph = relu("onnx", "Relu")
+    array = np.array(value, dtype)
+    added = graph.add("Add", (graph.outputs[0], graph.add_const(array, TensorType(array.shape, dtype))), {})
+    graph.types[added] = graph.types[graph.outputs[0]]
+    graph.set_outputs([added])
+    with readable_only() if readable else nullcontext():
+        assert run_to_fixed_point(graph, list(program.rules.values())).applications == 1
+
+
+@pytest.mark.parametrize("readable", [False, True])
 def test_a_required_operand_is_not_absent(readable: bool) -> None:
     text = "dialect onnx; rule r(x, b: any?): Clip(x, b) where b == none => Sub(x, b);"
     program = check_source(Source("o.gsl", text))
