@@ -188,8 +188,7 @@ def contains(item: Any, sequence: Any) -> bool:
 
 
 def _exact(a: Any) -> Any:
-    """The one number of an array as Python's: half precision is not compared by rounding the other side to it.
-    """
+    """The one number of an array as Python's: nothing is compared by rounding the other side to its type."""
     return a.item() if getattr(a, "size", None) == 1 else a
 
 

@@ -24,6 +24,8 @@ RIGHT = [
     '(x: any(dtype = "float32"), i) { y = take(-(-x), i); y => take(x, i, y.*) }',
     "(x) { y = cumsum(-(-x), axis = 1); y => cumsum(x, y.*, axis = 1) }",
     "(x) { y = cumsum(-(-x)); y where y.axis == 1 => cumsum(x, y.*, axis = 1) }",
+    '(x: any(dtype = "float32")) { y = sort(exp(log(x))); y => sort(x, y.*) }',
+    '(x: any(dtype = "float32")) { y = sort((x * x) / x); y => sort((x * x) / x, y.*) }',
 ]
 WRONG = {
     "other elements": "(x, z: any(shape = x.shape)) { y = cumsum(x - z); y => cumsum(z - x, y.*) }",

@@ -10,8 +10,8 @@ from gslang.verify.prove.constants import vector
 from gslang.verify.prove.domains import fresh_shape
 from gslang.verify.prove.listed import Listed
 from gslang.verify.prove.onnx_operands import axes_operand, operand, vector_numbers, whole_numbers
-from gslang.verify.prove.opaque import Opaque
-from gslang.verify.prove.paths import NotProved
+from gslang.verify.prove.opaque import Opaque, unanswered
+from gslang.verify.prove.paths import Choices, NotProved
 from gslang.verify.prove.relay_movement import (
     broadcast_to_shape,
     concatenated,
@@ -197,9 +197,18 @@ def _cuts(world: World, sizes: Tensor | None, count: object, axis: int, whole: N
 
 
 class AnyPlace(Opaque):
-    """The index of a part that may be any."""
+    """The index of a part that may be any: compared, it is the same or not, a case each."""
 
-    __slots__ = ()
+    __slots__ = ("choices",)
+
+    def __init__(self, choices: Choices) -> None:
+        self.choices = choices
+
+    def _either(self, other: object) -> bool:
+        return bool(self.choices.choose(2))
+
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _either
+    __hash__ = unanswered  # type: ignore[assignment]
 
 
 class Cuts:

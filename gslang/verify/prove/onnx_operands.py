@@ -22,15 +22,21 @@ SINGLE_OPERANDS: dict[str, tuple[int, ...]] = {"Clip": (1, 2)}
 """Operands that must have one element."""
 
 
+def _departs(rule: ir.CheckedRule, call: ir.CallNode) -> bool:
+    """True if a file declares an operator of a call anew: then nothing is known of its operands."""
+    return any(rule.dialect.operators[operator].departs for operator in call.operators)
+
+
 def asked_to_be_single(rule: ir.CheckedRule) -> frozenset[int]:
     """Pattern nodes that have one element because each call that they are operands of takes no other."""
     single: set[int] = set()
     other: set[int] = set()
     for node in rule.nodes:
         if isinstance(node, ir.CallNode):
+            departs = _departs(rule, node)
             for k, operand_ in enumerate(node.operands):
                 if isinstance(operand_, int):
-                    alone = all(k in SINGLE_OPERANDS.get(name, ()) for name in node.operators)
+                    alone = not departs and all(k in SINGLE_OPERANDS.get(o, ()) for o in node.operators)
                     (single if alone else other).add(operand_)
         else:
             other.update(node.below)
@@ -48,7 +54,9 @@ def bare_numbers(rule: ir.CheckedRule) -> frozenset[int]:
     calls: Counter[int] = Counter()
     others = set(rule.outputs)
     for node in rule.nodes:
-        numbers_only = bool(node.operators) and _NUMBERS.issuperset(node.operators)
+        numbers_only = bool(node.operators) and _NUMBERS.issuperset(node.operators) and not (
+            isinstance(node, ir.CallNode) and _departs(rule, node)
+        )
         (calls if numbers_only else others).update(node.below)
     read = walk((rule.where, rule.lets, rule.target, rule.blocks, [node.constraints for node in rule.nodes]))
     others.update(part.node for part in read if isinstance(part, (ir.NodeReference, ir.MatchedNodes)))

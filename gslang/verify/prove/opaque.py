@@ -17,6 +17,12 @@ class Opaque:
     def __repr__(self) -> str:
         return type(self).__name__.lower()  # the same in each run
 
+    def __eq__(self, other: object) -> bool:
+        return self is other or bool(unanswered(self))
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
 
 def unanswered(self: object, *_: object) -> object:
     """No answer."""

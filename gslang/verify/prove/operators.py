@@ -8,10 +8,10 @@ from collections.abc import Sequence
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.signature import AttributeSpec
+from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.verify.prove.axioms import FUNCTIONS
 from gslang.verify.prove.domains import Attributes, attribute
-from gslang.verify.prove.dtypes import Dtype
+from gslang.verify.prove.dtypes import Dtype, name_of
 from gslang.verify.prove.families import Family, Sums, joined_family, split_family
 from gslang.verify.prove.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.onnx_quantised import cast, converted
@@ -23,6 +23,7 @@ from gslang.verify.prove.relay_movement import MOVEMENT
 from gslang.verify.prove.sizes import Size
 from gslang.verify.prove.tensors import Meaning, Tensor, Value, World, constant
 from gslang.verify.prove.truths import is_of_truths, truth_function
+from gslang.verify.prove.uninterpreted import is_of_a_file, said
 
 _RELAY: dict[str, Meaning] = {**MOVEMENT, **ARITHMETIC, **DYNAMIC}
 # The ranks that operators demand of their operands, None for any.
@@ -74,6 +75,8 @@ def meaning_of(
     signature = dialect.operators[operator]
     if signature.departs:
         raise NotProved(f"`{operator}` is redeclared without a `value`")
+    if is_of_a_file(dialect, operator):
+        return declared_function(world, signature, operands, attrs)
     if (found := over_instances(world, operator, operands, attrs)) is not None:
         return found
     if dialect.name == "onnx":
@@ -171,6 +174,26 @@ _NUMBERS = {
         ("com.microsoft.QuickGelu", "leaky_relu", "ThresholdedRelu", "Elu", "Celu"), ("alpha",)
     ),
 }
+
+
+def declared_function(
+    world: World, signature: Signature, operands: Sequence[Value], attrs: Attrs
+) -> Tensor:
+    """An element-wise operator that a file declares without a `value`: of any element type, which is the same
+    for operands of the same types.
+    """
+    present = [o for o in operands if o is not None]
+    if "elementwise" not in signature.traits or not all(isinstance(o, Tensor) for o in present):
+        raise NotProved(f"`{signature.name}` is not supported")
+    world.notes.add(f"`{signature.name}` gives equal results for equal operands")
+    given = [f"{name} {said(value)}" for name, value in sorted(attrs.items())]
+    absent = [k for k, o in enumerate(operands) if o is None]
+    function = f"declared {signature.name} {given} {absent}"
+    key = (function, *[str(name_of(o.dtype)) for o in present])
+    if key not in world.slices:
+        world.kept.append(dict(attrs))
+        world.slices[key] = Dtype(world.facts.choices)
+    return elementwise(world, function, present, world.slices[key])
 
 
 def unknown_function(

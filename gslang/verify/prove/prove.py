@@ -211,8 +211,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         except TooMuch as error:
             reason = error
             break
-        bounded = starts or found.limits
-        left_out = _left_out(watching, found, rule) if bounded else []
+        left_out = _left_out(watching, found, rule)
         spent = left - budget.left
         if left_out:
             reason = NotProved(f"no examined case has {left_out[0]}")

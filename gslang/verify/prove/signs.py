@@ -9,15 +9,38 @@ from gslang.verify.prove.terms import ONE, Atom, Factors, Term, is_truth
 
 def at_least_0(x: Term) -> bool:
     """True if x ≥ 0 for sure."""
+    least = _least(x)
+    return least is not None and least >= 0
+
+
+def is_positive(x: Term) -> bool:
+    """True if x > 0 for sure."""
+    least = _least(x)
+    if least is None or least < 0:
+        return False
+    return least > 0 or any(
+        _is_signed(factors, c) and all(_atom_is_positive(atom) for atom, _ in factors)
+        for factors, c in x.parts.items()
+    )
+
+
+def _least(x: Term) -> Fraction | None:
+    """A lower bound of x: what its constant and its bounded summands are at least. (None of the others is
+    negative, so that one of them above 0 puts x above the bound.) None where there is none.
+    """
     least = Fraction(0)
     for factors, c in x.parts.items():
-        if factors and c >= 0 and all(e % 2 == 0 or _atom_at_least_0(atom) for atom, e in factors):
-            continue
-        bound = c if not factors else _least_of(factors, c)
-        if bound is None:
-            return False
-        least += bound
-    return least >= 0
+        if not _is_signed(factors, c):
+            bound = c if not factors else _least_of(factors, c)
+            if bound is None:
+                return None
+            least += bound
+    return least
+
+
+def _is_signed(factors: Factors, c: Fraction) -> bool:
+    """True of a summand that is no constant and not negative, whatever its factors are."""
+    return bool(factors) and c >= 0 and all(e % 2 == 0 or _atom_at_least_0(atom) for atom, e in factors)
 
 
 # functions with values from −1 to 1
@@ -54,13 +77,6 @@ def _atom_at_least_0(atom: Atom) -> bool:
             and (atom.args[0] + atom.args[1]).constant == 0
         )
     return atom.kind == "fn" and atom.name in ("exp", "sqrt", "sigmoid")
-
-
-def is_positive(x: Term) -> bool:
-    """True if x > 0 for sure."""
-    return at_least_0(x) and any(
-        c > 0 and all(_atom_is_positive(atom) for atom, _ in factors) for factors, c in x.parts.items()
-    )  # fmt: skip
 
 
 def _atom_is_positive(atom: Atom) -> bool:

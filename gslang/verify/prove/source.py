@@ -301,7 +301,7 @@ class Source:
         for wanted, rank in zip(call.operands, exact):
             if rank is not None and isinstance(wanted, int):
                 demand(self.case, self.demanded, wanted, rank)
-        if (pair := alike(self.case, operator, call)) is not None:
+        if not signature.departs and (pair := alike(self.case, operator, call)) is not None:
             self.alike.append(pair)
             link_ranks(self.case, *pair)
         slots: list[int] = []
@@ -319,7 +319,7 @@ class Source:
             if between is not None and isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.fewest, most = between
                 leaf.most = most if leaf.most is None else min(leaf.most, most)
-        for place in SINGLE_OPERANDS.get(operator, ()):
+        for place in () if signature.departs else SINGLE_OPERANDS.get(operator, ()):
             leaf = self.graph.values[slots[place]] if place < len(slots) and slots[place] != ABSENT else None
             if isinstance(leaf, Leaf) and leaf.tensor is None:
                 leaf.single = True
@@ -359,7 +359,7 @@ class Source:
             if isinstance(constraint, ir.Constraint) and constraint.field == "index":
                 index = Proposed(self.case, "", "index")(constraint.test)
         if index is UNSAID and isinstance(value, OpenParts):
-            index = AnyPlace()
+            index = AnyPlace(self.world.facts.choices)
         if index is UNSAID and self.rule.dialect.name == "onnx":
             # the later ones have no meaning here
             raise NotProved("an unconstrained output index is not supported")

@@ -252,7 +252,7 @@ def result_of(
     if signature.operands:  # a call of one of several operators may list more than this one has places for
         while operands and operands[-1] is None and signature.operand(len(operands) - 1) is None:
             operands = operands[:-1]
-    if meaning is None or not meaning.rule.target.outputs:
+    if meaning is None:
         return meaning_of(world, dialect, operator, operands, attrs)
     if any(isinstance(operand, Family) for operand in operands):
         raise NotProved(f"`{operator}` over all instances is not supported")
@@ -268,6 +268,12 @@ def result_of(
         *(ABSENT if value is None else call(INPUT, (), Attributes(), value) for value in values),
         call(operator, (), Attributes(attrs), None),
     ]
+    if not meaning.rule.target.outputs:
+        result = meaning_of(world, dialect, operator, operands, attrs)
+        if meaning.dtype is not None and isinstance(result, Tensor):
+            result = Tensor(result.shape, case.value(meaning.dtype), result.at, result.flat, result.splat)
+        _hold_to(case, meaning, result)
+        return result
     (result,) = Target(case).several(meaning.rule.target.outputs[0])
     if meaning.shape is not None or meaning.dtype is not None:
         _hold_to(case, meaning, result)

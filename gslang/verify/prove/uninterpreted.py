@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.verify.prove.domains import Unread
 from gslang.verify.prove.dtypes import Dtype, name_of
@@ -21,6 +22,12 @@ from gslang.verify.prove.sizes import Number, Size, text_of
 from gslang.verify.prove.tensors import Tensor, Value, World
 from gslang.verify.prove.totals import up_to_date
 from gslang.verify.prove.uses import in_normal_form
+
+
+def is_of_a_file(dialect: Dialect, operator: str) -> bool:
+    """True if a file declares an operator that the dialect does not have: nothing else is known of it."""
+    new = any(added.name == operator for added in dialect.added)
+    return new and operator not in load_dialect(dialect.name).operators
 
 
 def open_value(world: World, spec: AttributeSpec) -> object:
@@ -39,7 +46,7 @@ def open_value(world: World, spec: AttributeSpec) -> object:
         case "bool":
             return (False, True)[choices.choose(2)]
         case "dtype":
-            return Dtype(choices)
+            return "" if spec.default == "" and choices.choose(2) else Dtype(choices)
     return Unread(name)
 
 
@@ -56,9 +63,9 @@ def uninterpreted(
         raise NotProved(f"`{operator}` is not supported")
     if isinstance(signature.results, str) and signature.results != "tensor":
         raise NotProved(f"any number of results of `{operator}` is not supported")
-    given = [f"{name} {_said(value)}" for name, value in sorted(attrs.items())]
+    given = [f"{name} {said(value)}" for name, value in sorted(attrs.items())]
     key = (operator, *[_same(world, operand) for operand in operands], *given)
-    if any(added.name == operator for added in dialect.added):  # what is shipped is known to
+    if is_of_a_file(dialect, operator):  # what is shipped is known to
         world.notes.add(f"`{operator}` gives equal results for equal operands")
     if key not in world.slices:
         if not world.reading:
@@ -85,11 +92,37 @@ def _same(world: World, value: Value) -> str:
         raise NotProved("operands of unsupported operators must be tensors")
     facts = world.facts
     there = all([facts.at_least(size, 1) for size in facts.normals(value.shape)])
-    shape, element = facts.normals(value.shape), "no element"
-    if there:
+    shape = facts.normals(value.shape)
+    name = f"{said(value.dtype)}[{', '.join(map(text_of, shape))}]"
+    return f"{name} {_any_element(world, value, shape)}" if there else name
+
+
+def _any_element(world: World, value: Tensor, shape: Sequence[Number]) -> str:
+    """The element at an arbitrary place. Raises `NotProved` for one of the target that may be undefined where
+    that of the source is defined: it is computed, even if the result is the same for all others.
+    """
+    place, before = _any_place(world, shape), (world.comparing, world.defined, world.asked)
+
+    def element(side: str) -> str:
+        world.comparing = side
         with in_normal_form():
-            element = str(up_to_date(value.at(_any_place(world, shape)), facts).key)
-    return f"{_said(value.dtype)}[{', '.join(map(text_of, shape))}] {element}"
+            return str(up_to_date(value.at(place), world.facts).key)
+
+    try:
+        if world.reading:
+            world.defined, world.asked = {}, []
+            found = element("source")
+            defined, asked = world.slices.setdefault(("defined", found), ({}, []))
+            for condition, terms in world.defined.items():
+                defined.setdefault(condition, set()).update(terms)
+            asked += world.asked
+            return found
+        found = element("")
+        defined, asked = world.slices.get(("defined", found), ({}, []))
+        world.defined, world.asked = defined, asked
+        return element("target")
+    finally:
+        world.comparing, world.defined, world.asked = before
 
 
 def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
@@ -103,14 +136,14 @@ def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
     return tuple(index)
 
 
-def _said(value: object) -> str:
+def said(value: object) -> str:
     """A text that is the same for equal attributes only."""
     if isinstance(value, Dtype):
         return str(name_of(value))
     if isinstance(value, Size) or type(value) is int:
         return text_of(value)
     if isinstance(value, (tuple, list)):
-        return f"({', '.join(map(_said, value))})"
+        return f"({', '.join(map(said, value))})"
     if isinstance(value, (str, int, float)) or value is None:
         return repr(value)
     return f"#{id(value)}"
