@@ -211,7 +211,8 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
         except TooMuch as error:
             reason = error
             break
-        left_out = _left_out(watching, found, rule)
+        bounded = starts or found.limits
+        left_out = _left_out(watching, found, rule) if bounded else []
         spent = left - budget.left
         if left_out:
             reason = NotProved(f"no examined case has {left_out[0]}")
