@@ -22,9 +22,10 @@ SINGLE_OPERANDS: dict[str, tuple[int, ...]] = {"Clip": (1, 2)}
 """Operands that must have one element."""
 
 
-def _departs(rule: ir.CheckedRule, call: ir.CallNode) -> bool:
-    """True if a file declares an operator of a call anew: then nothing is known of its operands."""
-    return any(rule.dialect.operators[operator].departs for operator in call.operators)
+def _departs(rule: ir.CheckedRule, node: ir.Pattern) -> bool:
+    """True if a file declares an operator of a node anew: then nothing is known of its operands."""
+    declared = [rule.dialect.get(operator) for operator in node.operators]
+    return any(signature is not None and signature.departs for signature in declared)
 
 
 def asked_to_be_single(rule: ir.CheckedRule) -> frozenset[int]:
@@ -54,9 +55,8 @@ def bare_numbers(rule: ir.CheckedRule) -> frozenset[int]:
     calls: Counter[int] = Counter()
     others = set(rule.outputs)
     for node in rule.nodes:
-        numbers_only = bool(node.operators) and _NUMBERS.issuperset(node.operators) and not (
-            isinstance(node, ir.CallNode) and _departs(rule, node)
-        )
+        numbers_only = bool(node.operators) and _NUMBERS.issuperset(node.operators)
+        numbers_only = numbers_only and not _departs(rule, node)
         (calls if numbers_only else others).update(node.below)
     read = walk((rule.where, rule.lets, rule.target, rule.blocks, [node.constraints for node in rule.nodes]))
     others.update(part.node for part in read if isinstance(part, (ir.NodeReference, ir.MatchedNodes)))
