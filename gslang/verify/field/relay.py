@@ -148,6 +148,12 @@ def _type_shape(graph: Graph, node: int) -> tuple[int, ...]:
     raise NoField("an unknown shape")
 
 
+def _types(graph: Graph, node: int) -> str:
+    """The element types of operands, on which the function of a declared operator may depend."""
+    types = [graph.types[o] if o >= 0 else None for o in graph.operands[node]]
+    return f" of {[type_.dtype if isinstance(type_, TensorType) else str(type_) for type_ in types]}"
+
+
 def _plain(op: str, operands: Sequence[Any], attrs: Attrs) -> Any:
     return EVALUATE[op](operands, attrs)
 
@@ -164,7 +170,7 @@ def _call(
     traits = signature.traits
     if signature.departs:
         unknown.add(op)
-        return _whole(op, operands, _readable(attrs), _type_shape(graph, node))
+        return _whole(op, operands, _readable(attrs) + _types(graph, node), _type_shape(graph, node))
     if op in STATIC:
         found = STATIC[op].call(operands, attrs, whole_numbers)
         assert found is not None
@@ -187,7 +193,7 @@ def _call(
     special = _SPECIAL.get(op)
     if special is not None:
         return special(operands, attrs, unknown)
-    given = _readable(attrs)
+    given = _readable(attrs) + ("" if op in EVALUATE else _types(graph, node))
     if op in _SYMMETRIC_REDUCTIONS:
         unknown.add(op)
         total = _plain("sum", [mixed(op, operands[0])], attrs) % PRIME

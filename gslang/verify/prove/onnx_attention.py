@@ -81,7 +81,7 @@ def attended(
         group = facts.normal(h) // facts.normal(shared)
         above = contracted(world, k.shape[2], lambda j: weight(b, h, i, j) * v.at((b, group, j, e)))
         total = contracted(world, k.shape[2], lambda j: weight(b, h, i, j))
-        if not may_see_none() or is_positive(total) or world.follows("!=0", total, world.written(total)):
+        if not may_see_none() or is_positive(total) or world.follows("!=0", total):
             return above * inverse(total)
         return above * unknown("inverse, or 0 of 0", total)
 

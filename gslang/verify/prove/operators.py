@@ -188,12 +188,11 @@ def declared_function(
     world.notes.add(f"`{signature.name}` gives equal results for equal operands")
     given = [f"{name} {said(value)}" for name, value in sorted(attrs.items())]
     absent = [k for k, o in enumerate(operands) if o is None]
-    function = f"declared {signature.name} {given} {absent}"
-    key = (function, *[str(name_of(o.dtype)) for o in present])
-    if key not in world.slices:
+    function = f"declared {signature.name} {given} {absent} {[str(name_of(o.dtype)) for o in present]}"
+    if (function,) not in world.slices:
         world.kept.append(dict(attrs))
-        world.slices[key] = Dtype(world.facts.choices)
-    return elementwise(world, function, present, world.slices[key])
+        world.slices[function,] = Dtype(world.facts.choices)
+    return elementwise(world, function, present, world.slices[function,])
 
 
 def unknown_function(

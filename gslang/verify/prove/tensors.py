@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Union
@@ -11,6 +10,7 @@ from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.signature import Signature
 from gslang.verify.prove.certificate import CaseRecord
+from gslang.verify.prove.defined import Written, covers, written
 from gslang.verify.prove.dtypes import (
     REAL,
     TRUTH,
@@ -103,10 +103,10 @@ class World:
         self.clipped = False  # whether a bound of a slice was left as it is written
         self.wanted_rank: int | None = None  # of the result that is computed, where the rule says it
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
-        # what the source is defined for: condition → (where, term); None while it is not evaluated
-        self.defined: dict[str, set[tuple[frozenset[str], str]]] | None = None
+        # what the source is defined for: condition → terms, as an ordered set
+        self.defined: dict[str, dict[Written, None]] = {}
         self.asked: list[Term] = []  # truth values: what its whole numbers are defined for
-        self.under: tuple[str, ...] = ()  # what holds where elements are evaluated: conditions of `where`
+        self.under: tuple[Term, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
         # what the source looks up: places, and the sizes of axes that they lie in
         self.gathered: list[tuple[Tensor, Number]] = []
@@ -221,46 +221,39 @@ class World:
         if is_positive(term) or condition == ">=0" and at_least_0(term):
             return
         for part, asked in _factors(term, condition):
-            key = self.written(part)
             if self.comparing == "source":
-                self.defined.setdefault(asked, set()).add((frozenset(self.under), key))  # type: ignore[union-attr]
-            elif self.comparing == "target" and not self.follows(asked, part, key):
+                self.defined.setdefault(asked, {})[written(self.facts, part, self.under)] = None
+            elif self.comparing == "target" and not self.follows(asked, part):
                 raise NotProved(
-                    f"the target may be undefined where the source is defined: {key} {asked} is not implied"
+                    "the target may be undefined where the source is defined: "
+                    f"{part.key} {asked} is not implied"
                 )
 
-    def follows(self, condition: str, term: Term, key: str) -> bool:
+    def follows(self, condition: str, term: Term) -> bool:
         """True if the source being defined says that a condition on a term holds."""
-        here = frozenset(self.under)
-        known = {
-            asked: {text for where, text in found if where <= here}
-            for asked, found in (self.defined or {}).items()
-        }
-        if any(
-            key in known.get(stronger, ())
-            for stronger in {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]
-        ):
+        stronger = {">0": (">0",), "!=0": ("!=0", ">0"), ">=0": (">=0", ">0")}[condition]
+        if self._is_known(stronger, term):
             return True
         if len(term.parts) != 1:
             return False
         ((factors, c),) = term.parts.items()
         signs = (">0", "!=0") if condition == "!=0" else (condition, ">0")
         return (c > 0 or condition == "!=0") and all(
-            any(self.written(of_atom(atom)) in known.get(s, ()) for s in signs) for atom, _ in factors
+            self._is_known(signs, of_atom(atom)) for atom, _ in factors
         )
+
+    def _is_known(self, conditions: Sequence[str], term: Term) -> bool:
+        asked = written(self.facts, term, self.under)
+        return any(covers(self.facts, known, asked) for c in conditions for known in self.defined.get(c, ()))
 
     @contextmanager
     def where(self, condition: Term) -> Iterator[None]:
         """Inside, elements are evaluated of which only those count where a condition holds."""
-        before, self.under = self.under, (*self.under, self.written(condition))
+        before, self.under = self.under, (*self.under, condition)
         try:
             yield
         finally:
             self.under = before
-
-    def written(self, term: Term) -> str:
-        """The text of a term in which positions that sums run over have no names."""
-        return re.sub(r"@\d+i?", lambda found: "@" if found[0] in self.facts.bounds else found[0], term.key)
 
     def need_true(self, condition: bool, what: str) -> None:
         """The demand of an operator, if it is known to hold or to fail already."""

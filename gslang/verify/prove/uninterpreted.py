@@ -114,7 +114,7 @@ def _any_element(world: World, value: Tensor, shape: Sequence[Number]) -> str:
             found = element("source")
             defined, asked = world.slices.setdefault(("defined", found), ({}, []))
             for condition, terms in world.defined.items():
-                defined.setdefault(condition, set()).update(terms)
+                defined.setdefault(condition, {}).update(terms)
             asked += world.asked
             return found
         found = element("")

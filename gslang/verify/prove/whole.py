@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gslang.verify.prove.defined import covers, written
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, numbers_named, settled
 from gslang.verify.prove.paths import Budget, NotProved
 from gslang.verify.prove.tensors import World
@@ -39,12 +40,17 @@ def demand(world: World, name: str, arguments: Sequence[Term], dtype: str | Dtyp
     asked = _is_not_0(arguments[1]) if function in _DIVISIONS else _is_shift(arguments[1], _name(dtype))
     if world.comparing == "source":
         world.asked.append(asked)
-    elif world.written(asked) not in {ONE.key, *map(world.written, world.asked)} and not same_words(
+    elif asked.key != ONE.key and not _is_asked(world, asked) and not same_words(
         world, asked, ONE, "bool", [(other, True) for other in world.asked]
     ):
         raise NotProved(
             f"the target may be undefined where the source is defined: `{function}` by {arguments[1].key}"
         )
+
+
+def _is_asked(world: World, asked: Term) -> bool:
+    this = written(world.facts, asked)
+    return any(covers(world.facts, written(world.facts, other), this) for other in world.asked)
 
 
 def _is_not_0(x: Term) -> Term:
