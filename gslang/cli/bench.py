@@ -28,7 +28,6 @@ from gslang.cli.shared import add_graph_options, load_graph
 from gslang.cli.usable_rules import add_extern_option, usable_rules
 
 if TYPE_CHECKING:
-
     from gslang.api import Result, RuleSet
     from gslang.graph.graph import Graph
 
