@@ -8,13 +8,10 @@ from collections.abc import Iterator, Sequence
 
 from gslang.check import checked as ir
 from gslang.check.walks import walk
+from gslang.dialect.dtypes import PLAIN
 from gslang.graph.graph import Graph
 
-_TYPES = (
-    "bool", "uint8", "uint16", "uint32", "uint64", "int8", "int16", "int32", "int64",
-    "float16", "bfloat16", "float32", "float64",
-)  # fmt: skip
-
+_TYPES = (*sorted(PLAIN), "bfloat16")
 _MOST_ALONE = 3  # inputs of which each has a type of its own
 
 

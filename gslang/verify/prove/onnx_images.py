@@ -23,6 +23,7 @@ from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
+from gslang.verify.prove.uninterpreted import said
 
 # ── blocks of pixels ──
 
@@ -124,12 +125,12 @@ def _nearest(world: World, operands: Operands, attrs: Attrs) -> Value:
     x: Tensor = operands[0]
     if attrs["coordinate_transformation_mode"] == "tf_crop_and_resize":
         raise NotProved("resizing part of an image (`tf_crop_and_resize`) is not supported")
-    said = [*operands[1:], *[value for _, value in sorted(attrs.items())]]
-    key = ("nearest", *map(_identity, said), *map(text_of, world.facts.normals(x.shape)))
+    given = [*operands[1:], *[value for _, value in sorted(attrs.items())]]
+    key = ("nearest", *map(said, given), *map(text_of, world.facts.normals(x.shape)))
     if key not in world.slices:
         if not world.reading:
             raise NotProved("the target resizes an image otherwise than the source")
-        world.kept += said
+        world.kept += given
         world.slices[key] = len(world.slices), tuple([world.facts.size("resized") for _ in x.shape])
     number, shape = world.slices[key]
 
@@ -144,13 +145,6 @@ def _nearest(world: World, operands: Operands, attrs: Attrs) -> Value:
         return x.at(tuple(places))
 
     return Tensor(shape, x.dtype, at)
-
-
-def _identity(said: object) -> str:
-    """A text that is the same for what says the same."""
-    if isinstance(said, (str, int, float)) or said is None:
-        return repr(said)
-    return f"#{id(said.leaf or said) if isinstance(said, Tensor) else id(said)}"
 
 
 def _resized(

@@ -228,14 +228,17 @@ class OpenParts(Opaque):
     def __init__(self, world: World, x: Tensor, axis: int, cuts: Cuts) -> None:
         self.world, self.x, self.axis, self.cuts = world, x, axis, cuts
 
-    def part(self, place: int | AnyPlace) -> Tensor:
-        """One of them."""
+    def part(self, place: object) -> Tensor:
+        """One of them, by its number or `AnyPlace`."""
+        if not (isinstance(place, AnyPlace) or type(place) is int and place >= 0):
+            raise NotProved("the index of a split part is unknown, or negative")
         facts, whole, cuts = self.world.facts, self.x.shape[self.axis], self.cuts
         sizes, told = cuts.sizes, cuts.anywhere
-        if not self.world.reading and (len(sizes) <= place if type(place) is int else id(place) not in told):
+        known = id(place) in told if isinstance(place, AnyPlace) else len(sizes) > place
+        if not (known or self.world.reading):
             raise NotProved("the target uses a split part that the source does not")
         if isinstance(place, AnyPlace):
-            if id(place) not in told:
+            if not known:
                 cuts.places.append(place)
                 begin, size = told[id(place)] = facts.size("begin", 0), facts.size("part", 0)
                 facts.learn(whole - begin - size)

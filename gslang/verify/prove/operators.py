@@ -179,8 +179,8 @@ _NUMBERS = {
 def declared_function(
     world: World, signature: Signature, operands: Sequence[Value], attrs: Attrs
 ) -> Tensor:
-    """An element-wise operator that a file declares without a `value`: of any element type, which is the same
-    for operands of the same types.
+    """The result of an element-wise operator that a file declares without a `value`: a function of its own,
+    with an element type of its own, for each choice of operand types.
     """
     present = [o for o in operands if o is not None]
     if "elementwise" not in signature.traits or not all(isinstance(o, Tensor) for o in present):

@@ -365,11 +365,9 @@ class Source:
             raise NotProved("an unconstrained output index is not supported")
         if index is UNSAID:
             index = self.world.facts.choices.choose(len(value))  # type: ignore[arg-type]
-        if isinstance(value, OpenParts) and (
-            isinstance(index, AnyPlace) or type(index) is int and index >= 0
-        ):
+        if isinstance(value, OpenParts):
             return self.graph.add(PROJ, (base,), Attributes(index=index), value.part(index))
-        if type(index) is not int or not isinstance(value, tuple) or not 0 <= index < len(value):
+        if type(index) is not int or not 0 <= index < len(value):
             if self.graph.op[base] in ("Split", "split") and type(index) is int:
                 raise Impossible(OPERATOR)  # it has all of its parts
             raise NotProved(f"output {index} of a call is not supported")

@@ -19,7 +19,7 @@ from gslang.verify.prove.constants import default_dtype, listed_vector, unreadab
 from gslang.verify.prove.domains import Attributes
 from gslang.verify.prove.families import Family
 from gslang.verify.prove.listed import Listed
-from gslang.verify.prove.onnx_movement import AnyPlace, EqualParts, OpenParts
+from gslang.verify.prove.onnx_movement import EqualParts, OpenParts
 from gslang.verify.prove.operators import meaning_of
 from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
 from gslang.verify.prove.reals import Real, as_term
@@ -114,10 +114,7 @@ class Target(TargetNodes[Value]):
         if isinstance(whole, Family) and isinstance(self.case.evaluate, FamilyValues):
             return [whole.first if self.case.evaluate.number_of(target.index) == 0 else whole.later]
         k = self.case.value(target.index)
-        if (
-            isinstance(whole, OpenParts) and (type(k) is int or isinstance(k, AnyPlace))
-            or isinstance(whole, EqualParts) and is_number(k)
-        ):
+        if isinstance(whole, OpenParts) or isinstance(whole, EqualParts) and is_number(k):
             return [whole.part(k)]
         if not isinstance(whole, tuple) or type(k) is not int or not 0 <= k < len(whole):
             raise NotProved("a projection index may be out of range")

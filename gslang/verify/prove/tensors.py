@@ -213,7 +213,7 @@ class World:
     # ── where functions are defined ──
 
     def need_defined(self, condition: str, term: Term) -> None:
-        """`term` is `">0"`, `">=0"` or `"!=0"`: what a function asks of its argument.
+        """Note, or in the target prove, what a function asks of its argument: `">0"`, `">=0"` or `"!=0"`.
 
         The source may ask for anything: where it is not defined, the rule may do what it likes. Whatever the
         target asks for must follow.

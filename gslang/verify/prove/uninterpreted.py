@@ -137,7 +137,7 @@ def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
 
 
 def said(value: object) -> str:
-    """A text that is the same for equal attributes only."""
+    """A text that is the same for equal attributes, and the same tensors, only."""
     if isinstance(value, Dtype):
         return str(name_of(value))
     if isinstance(value, Size) or type(value) is int:
@@ -146,4 +146,4 @@ def said(value: object) -> str:
         return f"({', '.join(map(said, value))})"
     if isinstance(value, (str, int, float)) or value is None:
         return repr(value)
-    return f"#{id(value)}"
+    return f"#{id(value.leaf or value) if isinstance(value, Tensor) else id(value)}"
