@@ -103,7 +103,7 @@ def check_module(source: Source, importer: Importer) -> Module:
     twice = _named_twice(program, found)
     for item in program.items:
         if isinstance(item, n.Rule) and id(item) not in twice:
-            checked, problems = check_rules(item, dialect, functions, source.name)
+            checked, problems = check_rules(item, dialect, functions)
             found += problems
             own_rules += add_rules(item, checked, rules, broken, imported)
     check_passes(program, rules, passes, broken, found)

@@ -77,7 +77,6 @@ class CheckedRule(_WithFootprint):
     tags: tuple[str, ...] = ()
     family: str | None = None  # of which it is one
     opset: tuple[int | None, int | None] = (None, None)
-    module: str = ""
     externs: tuple[Extern, ...] = ()  # the Python functions that it rests on, each once
 
     @property

@@ -15,7 +15,7 @@ from gslang.syntax.families import instances, items_of, row_of
 
 
 def check_rules(
-    item: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
+    item: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl]
 ) -> tuple[dict[str, ir.CheckedRule | None], list[Diagnostic]]:
     """By name the checked rules, None for one that has an error; and all findings.
 
@@ -30,7 +30,7 @@ def check_rules(
     checked: dict[str, ir.CheckedRule | None] = {item.name.id: None} if found else {}
     told: dict[tuple[object, ...], list[tuple[str, Diagnostic]]] = {}
     for rule in rules:
-        checked[rule.name.id], problems = check_rule(rule, dialect, functions, module)
+        checked[rule.name.id], problems = check_rule(rule, dialect, functions)
         for problem in problems:
             told.setdefault((problem.code, problem.primary), []).append((rule.name.id, problem))
     for some in told.values():

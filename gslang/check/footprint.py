@@ -101,7 +101,7 @@ def _always(nodes: Sequence[ir.Pattern], outputs: Sequence[int]) -> Iterable[int
 
 # ── storing ─────────────────────────────────────────────────────────────────────────────────────────────────
 
-_RULE: Final = ("name", "dialect", "once", "disconnected", "family", "opset", "module", "externs")
+_RULE: Final = ("name", "dialect", "once", "disconnected", "family", "opset", "externs")
 _TEST: Final = ("title", "rule")
 
 

@@ -33,7 +33,7 @@ from gslang.syntax import nodes as n
 
 
 def check_rule(
-    rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl], module: str
+    rule: n.Rule, dialect: Dialect, functions: Mapping[str, n.FnDecl | n.ParamDecl]
 ) -> tuple[ir.CheckedRule | None, list[Diagnostic]]:
     """The checked rule, or None if it has an error; and all findings."""
     lowering = Lowering(dialect, functions, [], resolve, of_family=rule.family is not None)
@@ -68,7 +68,7 @@ def check_rule(
     if _has_error(lowering):
         return None, lowering.diagnostics
     checked = ir.CheckedRule(
-        name=rule.name.id, doc=rule.doc, module=module, span=rule.name.span, dialect=dialect,
+        name=rule.name.id, doc=rule.doc, span=rule.name.span, dialect=dialect,
         nodes=tuple(lowering.patterns),
         inputs=tuple(inputs),
         outputs=tuple(outputs), output_block=output_block, blocks=blocks,

@@ -255,7 +255,7 @@ class _Check:
                 places[name] = item.name.span
             if isinstance(item, n.Rule):
                 checked, problems = self._of_piece(
-                    piece, item, lambda: check_rules(item, self.dialect, self.functions, self.document.name)
+                    piece, item, lambda: check_rules(item, self.dialect, self.functions)
                 )
                 self.found += problems
                 own += add_rules(item, checked, rules, broken, imported)

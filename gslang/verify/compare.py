@@ -19,6 +19,7 @@ from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.exact import in_field
 from gslang.verify.inputs import MANY, Inputs
 from gslang.verify.thresholds import limits_scores, rounds_alike, thresholds
+from gslang.verify.undefined import undefined_in_target
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
@@ -136,6 +137,8 @@ def compare(
         counts_only = kind == "wide" and not drawn.has_free_integers  # other positions are no rounding
         rounds = not counts_only and all(value.dtype.kind == "f" for value in flat(left))
         break
+    if numbers is not False and (undefined := undefined_in_target(before, after, dialect, drawn)) is not None:
+        numbers, (reason, failing), rounds = False, undefined, False
     return Finding(
         exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing,
         exactly.limits, rounds, shown, nothing,
@@ -161,7 +164,8 @@ def _overflow_apart(left: object, right: object) -> bool:
 def refutes(finding: Finding, special: bool = False) -> str:
     """Why an instance refutes its rule; empty if it does not."""
     if finding.numbers is False and not (finding.field is True and finding.certain and finding.rounds):
-        return f"the sides compute different values: {finding.number_reason}"
+        reason = finding.number_reason
+        return reason if reason.startswith("the target ") else f"the sides compute different values: {reason}"
     if special and finding.special:
         return "the sides differ in NaN or infinities"
     if finding.numbers is None and finding.field is False and finding.certain:

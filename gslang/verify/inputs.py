@@ -22,6 +22,7 @@ from gslang.evaluate.index_ranges import (
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inner_graph import inner_graph
+from gslang.verify.partial import SHIFTS
 from gslang.verify.thresholds import NO_THRESHOLDS, Thresholds, numbers_in
 
 Values = dict[str, Array]
@@ -39,7 +40,6 @@ _MOST_ALONE = 4  # inputs that count many while others do not
 _FEW = 8  # integers of an operand that says sizes, counts or bounds
 _ROUNDS = (-1, 0, 4, 12, 40)
 _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
-_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
 class Inputs:
@@ -130,6 +130,11 @@ class Inputs:
         ]
 
     @cached_property
+    def free(self) -> list[str]:
+        """Inputs of integers that are neither positions nor counts."""
+        return [name for _, _, name, bounds in self._whole if bounds is None]
+
+    @cached_property
     def _free(self) -> list[str]:
         """Inputs that may be any integer."""
         return [name for _, node, name, bounds in self._whole if bounds is None and not self._shifts(node)]
@@ -148,7 +153,7 @@ class Inputs:
         )
 
     def _shifts(self, node: int) -> bool:
-        operands = [self.graph.operands[n] for n in self.graph.users[node] if self.graph.op[n] in _SHIFTS]
+        operands = [self.graph.operands[n] for n in self.graph.users[node] if self.graph.op[n] in SHIFTS]
         return any(operand[1:2] == (node,) for operand in operands)
 
     def _widely(self) -> Values:

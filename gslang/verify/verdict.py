@@ -46,6 +46,7 @@ from gslang.verify.instances import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
 from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.undefined import UNDEFINED
 
 _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
@@ -299,7 +300,7 @@ class _Attempt:
         """
         if (
             not self.settings.proof_steps or evidence.unfit
-            or _judge(evidence.good)[0] not in ("exact", "tested")
+            or _judge(evidence.good)[0] not in ("exact", "tested") and not _none_computed(evidence.good)
         ):
             return ""
         self.made, self.why = True, _OVER
@@ -334,9 +335,9 @@ def _unfit(evidence: Evidence) -> str:
 
 
 def _cannot_be(finding: Finding | None) -> bool:
-    """True if an instance refutes a rule that may change values: its target does not fit, or cannot be
-    computed."""
-    return finding is None or finding.number_reason.startswith(NOT_COMPUTED)
+    """True if an instance refutes a rule that may change values: its target does not fit, cannot be
+    computed, or is not defined."""
+    return finding is None or finding.number_reason.startswith((NOT_COMPUTED, UNDEFINED))
 
 
 def _change(evidence: Evidence) -> str:
@@ -374,6 +375,11 @@ def _judge(good: list[Finding]) -> tuple[str, str]:
     return "unknown", "no instance can be computed: " + next(
         (f.number_reason for f in good if f.numbers is None), ""
     )
+
+
+def _none_computed(good: list[Finding]) -> bool:
+    """True if no instance can be computed, whatever it is: an operator has no evaluator."""
+    return all(finding.numbers is None and finding.field is None for finding in good)
 
 
 def _has_nearness(rule: CheckedRule) -> bool:

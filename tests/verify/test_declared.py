@@ -89,6 +89,29 @@ def test_without_a_value_nothing_else_is_known(rule: str) -> None:
     assert found.verdict == "unknown" and found.counterexample is None, found
 
 
+UNCOMPUTED = """dialect onnx;
+op my.Fused(x: tensor, y: tensor) -> tensor;
+op my.Other(x: tensor, by: int = 1) -> tensor { shape = x.shape, dtype = x.dtype };
+rule summand(x): Add(my.Other(x, by = 2), x) => Add(x, my.Other(x, by = 2));
+rule twice(x, y): my.Fused(Neg(Neg(x)), y) => my.Fused(x, y);
+rule there_and_back(x, y): Transpose(Transpose(my.Fused(x, y), perm = [1, 0]), perm = [1, 0]) => my.Fused(x, y);
+rule swapped(x, y): my.Fused(x, y) => my.Fused(y, x);
+rule other_number(x): my.Other(x, by = 2) => my.Other(x, by = 3);
+rule other_operand(x): my.Other(Abs(x)) => my.Other(Neg(x));
+rule not_varied(x): my.Other(x) => my.Other(x);
+"""
+
+
+def test_what_no_instance_computes_may_be_proved() -> None:
+    rules = api.parse_rules(UNCOMPUTED)
+    found = {name: verify_now(rule, Settings(seconds=20)) for name, rule in rules.own.items()}
+    proved = {name: verdict.reason for name, verdict in found.items() if verdict.verdict == "proved"}
+    assert proved.keys() == {"summand", "twice", "there_and_back"}
+    assert all("gives equal results for equal operands" in reason for reason in proved.values())
+    assert {verdict.verdict for verdict in found.values()} == {"proved", "unknown"}
+    assert found["swapped"].unproved == "the target has a call of `my.Fused` that the source does not have"
+
+
 def test_a_declared_operator_beside_wrong_arithmetic_is_still_unknown() -> None:
     """The unknown function might make it right: a constant one would."""
     assert (

@@ -61,6 +61,7 @@ SOME = [
     "range_cast_wrong", "slice_min_wrong", "trilu_min_wrong", "topk_min_wrong", "expand_min_wrong",
     "expand_cast_wrong", "reverse_min_wrong", "shape_min_wrong", "gather_mod_wrong", "hot_max_wrong",
     "hot_u8_onnx_wrong", "sums_u1_wrong", "sums_u4_wrong", "sums_v2_wrong", "types_c7_wrong",
+    "mod_before_slice_wrong", "div_before_where_wrong", "div_of_all_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
 MANY = {

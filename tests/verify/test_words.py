@@ -150,6 +150,9 @@ rule shift_far(x: any(dtype = "int32"))
     { z = left_shift(left_shift(x, 20), 20); z where z.ndim == x.ndim => left_shift(x, 40) }
 rule divide_by_sum(x: any(dtype = "int8"), y: any(dtype = "int8", shape = x.shape)):
     trunc_divide(x, y) * (x - x) => trunc_divide(x, y + y) * (x - x);
+rule divide_by_less(x: any(dtype = "int32"), y: any(dtype = "int32", shape = x.shape)):
+    floor_mod(x, y) * (y - y) => floor_mod(x, bitwise_or(y, x)) * (y - y);
+rule divide_for_minus(x: any(dtype = "int16")): negative(x) => trunc_divide(x, -1);
 """
 
 
@@ -163,8 +166,8 @@ def test_a_target_is_defined_where_its_source_is(name: str) -> None:
 def test_what_a_target_asks_for_follows_bit_by_bit(asked: str, wanted: bool) -> None:
     """A number with one more bit is not 0 if the other one is not."""
     rule = api.parse_rules(
-        'rule r(x: any(dtype = "int32"), y: any(dtype = "int32", shape = x.shape), '
-        'z: any(dtype = "int32", shape = x.shape)): '
+        'rule r(x: any(dtype = "uint32"), y: any(dtype = "uint32", shape = x.shape), '
+        'z: any(dtype = "uint32", shape = x.shape)): '
         f"floor_mod(x, y) * (z - z) => floor_mod(x, {asked}) * (z - z);"
     ).own["r"]
     if wanted:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from gslang.verify.partial import DIVISIONS, SHIFTS
 from gslang.verify.prove.defined import covers, written
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, numbers_named, settled
 from gslang.verify.prove.paths import Budget, NotProved
@@ -13,23 +14,20 @@ from gslang.verify.prove.totals import up_to_date
 from gslang.verify.prove.truths import order, positive, unequal
 from gslang.verify.prove.uses import use
 from gslang.verify.prove.word_terms import Problem, agree
-from gslang.verify.prove.words import WIDTHS
+from gslang.verify.prove.words import WIDTHS, is_signed
 
+_IN_EVERY = 127  # the largest number of the narrowest type
 _STEPS = 15  # of diagrams, that take as long as one of a proof
-
-
-_DIVISIONS = frozenset({"divide", "floor_divide", "trunc_divide", "mod", "floor_mod", "trunc_mod", "Mod"})
-_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 
 
 def is_partial(name: str, dtype: str | Dtype) -> bool:
     """True if an element-wise function is one of whole numbers that is not defined everywhere."""
-    return name.partition(" ")[0] in _DIVISIONS | _SHIFTS and settled(dtype) == WHOLE
+    return name.partition(" ")[0] in DIVISIONS | SHIFTS and settled(dtype) == WHOLE
 
 
 def demand(world: World, name: str, arguments: Sequence[Term], dtype: str | Dtype) -> None:
-    """Ask of an element-wise function of whole numbers that it is defined: a divisor is not 0, and a shift
-    moves by less than the width of its type.
+    """Ask of an element-wise function of whole numbers that it is defined: a divisor is not 0, nor -1 of the
+    least number of the type, and a shift moves by less than the width of the type.
 
     The source may ask for anything, what the target asks for must follow: of all elements, also of those that
     a `where` does not choose, since they are computed all the same.
@@ -37,14 +35,20 @@ def demand(world: World, name: str, arguments: Sequence[Term], dtype: str | Dtyp
     if world.comparing == "" or not is_partial(name, dtype):
         return
     function = name.partition(" ")[0]
-    asked = _is_not_0(arguments[1]) if function in _DIVISIONS else _is_shift(arguments[1], _name(dtype))
+    left, right = arguments[:2]
+    asked = (
+        (_is_not_0(right), _is_not_beyond(left, right, _name(dtype))) if function in DIVISIONS
+        else (_is_shift(right, _name(dtype)),)
+    )
     if world.comparing == "source":
-        world.asked.append(asked)
-    elif asked.key != ONE.key and not _is_asked(world, asked) and not same_words(
-        world, asked, ONE, "bool", [(other, True) for other in world.asked]
+        world.asked.extend(asked)
+    elif not all(
+        one.key == ONE.key or _is_asked(world, one)
+        or same_words(world, one, ONE, "bool", [(other, True) for other in world.asked])
+        for one in asked
     ):
         raise NotProved(
-            f"the target may be undefined where the source is defined: `{function}` by {arguments[1].key}"
+            f"the target may be undefined where the source is defined: `{function}` by {right.key}"
         )
 
 
@@ -57,6 +61,18 @@ def _is_not_0(x: Term) -> Term:
     if x.constant is not None and x.constant != 0:
         return ONE
     return unequal(order(x), ZERO)
+
+
+def _is_not_beyond(a: Term, b: Term, dtype: str | None) -> Term:
+    """1 where the quotient of two numbers of a type is one of its numbers: not where the least one is divided
+    by -1."""
+    if dtype is not None and not is_signed(dtype) or b.constant is not None and b.constant != -1:
+        return ONE
+    if dtype not in WIDTHS:
+        return ONE if a.constant is not None and abs(a.constant) <= _IN_EVERY else unknown("divides", a, b)
+    least = number(-1 << WIDTHS[dtype] - 1)
+    above, other = positive(order(a) - least), unequal(order(b), number(-1))
+    return above + other - above * other
 
 
 def _is_shift(x: Term, dtype: str | None) -> Term:

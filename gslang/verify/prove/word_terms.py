@@ -13,6 +13,7 @@ from functools import reduce
 from math import lcm
 
 from gslang.base.quick_dataclass import dataclass
+from gslang.verify.partial import SHIFTS
 from gslang.verify.prove.diagrams import FALSE, TRUE, Diagrams, TooLarge
 from gslang.verify.prove.terms import Atom, Factors, Term, is_truth, with_value
 from gslang.verify.prove.words import WIDTHS, Word, Words, binary, constant, is_constant, is_signed
@@ -21,7 +22,6 @@ _MOST_STEPS = 400_000  # of diagrams: about a second
 _MOST_TRUTHS = 8  # of which cases are made, one in another
 _OF_A_FACTOR = 100_000  # that a product or quotient of two unknown numbers may take
 _BITS = {"bool": 1, **WIDTHS}
-_SHIFTS = frozenset({"left_shift", "right_shift", "BitShift"})
 # other names of functions of `words.binary`, and those of one number
 _MEANT = {
     "BitwiseAnd": "bitwise_and", "BitwiseOr": "bitwise_or", "BitwiseXor": "bitwise_xor",
@@ -265,7 +265,7 @@ def _inside(x: Term, shifts: bool) -> Iterator[Atom]:
             yield atom
         for k, argument in enumerate(atom.args):
             if isinstance(argument, Term):
-                yield from _inside(argument, shifts or k == 1 and atom.name.partition(" ")[0] in _SHIFTS)
+                yield from _inside(argument, shifts or k == 1 and atom.name.partition(" ")[0] in SHIFTS)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

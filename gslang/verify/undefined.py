@@ -1,0 +1,104 @@
+"""Divisions by 0, or of the least number by -1, and shifts by the width of the type, that the target has and
+the source does not.
+
+`gslc run` computes some number there. Other programs may compute another one, or end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from gslang.base.arrays import Array
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import is_float
+from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.run import evaluate
+from gslang.graph.graph import Graph
+from gslang.verify.inputs import Inputs, Values
+from gslang.verify.partial import DIVISIONS, SHIFTS
+
+UNDEFINED = "the target is undefined where the source is defined"  # begins a reason
+_MOST_DRAWN = 24  # inputs that are tried
+
+
+def undefined_in_target(
+    before: Graph, after: Graph, dialect: Dialect, drawn: Inputs
+) -> tuple[str, Values] | None:
+    """Why the target is not defined, and inputs for which the source is. None if none were found."""
+    calls = _partial_calls(after)
+    if not calls:
+        return None
+    of_source = _partial_calls(before)
+    for inputs in _tried(drawn):
+        try:
+            found = _undefined(after, dialect, calls, inputs)
+            if found is not None and _undefined(before, dialect, of_source, inputs) is None:
+                evaluate(before, dialect, inputs)
+                return f"{UNDEFINED}: {found}", inputs
+        except EvaluationError:
+            continue
+    return None
+
+
+def _partial_calls(graph: Graph) -> list[int]:
+    """Divisions and shifts of whole numbers, by anything but a number that is always valid."""
+    return [
+        node for node in graph.reverse_post_order()
+        if graph.op[node] in DIVISIONS | SHIFTS and len(graph.operands[node]) >= 2
+        and not is_float(str(getattr(graph.types[graph.operands[node][1]], "dtype", None)))
+    ]
+
+
+def _undefined(graph: Graph, dialect: Dialect, calls: list[int], inputs: Values) -> str | None:
+    """The first of the calls that is not defined for these inputs, in words."""
+    if not calls:
+        return None
+    operands = graph.copy()
+    operands.set_outputs([operand for call in calls for operand in graph.operands[call][:2]])
+    values = iter(evaluate(operands, dialect, inputs))
+    for call, left, right in zip(calls, values, values):
+        if isinstance(right, np.ndarray) and right.dtype.kind in "iu":
+            left, right = np.broadcast_arrays(left, right)
+            wrong = _not_defined(graph.op[call], left, right)
+            if wrong.any():
+                return f"`{graph.op[call]}` of {left[wrong].flat[0]} by {right[wrong].flat[0]}"
+    return None
+
+
+def _not_defined(operator: str, left: Array, right: Array) -> Array:
+    """True for each pair of numbers that an operator is not defined for."""
+    if operator in SHIFTS:
+        return np.asarray((right < 0) | (right >= 8 * right.dtype.itemsize))
+    wrong = np.asarray(right == 0)
+    return wrong if right.dtype.kind == "u" else wrong | (left == np.iinfo(left.dtype).min) & (right == -1)
+
+
+def _tried(drawn: Inputs) -> Iterator[Values]:
+    """Usual inputs, those with whole numbers of all sizes, and valid ones but for one number of one input, or
+    with the least numbers and -1."""
+    yield drawn.normal
+    yield drawn.of_kind("wide")
+    valid = {
+        name: (np.abs(value) % 3 + 1).astype(value.dtype) if name in drawn.free else value
+        for name, value in drawn.normal.items()
+    }
+    yield valid
+    changed = [
+        {**valid, name: _with(valid[name], place, number)}
+        for name in drawn.free if valid[name].size
+        for place in dict.fromkeys((0, valid[name].size - 1, valid[name].size // 2))
+        for number in (0, 8 * valid[name].dtype.itemsize)
+    ]
+    yield from changed[:_MOST_DRAWN]
+    signed = [name for name in drawn.free if valid[name].dtype.kind == "i"]
+    least = {name: np.full_like(valid[name], np.iinfo(valid[name].dtype).min) for name in signed}
+    yield {**valid, **least}
+    yield from [{**valid, **least, name: np.full_like(valid[name], -1)} for name in signed[:_MOST_DRAWN]]
+
+
+def _with(value: Array, place: int, number: int) -> Array:
+    changed = np.array(value)
+    changed.flat[place] = number
+    return changed
