@@ -94,7 +94,8 @@ op my.Fused(x: tensor, y: tensor) -> tensor;
 op my.Other(x: tensor, by: int = 1) -> tensor { shape = x.shape, dtype = x.dtype };
 rule summand(x): Add(my.Other(x, by = 2), x) => Add(x, my.Other(x, by = 2));
 rule twice(x, y): my.Fused(Neg(Neg(x)), y) => my.Fused(x, y);
-rule there_and_back(x, y): Transpose(Transpose(my.Fused(x, y), perm = [1, 0]), perm = [1, 0]) => my.Fused(x, y);
+rule there_and_back(x, y): Transpose(Transpose(my.Fused(x, y), perm = [1, 0]), perm = [1, 0])
+  => my.Fused(x, y);
 rule swapped(x, y): my.Fused(x, y) => my.Fused(y, x);
 rule other_number(x): my.Other(x, by = 2) => my.Other(x, by = 3);
 rule other_operand(x): my.Other(Abs(x)) => my.Other(Neg(x));
