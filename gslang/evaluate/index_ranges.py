@@ -28,7 +28,6 @@ _INDICES: Final[Mapping[str, Mapping[int, tuple[int, int | None]]]] = {
     "EmbedLayerNormalization": {0: (2, 0), 1: (3, 0), 8: (3, 0)},
     "com.microsoft.RotaryEmbedding": {1: (2, 0)},
     "RotaryEmbedding": {3: (1, 0)},
-    "ReverseSequence": {1: (0, 0)},
     "GatherBlockQuantized": {1: (0, None)},
 }
 # operator → the operand in which −1 is the last place
@@ -43,6 +42,7 @@ _LENGTHS: Final = {  # sizes and counts
     "dyn.zeros": (0,), "dyn.ones": (0,), "dyn.broadcast_to": (1,),
 }  # fmt: skip
 _ENDS: Final = {"Range": (0, 1), "arange": (0, 1)}  # of ranges, which may begin below 0
+_TIMES: Final = {"sequence_mask": "axis", "ReverseSequence": "time_axis"}  # operand 1: lengths along it
 # other operands that are sizes, counts, or bounds of places
 _BOUNDS: Final = {
     "Slice": (1, 2), "TopK": (1,), "Trilu": (1,), "ReverseSequence": (1,), "Pad": (1,), "Split": (1,),
@@ -90,6 +90,9 @@ def bounds_of(graph: Graph, node: int, sizes: Mapping[str, int]) -> tuple[int, i
             return 0 if unsigned else -3, 5
         if graph.op[user] == "Loop" and k == 0:
             return 1, 5
+        if k == 1 and (along := _TIMES.get(graph.op[user])) is not None:
+            axis = graph.attrs[user].get(along, 0)
+            return 0, _size(graph, graph.operands[user][0], axis if isinstance(axis, int) else 0, sizes) + 1
         size = _limit(graph, user, k, sizes)
         if size is not None:
             low = max(-value.least, 0 if low is None else low)

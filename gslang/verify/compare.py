@@ -396,8 +396,20 @@ def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:
     }
 
 
+# integers that float32 holds exactly, and truth values
+_HELD = frozenset({"bool", "int8", "uint8", "int16", "uint16"})
+_TARGETS = {"Cast": "to", "cast": "dtype"}  # the attribute with the type that is converted to
+
+
 def _widened(graph: Graph) -> Graph:
+    """The graph with constants of float64, and conversions to it for those to float32 that are exact."""
     wide = graph.copy()
+    for node in graph.nodes():
+        name = _TARGETS.get(graph.op[node])
+        if name is not None and graph.attrs[node].get(name) == "float32" and (
+            getattr(graph.types[graph.operands[node][0]], "dtype", None) in _HELD
+        ):
+            wide.attrs[node] = {**graph.attrs[node], name: "float64"}
     for node in graph.values:
         value = graph.value(node)
         if value is not None and value.dtype.kind == "f":

@@ -5,10 +5,10 @@ that a number in the rule makes telling, of other ranks, with sizes of 1 and suc
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, islice, permutations, product, zip_longest
+from itertools import chain, combinations, islice, permutations, product, zip_longest
 from math import prod
 from random import Random
-from typing import TypeVar
+from typing import TypeGuard, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ _MOST_FAR = 6  # attempts with many axes
 _MOST_ELEMENTS = 100_000  # of an input with such a size
 _STRETCHED = 0.5  # share of corners in which an axis of 1 is stretched
 _MOST_EXCHANGED = 16  # corners in which one axis is stretched and another becomes 1
+_TIMES_ALONG_OTHERS = 3  # with other values
+_MOST_TURNED = 8  # orders of axes, of which the first is the present one
 _ALONE = 0.3  # share of corners in which one axis becomes 1, whatever others have its size
 
 
@@ -43,25 +45,29 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     ranks = chain(
-        _outgrowing(point), _without_axes(point), _of_one_size(point), _along_others(point),
+        _outgrowing(point), _without_axes(point), _of_one_size(point),
         _of_no_items(point), _shuffled(of_other_ranks(point), Random(seed)),
     )
-    others = zip_longest(ranks, _coinciding(point, Random(seed)))
-    changes = islice(filter(None, chain.from_iterable(others)), attempts)
+    shapes = zip_longest(ranks, _coinciding(point, Random(seed)))
+    changes = islice(filter(None, chain.from_iterable(shapes)), attempts)
     large = islice(_large(rule, point, Random(seed)), attempts // _MANY_SIZES)
     misplaced = islice(_misplaced(rule, point, Random(seed)), attempts)
     numbers = far_numbers(rule, point, Random(seed))
     said = islice(_large_attributes(rule, point, Random(seed)), attempts // _MANY_SIZES)
     orders = islice(_orders(point, Random(seed)), attempts)
     far = islice(_far(rule, point), _MOST_FAR)
-    for change in chain(numbers, ends_of_types(rule, point), far, large, said, orders, misplaced, changes):
-        if (text := repr(change)) in tried:
+    others = islice(chain.from_iterable(_along_others(point) for _ in range(_TIMES_ALONG_OTHERS)), attempts)
+    changed = chain(numbers, ends_of_types(rule, point), far, large, said, orders, misplaced, changes)
+    # what is open is the same for all, but not for those of one shape: chance could make all of these dull
+    numbered = chain(((change, 0) for change in changed), ((change, k) for k, change in enumerate(others)))
+    for change, number in numbered:
+        if (text := f"{change} {number}") in tried:
             continue
         tried.add(text)
         dropped = [(leaf, "value") for leaf, field in change if field == "shape"]
         wishes = {k: v for k, v in base.items() if k not in dropped} | change
         numbers_only = all(field == "value" for _, field in change)
-        found = wished(rule, wishes, seed, Search(), None if numbers_only else made)
+        found = wished(rule, wishes, seed + number, Search(), None if numbers_only or number else made)
         if found is None or _has_empty(found):  # those are drawn for the sake of `allowzero` alone
             continue
         if not takes_long(found):  # two large sizes multiplied
@@ -93,7 +99,7 @@ def _orders(point: Point, random: Random) -> Iterator[Wishes]:
     items may be right for fewer axes only.
     """
     for key, order in point.captured.items():
-        if not isinstance(order, tuple) or sorted(order) != list(range(len(order))) or len(order) < 2:
+        if not _is_order(order) or len(order) < 2:
             continue
         leaves = [leaf for leaf, shape in point.shapes.items() if len(shape) == len(order)]
         for other in _shuffled(permutations(range(_MANY_AXES)), random):
@@ -200,12 +206,39 @@ def _of_one_size(point: Point) -> Iterator[Wishes]:
 
 
 def _along_others(point: Point) -> Iterator[Wishes]:
-    """All sizes are equal, and a call works along another axis: conditions on shapes hold all the same."""
-    shapes = {leaf: (3,) * len(shape) for leaf, shape in point.shapes.items() if leaf not in point.values}
-    for key, axis in point.attributes.items():
-        for other in range(max(map(len, shapes.values()), default=0)) if key[1] == "axis" else ():
-            if type(axis) is int and other != axis:
-                yield _shaped(shapes) | {key: other}
+    """All sizes are equal, and a call works along other axes: conditions on shapes hold all the same.
+    Constants keep their values, or become as large as the others.
+    """
+    open_, every = ([leaf for leaf in point.shapes if leaf not in point.values], list(point.shapes))
+    for leaves in (open_, every) if point.values else (open_,):
+        shapes = {leaf: (3,) * len(point.shapes[leaf]) for leaf in leaves}
+        for change in _other_axes(point, max(map(len, shapes.values()), default=0)):
+            yield _shaped(shapes) | change
+
+
+def _other_axes(point: Point, rank: int) -> Iterator[Wishes]:
+    """Another axis for a call, two axes of a call exchanged, or another order of axes."""
+    axes = {
+        key: axis for key, axis in point.attributes.items() if key[1].endswith("axis") and type(axis) is int
+    }
+    for key, axis in axes.items():
+        for other in range(rank):
+            if other != axis:
+                yield {key: other}
+    for one, two in combinations(axes, 2):
+        if one[0] == two[0]:
+            yield {one: axes[two], two: axes[one]}
+    for key, order in {**point.attributes, **point.captured}.items():
+        if _is_order(order):
+            for turned in islice(permutations(range(len(order))), 1, _MOST_TURNED):
+                yield {key: turned}
+
+
+def _is_order(value: object) -> TypeGuard[tuple[int, ...]]:
+    """True for each axis once, from either end."""
+    return isinstance(value, tuple) and {type(axis) for axis in value} == {int} and (
+        sorted(axis % len(value) for axis in value) == list(range(len(value)))
+    )
 
 
 def _of_no_items(point: Point) -> Iterator[Wishes]:

@@ -220,7 +220,7 @@ class Inputs:
         ]
 
     @cached_property
-    def _last(self) -> dict[str, int]:
+    def last_places(self) -> dict[str, int]:
         """Inputs that are positions, and the last place that they may be."""
         return {
             name: bounds[1] - 1 for _, node, name, bounds in self._whole
@@ -236,8 +236,8 @@ class Inputs:
                 changed[name] = np.linspace(-1, 1, value.size).reshape(value.shape).astype(value.dtype)
             elif value.dtype.kind == "b":
                 changed[name] = np.ones_like(value)
-            elif name in self._last:
-                changed[name] = np.full_like(value, min(self._last[name], np.iinfo(value.dtype).max))
+            elif name in self.last_places:
+                changed[name] = np.full_like(value, min(self.last_places[name], np.iinfo(value.dtype).max))
             elif name in counts and self.thresholds.count and value.size:
                 one = int(np.argmax(value))  # what all of them count together is too much
                 changed[name] = value.copy()

@@ -55,11 +55,15 @@ def compress(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return fill(known, data, (rng.choice((size, max(1, size - 1))),)), {"axis": axis}
 
 
+_SHORT = 3  # of rows whose number of elements is not known yet
+
+
 def reverse_sequence(rng: Random, known: Shapes, given: Attrs) -> Answer:
     data = data_shape(rng, known, 2)
     batch = given.get("batch_axis", 1 - given["time_axis"] if "time_axis" in given else rng.choice((0, 1)))
     time = given.get("time_axis", 1 - batch)
-    lengths = tuple(rng.randint(1, data[time]) for _ in range(data[batch])) if len(data) > 1 else (1,)
+    most = data[time] if known[0] is not None else min(data[time], _SHORT)
+    lengths = tuple(rng.randint(1, most) for _ in range(data[batch])) if len(data) > 1 else (1,)
     return fill(known, data, (len(lengths),)), {"batch_axis": batch, "time_axis": time, "%1": lengths}
 
 

@@ -230,8 +230,9 @@ def _look_around(
     for centre in chosen.values():
         for instance in corners(rule, centre.point, centre.seed, most // len(plain)):
             evidence.coverage["sizes of 1 or equal to others"] += 1
+            seed = settings.seed + instance.seed - centre.seed
             if instance.after is None or not agree_at_a_glance(
-                instance.before, instance.after, rule.dialect, rule.approximate, settings.seed
+                instance.before, instance.after, rule.dialect, rule.approximate, seed
             ):
                 look_at(rule, instance, settings, evidence)
             if evidence.bad or until.passed:

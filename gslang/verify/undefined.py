@@ -1,19 +1,19 @@
-"""Divisions by 0, or of the least number by -1, and shifts by the width of the type, that the target has and
-the source does not.
+"""Inputs for which the source is defined and the target is not: divisions by 0, or of the least number by -1,
+shifts by the width of the type, lookups behind the end of an axis.
 
-`gslc run` computes some number there. Other programs may compute another one, or end.
+`gslc run` computes some number for the divisions and shifts. Other programs may compute another one, or end.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import is_float
-from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
 from gslang.verify.inputs import Inputs, Values
@@ -27,6 +27,29 @@ def undefined_in_target(
     before: Graph, after: Graph, dialect: Dialect, drawn: Inputs
 ) -> tuple[str, Values] | None:
     """Why the target is not defined, and inputs for which the source is. None if none were found."""
+    return _by_numbers(before, after, dialect, drawn) or _by_places(before, after, dialect, drawn)
+
+
+def _by_places(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) -> tuple[str, Values] | None:
+    """The same of lookups: one place lies outside of its axis."""
+    for inputs in _one_apart(
+        drawn.normal, {name: (last + 1, -2 - last) for name, last in drawn.last_places.items()}
+    ):
+        try:
+            evaluate(before, dialect, inputs)
+        except EvaluationError:
+            continue
+        try:
+            evaluate(after, dialect, inputs)
+        except NoEvaluatorError:
+            return None
+        except EvaluationError as error:
+            return f"{UNDEFINED}: {error}", inputs
+    return None
+
+
+def _by_numbers(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) -> tuple[str, Values] | None:
+    """The same of divisions and shifts of whole numbers."""
     calls = _partial_calls(after)
     if not calls:
         return None
@@ -85,17 +108,27 @@ def _tried(drawn: Inputs) -> Iterator[Values]:
         for name, value in drawn.normal.items()
     }
     yield valid
-    changed = [
-        {**valid, name: _with(valid[name], place, number)}
-        for name in drawn.free if valid[name].size
-        for place in dict.fromkeys((0, valid[name].size - 1, valid[name].size // 2))
-        for number in (0, 8 * valid[name].dtype.itemsize)
-    ]
-    yield from changed[:_MOST_DRAWN]
+    yield from _one_apart(valid, {name: (0, 8 * valid[name].dtype.itemsize) for name in drawn.free})
     signed = [name for name in drawn.free if valid[name].dtype.kind == "i"]
     least = {name: np.full_like(valid[name], np.iinfo(valid[name].dtype).min) for name in signed}
     yield {**valid, **least}
     yield from [{**valid, **least, name: np.full_like(valid[name], -1)} for name in signed[:_MOST_DRAWN]]
+
+
+def _one_apart(values: Values, numbers: Mapping[str, Sequence[int]]) -> Iterator[Values]:
+    """The values with one of these numbers at one place of one input."""
+    changed = [
+        {**values, name: _with(values[name], place, number)}
+        for name, some in numbers.items() if values[name].size
+        for place in dict.fromkeys((0, values[name].size - 1, values[name].size // 2))
+        for number in some if number in _range_of(values[name])
+    ]
+    yield from changed[:_MOST_DRAWN]
+
+
+def _range_of(value: Array) -> range:
+    limits = np.iinfo(value.dtype)
+    return range(int(limits.min), int(limits.max) + 1)
 
 
 def _with(value: Array, place: int, number: int) -> Array:

@@ -253,6 +253,7 @@ def test_a_verdict_is_kept_as_long_as_the_rule_says_the_same(
     import gslang.verify.verdict as module
 
     monkeypatch.setattr(cache, "cache_folder", lambda: files)
+    monkeypatch.setattr(module, "_ALIKE", {})  # other tests may have asked for the same rules
     runs = []
     original = module.verify_now
     monkeypatch.setattr(

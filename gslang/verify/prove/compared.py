@@ -71,7 +71,7 @@ def _compare(world: World, left: Value, right: Value, path: Path) -> None:
         return  # no elements
     sizes = [facts.normal(size) for size in left.shape]
     index = tuple(0 if type(size) is int and size == 1 else facts.position(size) for size in sizes)
-    world.defined, world.asked = {}, []
+    world.defined = {}
     before, after = _elements(world, left, right, index, path)
     _compare_elements(world, before, after, left.dtype)
 

@@ -6,10 +6,12 @@ say it of axes of equal length. What holds for every place holds for that one.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.dtypes import WHOLE, compared, holds, settled
+from gslang.verify.prove.everywhere import Asked, Partial
 from gslang.verify.prove.onnx_composed import added, layer_normal, need_along_last
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.onnx_shapes import gathered_size
@@ -17,11 +19,12 @@ from gslang.verify.prove.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.relay_movement import plain_axis
 from gslang.verify.prove.sizes import Number, text_of
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Place, Tensor, Value, World
-from gslang.verify.prove.terms import Term, of_size, sizes_of
+from gslang.verify.prove.terms import Term, of_size, sizes_of, unknown
 from gslang.verify.prove.totals import up_to_date
 from gslang.verify.prove.uses import in_normal_form
 
 _PLACES = ("int32", "int64")
+_FROM_THE_START = "lookup indices are non-negative"
 
 
 def place_in(
@@ -54,17 +57,33 @@ def place_said(world: World, said: Term, size: Number, from_end: bool = False) -
     facts = world.facts
     if any(facts.mentions_bound(part) for atom in said.atoms() for part in sizes_of(atom)):
         raise NotProved("sums over lookup indices are not supported")
-    for place in world.places:
-        if place.said.key == said.key and text_of(facts.normal(place.size)) == text_of(facts.normal(size)):
-            if place.from_end and not from_end:
-                world.notes.add("lookup indices are non-negative")
-            return place.position
+    if (known := _known_place(world, said, size)) is not None:
+        if known.from_end and not from_end:
+            world.notes.add(_FROM_THE_START)
+        return known.position
     if world.comparing != "source":
         return None
+    return _add_place(world, said, size, from_end)
+
+
+def _add_place(world: World, said: Term, size: Number, from_end: bool) -> Number:
+    facts = world.facts
     if not facts.at_least(size, 1):
         raise Impossible(OPERATOR)  # no place is in an empty axis
     world.places.append(Place(said, size, facts.place(size), from_end))
     return world.places[-1].position
+
+
+def _known_place(world: World, said: Term, size: Number) -> Place | None:
+    """The place that is looked up already."""
+    length = text_of(world.facts.normal(size))
+    return next(
+        (
+            place for place in world.places
+            if place.said.key == said.key and text_of(world.facts.normal(place.size)) == length
+        ),
+        None,
+    )
 
 
 def _before_conversion(world: World, places: Tensor) -> Tensor | None:
@@ -73,12 +92,56 @@ def _before_conversion(world: World, places: Tensor) -> Tensor | None:
     origin = places.converted
     if origin is None or settled(origin.dtype) != WHOLE:
         return None
-    name = next((name for name in _PLACES if compared(places.dtype, name) is True), None)
-    if name is None:
+    if not any(compared(places.dtype, name) is True for name in _PLACES):
         return None
-    if not holds(places.dtype, origin.dtype):
-        world.notes.add(f"lookup indices are {name}")
+    world.notes |= {note} if (note := _note_on(places, origin)) else set()
     return origin
+
+
+def _note_on(places: Tensor, origin: Tensor) -> str:
+    """The assumption under which whole numbers are the same in the type that they were converted to."""
+    name = next((name for name in _PLACES if compared(places.dtype, name) is True), "places")
+    return "" if holds(places.dtype, origin.dtype) else f"lookup indices are {name}"
+
+
+def need_inside(
+    world: World, places: Tensor, shape: Sequence[Number], size: Number, *, from_end: bool = True,
+    along: Callable[[Index], Index] = lambda index: index,
+) -> None:  # fmt: skip
+    """What a tensor says for each index in a shape (`along`: where it says that) must be a place along an
+    axis of a size, as for `place_in`."""
+    facts, reading = world.facts, world.reading
+
+    def said(tensor: Tensor, index: Index) -> Term:
+        return up_to_date(tensor.at(along(index)), facts)
+
+    def asked(index: Index) -> list[Asked]:
+        value = said(places, index)
+        known = as_size(value, world)
+        if known is not None:
+            if not reading:
+                _inside(world, known, size, from_end)
+            return []
+        inside = f"inside {text_of(facts.normal(size))}"
+        above = f"from the start {inside}"
+        ways = [(value, "")]
+        if (origin := places.converted) is not None and settled(origin.dtype) == WHOLE:
+            ways.append((said(origin, index), _note_on(places, origin)))
+        if not reading and not from_end:
+            return [[
+                (unknown(name, term), assumed or note)
+                for name, assumed in ((above, ""), (inside, _FROM_THE_START)) for term, note in ways
+            ]]
+        names = (inside, above) if not from_end else (inside,)
+        return [[(unknown(name, term), note) for name in names for term, note in ways]]
+
+    def covered(index: Index) -> None:
+        with in_normal_form():
+            value = said(places, index)
+        if as_size(value, world) is None and _known_place(world, value, size) is None:
+            _add_place(world, value, size, from_end)
+
+    world.partial.append(Partial(reading, tuple(shape), asked, covered=covered))
 
 
 def as_size(value: Term | Number, world: World) -> Number | None:
@@ -116,6 +179,7 @@ def _gather(world: World, operands: Operands, attrs: Attrs) -> Value:
     if world.reading and places.leaf is not None and places.leaf.is_read and not places.shape:
         _numbered(world, places.leaf, table.shape[axis])
     behind = axis + len(places.shape)
+    need_inside(world, places, places.shape, table.shape[axis])
     if world.reading:
         world.gathered.append((places, table.shape[axis]))
 
@@ -146,6 +210,7 @@ def _rows(world: World, table: Tensor, places: Tensor | None, like: Tensor) -> T
         if not (type(size := world.facts.normal(places.shape[0])) is int and size == 1):
             world.need_equal(size, like.shape[0], "batch size of the positions")
         world.need_equal(places.shape[1], like.shape[1], "number of positions")
+        need_inside(world, places, places.shape, table.shape[0], from_end=False)
 
     def at(index: Index) -> Term:
         b, s, c = index

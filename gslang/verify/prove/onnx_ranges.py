@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from gslang.base.open_types import Attrs
-from gslang.verify.prove.onnx_lookups import as_size, place_in
+from gslang.verify.prove.onnx_lookups import as_size, need_inside, place_in
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.sizes import Number
 from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value, World
@@ -60,6 +60,10 @@ def _gather_nd(world: World, operands: Operands, attrs: Attrs) -> Value:
     if type(count) is not int or not 1 <= count <= len(x.shape):
         raise NotProved("the length of an index tuple is unknown")
     ahead = len(places.shape) - 1
+    for k in range(count):
+        need_inside(
+            world, places, places.shape[:-1], x.shape[k], along=lambda index, k=k: (*index, k)  # type: ignore[misc]
+        )
 
     def at(index: Index) -> Term:
         said = [place_in(world, places, (*index[:ahead], k), x.shape[k]) for k in range(count)]

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.onnx_attention import in_heads, in_rows
-from gslang.verify.prove.onnx_lookups import place_in
+from gslang.verify.prove.onnx_lookups import need_inside, place_in
 from gslang.verify.prove.onnx_operands import operand
 from gslang.verify.prove.reals import as_term
 from gslang.verify.prove.relay_movement import concatenated, cut
@@ -74,6 +74,8 @@ def _looked_up(
 
         return at
 
+    if len(places.shape) > 1:
+        need_inside(world, places, places.shape, tables[0].shape[0], from_end=False)
     return [of(table) for table in tables]
 
 

@@ -16,6 +16,7 @@ from gslang.verify.prove.case import Case
 from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.compared import compare_all
 from gslang.verify.prove.counted import INSTANCES
+from gslang.verify.prove.everywhere import check_everywhere
 from gslang.verify.prove.facts import Facts
 from gslang.verify.prove.families import check_blocks, check_counts
 from gslang.verify.prove.generalized import generalizations
@@ -389,4 +390,5 @@ def one_case(case: Case) -> None:
     after = Target(case).outputs()
     if len(before) != len(after):
         raise NotProved("the sides have different numbers of outputs")
+    check_everywhere(case.world)
     compare_all(case.world, before, after, ())

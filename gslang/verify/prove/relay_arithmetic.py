@@ -8,6 +8,7 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.axioms import WHOLE_FUNCTIONS, apply, maximum, square_root
 from gslang.verify.prove.dtypes import TRUTH, Dtype, name_of, settled
+from gslang.verify.prove.everywhere import need_valid
 from gslang.verify.prove.lows import weight
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import as_term
@@ -18,7 +19,7 @@ from gslang.verify.prove.tensors import Index, Meaning, Operands, Tensor, Value,
 from gslang.verify.prove.terms import Term, inverse, of_size, unknown
 from gslang.verify.prove.totals import total
 from gslang.verify.prove.truths import by_elements, of_bits
-from gslang.verify.prove.whole import demand, is_partial
+from gslang.verify.prove.whole import is_partial, may_be_partial
 
 
 def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str | Dtype) -> Tensor:
@@ -33,12 +34,14 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str 
             world.need_defined(condition, term)
         if (logic := of_bits(name)) is not None and settled(dtype) == TRUTH:
             return logic(*arguments)
-        demand(world, name, arguments, dtype)
         return apply(function, arguments)
 
-    return by_elements(
+    result = by_elements(
         world, of, operands, dtype, lambda values: not partial(name, values) and not is_partial(name, dtype)
     )
+    if may_be_partial(name):
+        need_valid(world, name, operands, result)
+    return result
 
 
 # Not for whole numbers.

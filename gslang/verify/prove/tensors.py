@@ -105,7 +105,7 @@ class World:
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → terms, as an ordered set
         self.defined: dict[str, dict[Written, None]] = {}
-        self.asked: list[Term] = []  # truth values: what its whole numbers are defined for
+        self.partial: list[Any] = []  # calls that are not defined for all elements: `everywhere.Partial`
         self.under: tuple[Term, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
         # what the source looks up: places, and the sizes of axes that they lie in

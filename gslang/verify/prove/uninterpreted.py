@@ -15,6 +15,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.verify.prove.domains import Unread
 from gslang.verify.prove.dtypes import Dtype, name_of
+from gslang.verify.prove.everywhere import any_place
 from gslang.verify.prove.leaf import Leaf
 from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.reals import Real, Token
@@ -101,7 +102,7 @@ def _any_element(world: World, value: Tensor, shape: Sequence[Number]) -> str:
     """The element at an arbitrary place. Raises `NotProved` for one of the target that may be undefined where
     that of the source is defined: it is computed, even if the result is the same for all others.
     """
-    place, before = _any_place(world, shape), (world.comparing, world.defined, world.asked)
+    place, before = any_place(world, shape), (world.comparing, world.defined)
 
     def element(side: str) -> str:
         world.comparing = side
@@ -110,30 +111,17 @@ def _any_element(world: World, value: Tensor, shape: Sequence[Number]) -> str:
 
     try:
         if world.reading:
-            world.defined, world.asked = {}, []
+            world.defined = {}
             found = element("source")
-            defined, asked = world.slices.setdefault(("defined", found), ({}, []))
+            known = world.slices.setdefault(("defined", found), {})
             for condition, terms in world.defined.items():
-                defined.setdefault(condition, {}).update(terms)
-            asked += world.asked
+                known.setdefault(condition, {}).update(terms)
             return found
         found = element("")
-        defined, asked = world.slices.get(("defined", found), ({}, []))
-        world.defined, world.asked = defined, asked
+        world.defined = world.slices.get(("defined", found), {})
         return element("target")
     finally:
-        world.comparing, world.defined, world.asked = before
-
-
-def _any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
-    """A place in a tensor, the same one in each of this shape."""
-    index = []
-    for axis, size in enumerate(shape):
-        key = ("any place", axis, text_of(size))
-        if key not in world.slices:
-            world.slices[key] = world.facts.position(size)
-        index.append(world.facts.normal(world.slices[key]))
-    return tuple(index)
+        world.comparing, world.defined = before
 
 
 def said(value: object) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from gslang.verify.partial import DIVISIONS, SHIFTS
-from gslang.verify.prove.defined import covers, written
 from gslang.verify.prove.dtypes import REAL, TRUTH, WHOLE, Dtype, numbers_named, settled
-from gslang.verify.prove.paths import Budget, NotProved
+from gslang.verify.prove.paths import Budget
 from gslang.verify.prove.tensors import World
 from gslang.verify.prove.terms import ONE, ZERO, Atom, Term, number, of_atom, read, rebuilt, unknown
 from gslang.verify.prove.totals import up_to_date
@@ -20,41 +19,34 @@ _IN_EVERY = 127  # the largest number of the narrowest type
 _STEPS = 15  # of diagrams, that take as long as one of a proof
 
 
+def may_be_partial(name: str) -> bool:
+    """True if an element-wise function is not defined for all whole numbers."""
+    return name.partition(" ")[0] in DIVISIONS | SHIFTS
+
+
 def is_partial(name: str, dtype: str | Dtype) -> bool:
-    """True if an element-wise function is one of whole numbers that is not defined everywhere."""
-    return name.partition(" ")[0] in DIVISIONS | SHIFTS and settled(dtype) == WHOLE
+    """True if it is one of whole numbers here."""
+    return may_be_partial(name) and settled(dtype) == WHOLE
 
 
-def demand(world: World, name: str, arguments: Sequence[Term], dtype: str | Dtype) -> None:
-    """Ask of an element-wise function of whole numbers that it is defined: a divisor is not 0, nor -1 of the
-    least number of the type, and a shift moves by less than the width of the type.
-
-    The source may ask for anything, what the target asks for must follow: of all elements, also of those that
-    a `where` does not choose, since they are computed all the same.
+def asked_of_right(name: str, right: Term, dtype: str | Dtype) -> Term:
+    """Where the second argument of an element-wise function of whole numbers is valid: a divisor is not 0,
+    and a shift moves by less than the width of the type.
     """
-    if world.comparing == "" or not is_partial(name, dtype):
-        return
-    function = name.partition(" ")[0]
-    left, right = arguments[:2]
-    asked = (
-        (_is_not_0(right), _is_not_beyond(left, right, _name(dtype))) if function in DIVISIONS
-        else (_is_shift(right, _name(dtype)),)
-    )
-    if world.comparing == "source":
-        world.asked.extend(asked)
-    elif not all(
-        one.key == ONE.key or _is_asked(world, one)
-        or same_words(world, one, ONE, "bool", [(other, True) for other in world.asked])
-        for one in asked
-    ):
-        raise NotProved(
-            f"the target may be undefined where the source is defined: `{function}` by {right.key}"
-        )
+    return _is_not_0(right) if name.partition(" ")[0] in DIVISIONS else _is_shift(right, _name(dtype))
 
 
-def _is_asked(world: World, asked: Term) -> bool:
-    this = written(world.facts, asked)
-    return any(covers(world.facts, written(world.facts, other), this) for other in world.asked)
+def asked_of_both(left: Term, right: Term, dtype: str | Dtype) -> Term:
+    """Where a quotient is a number of the type: the least one is not divided by -1."""
+    return _is_not_beyond(left, right, _name(dtype))
+
+
+def is_always_valid(name: str, right: Term | None) -> bool:
+    """True of a number by which numbers of all types are divided or shifted."""
+    by = None if right is None else right.constant
+    if by is None:
+        return False
+    return by not in (0, -1) if name.partition(" ")[0] in DIVISIONS else 0 <= by < min(WIDTHS.values())
 
 
 def _is_not_0(x: Term) -> Term:
@@ -96,7 +88,7 @@ def same_words(
     facts = world.facts
     one, other = up_to_date(a, facts), up_to_date(b, facts)
     bounds = (*facts.choices.bounds, *more)
-    leaves = {atom.name for x in (one, other, *(x for x, _ in bounds)) for atom in _reads(x)}
+    leaves = {atom.name for x in (one, other, *(x for x, _ in bounds)) for atom in elements_read(x)}
     types = {leaf: world.types[leaf] for leaf in sorted(leaves & world.types.keys())}
     all_types = (dtype, *types.values())
     open_types = {d.root().number: d.root() for d in all_types if isinstance(d, Dtype) and not d.root().name}
@@ -141,14 +133,14 @@ def _names_of(root: Dtype) -> tuple[str, ...]:
     return tuple(name for name in sorted(root.among) if numbers_named(name) in kinds)
 
 
-def _reads(x: Term) -> Iterator[Atom]:
+def elements_read(x: Term) -> Iterator[Atom]:
     """The elements of inputs in a term."""
     for atom in x.atoms():
         if atom.kind == "read":
             yield atom
         elif atom.kind == "fn":
             for argument in atom.args:
-                yield from _reads(argument)
+                yield from elements_read(argument)
 
 
 class _Numbered:
