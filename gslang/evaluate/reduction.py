@@ -45,8 +45,6 @@ def _variance(operands: Sequence[Array], attrs: Attrs) -> object:
     x, mean = operands
     axes = reduced_axes(attrs, x.ndim)
     count = int(np.prod([x.shape[a] for a in axes])) - (1 if attrs["unbiased"] else 0)
-    if mean.ndim != x.ndim:
-        mean = np.expand_dims(mean, axes)
     return (((x - mean) ** 2).sum(axis=axes, keepdims=attrs["keepdims"]) / count).astype(x.dtype)
 
 

@@ -270,7 +270,7 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Ar
         try:
             with np.errstate(all="ignore"):
                 left, right = (
-                    flat(evaluate(_widened(graph) if widened else graph, dialect, values))
+                    flat(evaluate(_widened(graph, True) if widened else graph, dialect, values))
                     for graph in (before, after)
                 )
         except EvaluationError:
@@ -401,10 +401,10 @@ _HELD = frozenset({"bool", "int8", "uint8", "int16", "uint16"})
 _TARGETS = {"Cast": "to", "cast": "dtype"}  # the attribute with the type that is converted to
 
 
-def _widened(graph: Graph) -> Graph:
-    """The graph with constants of float64, and conversions to it for those to float32 that are exact."""
+def _widened(graph: Graph, conversions: bool = False) -> Graph:
+    """The graph with constants of float64, and `conversions` to it for those to float32 that are exact."""
     wide = graph.copy()
-    for node in graph.nodes():
+    for node in graph.nodes() if conversions else ():
         name = _TARGETS.get(graph.op[node])
         if name is not None and graph.attrs[node].get(name) == "float32" and (
             getattr(graph.types[graph.operands[node][0]], "dtype", None) in _HELD

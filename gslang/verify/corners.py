@@ -15,6 +15,7 @@ import numpy as np
 from gslang.check import checked as ir
 from gslang.dialect.domain import contains
 from gslang.graph.graph import CONST
+from gslang.verify.attribute_pairs import several_attributes
 from gslang.verify.elements import in_tuples
 from gslang.verify.far_numbers import ends_of_types, far_numbers
 from gslang.verify.instances import Instance, Search, wished
@@ -57,7 +58,10 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     orders = islice(_orders(point, Random(seed)), attempts)
     far = islice(_far(rule, point), _MOST_FAR)
     others = islice(chain.from_iterable(_along_others(point) for _ in range(_TIMES_ALONG_OTHERS)), attempts)
-    changed = chain(numbers, ends_of_types(rule, point), far, large, said, orders, misplaced, changes)
+    several = islice(several_attributes(rule, point, Random(seed)), attempts)
+    changed = chain(
+        numbers, ends_of_types(rule, point), far, large, said, orders, misplaced, several, changes
+    )
     # what is open is the same for all, but not for those of one shape: chance could make all of these dull
     numbered = chain(((change, 0) for change in changed), ((change, k) for k, change in enumerate(others)))
     for change, number in numbered:

@@ -299,7 +299,8 @@ def defaults_of(rule: ir.CheckedRule, point: Point) -> Wishes:
     """
     found: Wishes = {}
     for call, name in point.attributes:
-        specs = [rule.dialect.operators[operator].attributes.get(name) for operator in _operators(rule, call)]
+        operators = operators_of(rule, call)
+        specs = [rule.dialect.operators[operator].attributes.get(name) for operator in operators]
         defaults = {repr(spec.default): spec.default for spec in specs if spec is not None}
         if len(defaults) == 1 and REQUIRED not in defaults.values():
             found[call, name] = next(iter(defaults.values()))
@@ -337,7 +338,7 @@ def _attributes(
                 key
                 for key in point.attributes
                 if key[1] == name and repr(point.attributes[key]) == repr(now)
-                and _operators(rule, key[0]) == _operators(rule, call)
+                and operators_of(rule, key[0]) == operators_of(rule, call)
             ]
             if len(same) > 1:
                 yield dict.fromkeys(same, value)
@@ -348,7 +349,7 @@ def _permutations(rule: ir.CheckedRule, point: Point, random: Random) -> Iterato
     places = [key for key in point.attributes if key[1] in ("axes", "perm")]
     ranks = {len(shape) for shape in point.shapes.values() if len(shape) > 1}
     for a, b in combinations(places, 2):
-        if _operators(rule, a[0]) != _operators(rule, b[0]):
+        if operators_of(rule, a[0]) != operators_of(rule, b[0]):
             continue
         for rank in sorted(ranks):
             for _ in range(_PERMUTATIONS):
@@ -357,10 +358,10 @@ def _permutations(rule: ir.CheckedRule, point: Point, random: Random) -> Iterato
 
 
 def _is_type(rule: ir.CheckedRule, call: int, name: str) -> bool:
-    specs = [rule.dialect.operators[operator].attributes.get(name) for operator in _operators(rule, call)]
+    specs = [rule.dialect.operators[operator].attributes.get(name) for operator in operators_of(rule, call)]
     return all(spec is not None and spec.types[0].base == "dtype" for spec in specs)
 
 
-def _operators(rule: ir.CheckedRule, number: int) -> tuple[str, ...]:
+def operators_of(rule: ir.CheckedRule, number: int) -> tuple[str, ...]:
     node = rule.nodes[number]
     return node.operators if isinstance(node, ir.CallNode) else ()

@@ -99,10 +99,11 @@ def _not_defined(operator: str, left: Array, right: Array) -> Array:
 
 
 def _tried(drawn: Inputs) -> Iterator[Values]:
-    """Usual inputs, those with whole numbers of all sizes, and valid ones but for one number of one input, or
-    with the least numbers and -1."""
+    """Usual inputs, those with whole numbers of all sizes or near those that the rule names, and valid ones
+    but for one number of one input, or with the least numbers and -1."""
     yield drawn.normal
     yield drawn.of_kind("wide")
+    yield drawn.of_kind("near")
     valid = {
         name: (np.abs(value) % 3 + 1).astype(value.dtype) if name in drawn.free else value
         for name, value in drawn.normal.items()

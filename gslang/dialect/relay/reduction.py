@@ -34,13 +34,10 @@ def reduce(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
 
 
 def variance(types: Types, attrs: Attrs, value_of: ValueOf) -> Type | None:
-    """Of data and its mean, with the axes that it was taken over or without them."""
+    """Of data and its mean, which is subtracted from it: it has the axes that it was taken over."""
     data, mean = tensor(types[0]), tensor(types[1], "the mean")
     if data.shape is not None and mean.shape is not None:
-        axes = reduced_axes(attrs, len(data.shape))
-        left = tuple([d for k, d in enumerate(data.shape) if k not in axes])
-        whole = data.shape if len(mean.shape) == len(data.shape) else left
-        if broadcast(whole, rank_is(mean, len(whole), "the mean")) != whole:
+        if broadcast(data.shape, rank_is(mean, len(data.shape), "the mean")) != data.shape:
             raise TypeInferenceError(f"a mean of {mean} for {data}")
     return _reduce(types, attrs, data.dtype)
 
