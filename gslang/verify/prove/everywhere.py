@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from gslang.base.quick_dataclass import dataclass
 from gslang.verify.partial import DIVISIONS
 from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.sizes import Number, text_of
+from gslang.verify.prove.sizes import Number, product, text_of
 from gslang.verify.prove.tensors import Index, Tensor, World
 from gslang.verify.prove.terms import ONE, Atom, Term
 from gslang.verify.prove.totals import up_to_date
@@ -77,8 +77,11 @@ def need_valid(world: World, name: str, operands: Sequence[Tensor], result: Tens
 
 def any_place(world: World, shape: Sequence[Number]) -> tuple[Number, ...]:
     """A place in a tensor, the same one in each of this shape."""
-    index = []
-    for axis, size in enumerate(shape):
+    index: list[Number] = []
+    for axis, size in enumerate(map(world.facts.normal, shape)):
+        if type(size) is int and size == 1:
+            index.append(0)
+            continue
         key = ("any place", axis, text_of(size))
         if key not in world.slices:
             world.slices[key] = world.facts.position(size)
@@ -133,7 +136,9 @@ class _Known:
     def near(self, term: Term, shape: Sequence[Number], index: Index) -> Iterator[Term]:
         """What it says at places that may tell something of a term, which is about a place in a shape."""
         yield from self.there
-        places = [index] if self.world.same_shape(self.shape, shape) else []
+        for place in self._of_the_same_number(shape, index):
+            yield from self._at(place)
+        places: list[Index] = []
         if self.place is not None:
             read = [atom for other in self.there for atom in elements_read(other)]
             places += [
@@ -143,6 +148,17 @@ class _Known:
         for place in {tuple(map(text_of, place)): place for place in places}.values():
             if self._is_inside(place):
                 yield from self._at(place)
+
+    def _of_the_same_number(self, shape: Sequence[Number], index: Index) -> Iterator[Index]:
+        """The place that has the same number in row-major order, if both shapes have as many elements."""
+        world = self.world
+        if world.same_shape(self.shape, shape):
+            yield index
+        elif self._text_of_count(self.shape) == self._text_of_count(shape):
+            yield world.unravelled(world.ravelled(index, shape), self.shape)
+
+    def _text_of_count(self, shape: Sequence[Number]) -> str:
+        return text_of(self.world.facts.normal(product(shape)))
 
     def _place_read(self, own: Atom, other: Atom) -> Index:
         """The place at which the element that is read at an arbitrary one is that of the other atom."""
