@@ -103,13 +103,15 @@ def _run(program: ir.CheckedProgram, test: ir.CheckedTest, seed: int) -> str | N
 
 
 def _nearest(program: ir.CheckedProgram, test: ir.CheckedTest) -> tuple[Miss | None, str]:
-    """The nearest miss of a rule that did not apply in a test's graph, and the node where it was tried."""
+    """The nearest miss of a rule, or of any of a family, that did not apply in a test's graph, and the node
+    where it was tried."""
     from gslang.engine.lower import program_of
     from gslang.engine.why_not import why_not
     from gslang.graph.known_calls import prepared
 
     graph = prepared(build_graph(program, test, test.source), program.dialect)
-    miss = why_not(program_of(program.named(test.rule)[0]), graph, None, 1)[0]
+    misses = [why_not(program_of(rule), graph, None, 1)[0] for rule in program.named(test.rule)]
+    miss = max(misses, key=lambda miss: miss.matched / miss.of)
     return (
         (None, "") if miss.reason == "matches" else (miss, graph.label(miss.start) if miss.start >= 0 else "")
     )

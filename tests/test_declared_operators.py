@@ -181,3 +181,8 @@ def test_an_operator_of_two_imports_is_told(tmp_path: Path, other: str, clash: b
     user.write_text('use "ops.gsl";\nuse "more.gsl";\nrule r(x): my.twice(x) => x + x;\n', encoding="utf-8")
     found = [d.message for d in check_file(user).diagnostics]
     assert found == (["two imports declare the operator `my.scale`"] if clash else [])
+
+
+def test_an_attribute_may_be_called_like_a_kind() -> None:
+    declared = "op my.f(x: tensor, const: float = 1.0) -> tensor { value = x * const };\n"
+    assert gslang.parse_rules(declared + "rule r(x): my.f(x) => x;\n").diagnostics == ()

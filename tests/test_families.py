@@ -165,3 +165,14 @@ def test_annotations_read_the_row(tmp_path: Path, capsys: pytest.CaptureFixture[
     path.write_text("@attach(step = e)\nrule r(x) for (F, e) in (abs, 0), (exp, 1): F(F(x)) => F(x);\n")
     assert main(["generalize", str(path), "r[abs, 0]"]) == 0
     assert "@attach(step = 0)" in capsys.readouterr().out
+
+
+def test_the_nearest_rule_of_a_family_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "rule f(x) for (F, k) in (nn.relu, 1), (abs, 2) { F(F(x)) where x.ndim >= k => F(x) }\n"
+        'test "t" for f { x: input float32[2]; abs(abs(x)) => abs(x) }\n'
+    )
+    assert main(["test", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "f[abs, 2]" in out and "x.ndim = 1" in out and "f[nn.relu, 1]" not in out

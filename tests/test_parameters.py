@@ -14,6 +14,7 @@ from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.cli.main import main
 from gslang.lint.run_lints import lint_program
+from gslang.verify.verdict import Settings, verify_now
 
 TEXT = """## The smallest size.
 param threshold: int >= 1 = 64;
@@ -187,3 +188,58 @@ def test_conditions_are_found_with_the_values_given(
     assert main(["generalize", str(path), "wrong", "--define", "most=2", "-o", str(found)]) == 0
     assert "# needs: z.value == 0" in capsys.readouterr().out
     assert gslang.load(found).parameters == {"most": 1}
+
+
+def test_a_size_of_a_test_is_a_parameter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "param size: int = 4;\nrule r(x): exp(exp(x)) where x.shape[0] == size => exp(x + exp(x) - x);\n"
+        'test "its size" for r { x: input float32[size]; exp(exp(x)) => exp(x + exp(x) - x) }\n'
+        'test "another" for r { x: input float32[other]; exp(exp(x)) => unchanged }\n'
+    )
+    for given in ([], ["--define", "size=7"]):
+        assert main(["test", str(path), *given]) == 0, capsys.readouterr().out
+
+
+def test_a_parameter_without_a_value_is_no_obstacle_where_nothing_runs(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "param need: int >= 2;\n## d\nrule r(x): nn.relu(nn.relu(x)) where x.ndim == need => nn.relu(x);\n"
+        'test "r" for r { x: input float32[2, 2]; nn.relu(nn.relu(x)) => nn.relu(x) }\n'
+    )
+    assert main(["lint", str(path)]) == 0, capsys.readouterr().out
+    assert main(["lint", str(path), "--jobs", "2", str(tmp_path)]) == 0
+    assert main(["export", "onnxscript", str(path)]) == 1
+    assert "`need` has no value" in "".join(capsys.readouterr())
+    main(["export", "onnxscript", str(path), "--define", "need=2"])
+    assert "has no value" not in "".join(capsys.readouterr())
+
+
+def test_values_are_given_by_name() -> None:
+    with pytest.raises(TypeError, match="values by name"):
+        gslang.parse_rules("param k: int = 1;", defines=[("k", 2)])  # type: ignore[arg-type]
+
+
+def test_an_unused_parameter(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "r.gsl"
+    path.write_text(
+        "param idle: int = 1;\nparam size: int = 1;\n## d\nrule r(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
+        'test "r" for r { x: input float32[size]; nn.relu(nn.relu(x)) => nn.relu(x) }\n'
+    )
+    assert main(["lint", str(path)]) == 1
+    out = capsys.readouterr().out
+    assert "unused parameter `idle`" in out and "`size`" not in out
+
+
+def test_what_a_value_decides_needs_no_other_instance() -> None:
+    text = "dialect onnx;\nparam k: int = 1;\nrule r(x): Relu(Relu(x)) => Relu(x) if k > 0 else Abs(x);\n"
+    for value, expected in ((1, "proved"), (0, "refuted")):
+        rule = gslang.parse_rules(text, defines={"k": value}).own["r"]
+        assert verify_now(rule, Settings(seconds=20)).verdict == expected
+    chain = (
+        "dialect onnx;\nparam k: int = 1;\nrule r(x) { chain c in 2.. from x { y = Relu(prev.y); } c[-1].y\n"
+        "=> Relu(x) if k > 0 else Max(x, 0) }\n"
+    )
+    assert verify_now(gslang.parse_rules(chain).own["r"], Settings(seconds=20)).verdict in ("exact", "proved")

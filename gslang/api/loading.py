@@ -33,6 +33,7 @@ def load(
         raise TypeError(f"expected the name of a file, a folder or a module, got {type(name).__name__}")
     if isinstance(name, str) and ("\n" in name or "=>" in name):
         raise FileNotFoundError("this is a text, not the name of a file: parse_rules(text) reads it")
+    _check_defines(defines)
     try:
         programs = load_module(str(name), None, defines) if str(name) else []
     except FileNotFoundError:
@@ -53,9 +54,15 @@ def parse_rules(
     from gslang.check.check import check_module, check_source
     from gslang.check.imports import Importer
 
+    _check_defines(defines)
     return _ready(
         [check_source(Source(name, text), Importer(check_module, None, defines))], allow_extern, defines
     )
+
+
+def _check_defines(defines: object) -> None:
+    if not isinstance(defines, Mapping) or not all(isinstance(name, str) for name in defines):
+        raise TypeError('`defines` has values by name: {"threshold": 64}')
 
 
 def _ready(programs: Sequence[CheckedProgram], allow_extern: bool, defines: Mapping[str, object]) -> RuleSet:

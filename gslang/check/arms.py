@@ -20,7 +20,7 @@ def alternation(lowering: Lowering, expr: n.Match) -> NodeOf:
     if of_operator or isinstance(known, OperatorOf) or known is None and name in lowering.dialect.operators:
         lowering.stop(
             "E0403", "`match` asks which alternative matched, not which operator", subject.span,
-            'compare the operator of a call: `a if y.op == "nn.relu" else b`',
+            f'compare the operator of a call: `a if y.op == "{lowering.example}" else b`',
         )
     what = lowering.resolve(subject)
     if not isinstance(what, NodeOf) or not isinstance(lowering.patterns[what.node], ir.AltNode):

@@ -281,7 +281,10 @@ def check_comparison(
         if isinstance(constant, ir.Const) and isinstance(constant.value, str):
             hint = _why_never(lowering, compared, constant.value, expr)
             if hint is not None:
-                name = compared.name if isinstance(compared, (ir.NodeAttr, ir.Const)) else ""
+                name = (
+                    compared.name if isinstance(compared, (ir.NodeAttr, ir.Const))
+                    else lowering.captures[compared.capture] if isinstance(compared, ir.Captured) else ""
+                )
                 lowering.error(
                     "E0313", f"`{name}` cannot be `{value_text(constant.value)}`", expr.span, hint
                 )
@@ -299,6 +302,10 @@ def _why_never(lowering: Lowering, compared: ir.Value, text: str, expr: n.Expr) 
             return None
         guess = did_you_mean(text, texts)
         return f'did you mean `"{guess}"`?' if guess else f"declared: `{domain_text(domain)}`"
+    if isinstance(compared, ir.Captured):
+        spec = lowering.captured.get(compared.capture)
+        never = spec is not None and fits(text, spec.types) and is_outside(text, spec)
+        return suggestion(text, spec) if spec is not None and never else None
     if not isinstance(compared, ir.NodeAttr):
         return None
     if compared.name == "dtype":

@@ -32,9 +32,9 @@ FACTS = {
     "ndim": "int",
     "value": "array",
     "index": "int",
-    "op": "any",
+    "op": "str",
     "kind": "str",
-    "name": "any",
+    "name": "str",
 }
 _OF_VALUES = {
     "tuple": "its length is `len(…)`, its items are `…[0]`",
@@ -56,7 +56,7 @@ def attribute(lowering: Lowering, expr: n.Attribute) -> Denotation:
         case NodeOf():
             read = links.whose(lowering, base, field)
             if field == "op" and (operator := _only_operator(lowering, read)) is not None:
-                return ValueOf(ir.Const(operator), "any")
+                return ValueOf(ir.Const(operator), "str")
             return ValueOf(
                 ir.NodeAttr(read.place, read.node, field), attribute_type(lowering, expr, read.node)
             )

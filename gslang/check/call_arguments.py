@@ -99,9 +99,10 @@ def constraints(
             continue
         if not known_attribute(lowering, signatures, shown, argument.name, argument.name_span):
             continue
-        name, hint = attribute_values.unquoted(argument.value, signatures[0].attribute(argument.name))
+        spec = signatures[0].attribute(argument.name)
+        name, hint = attribute_values.unquoted(argument.value, spec)
         with lowering.helping(name, hint):
-            test = values.test(lowering, argument.value)
+            test = values.test(lowering, argument.value, spec if len(signatures) == 1 else None)
         _check_attribute(lowering, signatures, shown, argument, test)
         if not isinstance(test, ir.Anything):
             found.append(ir.Constraint(argument.name, test, argument.span))

@@ -84,7 +84,8 @@ def _link(lowering: Lowering, statement: n.Chain) -> n.Attribute:
     if found is None:
         lowering.stop(
             "E0404", f"no instance of `{statement.name.id}` reads the previous instance", statement.span,
-            "as an operand, `prev.NAME` is the node NAME of the previous instance: `y = nn.relu(prev.y);`",
+            "as an operand, `prev.NAME` is the node NAME of the previous instance: "
+            f"`y = {lowering.example}(prev.y);`",
         )  # fmt: skip
     if found.field not in [bind.name.id for bind in statement.statements]:
         lowering.stop(

@@ -12,6 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import AttributeSpec
 from gslang.syntax import nodes as n
 
 
@@ -188,6 +189,7 @@ class Lowering:
     trait_variables: set[str] = field(default_factory=set)
     lets: list[ir.Value] = field(default_factory=list)
     captures: list[str] = field(default_factory=list)
+    captured: dict[int, AttributeSpec] = field(default_factory=dict)  # the declarations of what these are of
     templates: list[Template] = field(default_factory=list)
     blocks: dict[int, ir.Block] = field(default_factory=dict)
     runs: dict[int, Run] = field(default_factory=dict)  # of blocks that are chains
@@ -296,15 +298,20 @@ class Lowering:
         found += [name for name, item in self.functions.items() if isinstance(item, n.ParamDecl)]
         return found + [name for names in self.overlay for name in names if name]
 
-    def bind(self, name: n.Name, what: Denotation, *, is_operand: bool = False) -> None:
-        """Give a name to something. A name is bound once; kinds cannot be names, but of a declaration's
-        operands.
+    @property
+    def example(self) -> str:
+        """An operator of the dialect, for what messages show."""
+        return "Relu" if self.dialect.name == "onnx" else "nn.relu"
+
+    def bind(self, name: n.Name, what: Denotation, *, of_declaration: bool = False) -> None:
+        """Give a name to something. A name is bound once; kinds cannot be names, but of what an operator is
+        declared with.
 
         What the body of a function binds is seen there only, and anew at each use.
         """
         body = next((names for names in reversed(self.overlay) if "" in names), None)
         scope = body if body is not None else self.inside.names if self.inside is not None else self.names
-        if name.id in KINDS and not is_operand:
+        if name.id in KINDS and not of_declaration:
             self.error(
                 "E0203", f"`{name.id}` is a kind and cannot be bound", name.span, "choose another name"
             )

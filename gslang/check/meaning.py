@@ -53,7 +53,7 @@ def check_meaning(
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
         lowering.bind(
             parameter.name, patterns.leaf(lowering, parameter.span, "any", (), name=operand.name),
-            is_operand=True
+            of_declaration=True,
         )
     call = lowering.add_pattern(ir.CallNode(
         name=None, span=decl.name.span, operators=(signature.name,),
@@ -64,7 +64,8 @@ def check_meaning(
         if name in signature.attributes and not _is_operand(parameter):
             value = ir.NodeAttr(ir.OWN, call.node, name)
             lowering.bind(
-                parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types))
+                parameter.name, ValueOf(value, values.declared_type(signature.attributes[name].types)),
+                of_declaration=True,
             )
     lowering.side, lowering.in_a_rule = "target", "a declaration reads its operands and attributes"
     output, found = _lower_parts(lowering, decl, signature)

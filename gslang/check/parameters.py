@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Final
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check.values import type_of as type_of_value
@@ -12,7 +14,11 @@ from gslang.dialect.declarations import NotConstant, constant
 from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains
 from gslang.dialect.domain_text import domain_text, value_text
+from gslang.dialect.domain_values import choices
 from gslang.syntax import nodes as n
+
+ANY_VALUES: Final[Mapping[str, object]] = MappingProxyType({"": None})
+"""Instead of values, for what runs no rules: each parameter without a default has some value of its type."""
 
 
 def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagnostic]) -> n.ParamDecl:
@@ -25,7 +31,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
         found.append(Diagnostic("E0211", message, Label(node.span), help=help))
 
     name = item.name.id
-    domain = TypeReader((), (), error).union(item.types)
+    domain = TypeReader((), (), error, of_operator=False).union(item.types)
     default = None if item.default is None else constant(item.default)
     if item.default is not None and isinstance(default, NotConstant):
         error(
@@ -38,6 +44,9 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
             f"declared: `{domain_text(domain)}`",
         )
     if name not in defines:
+        if item.default is None and "" in defines:
+            some = choices(domain)
+            return replace(item, value=some[0] if some and len(found) == before else NotConstant())
         if item.default is None:
             error(f"`{name}` has no value", item.name, f"give it a default, or a value: `--define {name}=…`")
         return replace(item, value=default if len(found) == before else NotConstant())

@@ -63,7 +63,8 @@ def make_call(
         if inner is None or len([o for o in operands if o is not None]) != 1:
             hint = f"write the alternatives explicitly: `{shown}(p, …) | p`"
             lowering.stop(
-                "E0302", "an optional operator has exactly one operand: `nn.relu?(p)`", expr.span, hint
+                "E0302", f"an optional operator has exactly one operand: `{lowering.example}?(p)`", expr.span,
+                hint,
             )
         return _choice(lowering, expr, node.node, inner)
     return node

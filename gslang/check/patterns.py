@@ -35,12 +35,12 @@ def keep(lowering: Lowering, expr: n.Unary, what: Denotation) -> Denotation:
         lowering.stop(
             "E0504", "`keep` is written before a source pattern", expr.span,
             "nodes that the target uses stay in the graph without it" if lowering.side != "source"
-            else "write it before a call: `keep nn.relu(x)`",
+            else f"write it before a call: `keep {lowering.example}(x)`",
         )
     if isinstance(lowering.patterns[what.node], ir.PreviousNode):
         lowering.stop(
             "E0504", "a node of the previous instance cannot be marked `keep` where it is read", expr.span,
-            "write `keep` where the block defines it: `y = keep nn.relu(prev.y);`",
+            f"write `keep` where the block defines it: `y = keep {lowering.example}(prev.y);`",
         )
     for node in [what.node, *lowering.without_alternatives(what.node)]:
         lowering.patterns[node] = replace(lowering.patterns[node], keep=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from gslang.base.diagnostics import Diagnostic, Label
+from gslang.base.source import Span
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, rule_annotations, targets
@@ -12,7 +13,9 @@ from gslang.check.context import Lost, Lowering, NodeOf, Stop
 from gslang.check.externs import refuse
 from gslang.check.outputs import settle_constants
 from gslang.check.resolve import resolve
+from gslang.dialect.declarations import NotConstant
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain_text import value_text
 from gslang.dialect.dtypes import dtype_meant, numpy_dtype_exists
 from gslang.dialect.tensor_type import Symbol, TensorType
 from gslang.syntax import nodes as n
@@ -83,13 +86,28 @@ def _inputs(lowering: Lowering, item: n.Test) -> list[tuple[str, str, TensorType
                 "E0704", f"unknown data type `{declared.dtype.id}`", declared.dtype.span,
                 f"did you mean `{guess}`?" if guess else "write `float32`, `int64`, `bool`, …",
             )
-        shape = tuple(dim if isinstance(dim, int) else Symbol(dim) for dim in declared.dims)
+        shape = tuple(_size(lowering, dim, declared.span) for dim in declared.dims)
         inputs.append(
             (declared.name.id, "input" if kind == "var" else kind, TensorType(shape, declared.dtype.id))
         )
         node = patterns.leaf(lowering, declared.span, "any", (), name=declared.name.id)
         lowering.bind(declared.name, NodeOf(ir.OWN, node.node))
     return inputs
+
+
+def _size(lowering: Lowering, dim: int | str, span: Span) -> int | Symbol:
+    """A size: the number that a parameter of the file has, if it is called like one."""
+    declared = None if isinstance(dim, int) else lowering.functions.get(dim)
+    if isinstance(dim, int) or not isinstance(declared, n.ParamDecl):
+        return dim if isinstance(dim, int) else Symbol(dim)
+    if type(declared.value) is int and declared.value >= 0:
+        return declared.value
+    if not isinstance(declared.value, NotConstant):
+        lowering.error(
+            "E0704", f"`{dim}` is {value_text(declared.value)}, and a size is a number from 0", span,
+            "name another parameter, or give the symbolic size a name that no parameter has",
+        )
+    return Symbol(dim)
 
 
 def _opset(lowering: Lowering, item: n.Test) -> int | None:

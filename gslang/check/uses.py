@@ -22,6 +22,8 @@ from gslang.check.context import (
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
+_FEW = 4  # operators that a message lists
+
 
 def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
     """A call of one of these functions."""
@@ -148,6 +150,7 @@ def _attribute(lowering: Lowering, keyword: n.Keyword, operators: ir.Value | Non
     if isinstance(operators, ir.Const):
         names = (operators.value,) if isinstance(operators.value, str) else operators.value
         signatures = [signature for name in names if (signature := lowering.dialect.get(name)) is not None]
-        shown = signatures[0].name if len(signatures) == 1 else keyword.span.text
+        listed = [signature.name for signature in signatures]
+        shown = " | ".join(listed if len(listed) <= _FEW else [*listed[: _FEW - 1], "…"])
         call_arguments.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
     return keyword.name, values.value(lowering, keyword.value).value

@@ -22,7 +22,7 @@ from gslang.check.context import (
     article,
     branches_of,
 )  # fmt: skip
-from gslang.dialect.signature import AttributeType
+from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
 NUMBERS = ("int", "float", "number", "any", "array", "bool")
@@ -334,16 +334,19 @@ def distinct(lowering: Lowering, expr: n.Call) -> ValueOf:
 # ── constraints ─────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def test(lowering: Lowering, expr: n.Expr | n.Star) -> ir.Test:
-    """The demand of a source on an attribute."""
+def test(lowering: Lowering, expr: n.Expr | n.Star, spec: AttributeSpec | None = None) -> ir.Test:
+    """The demand of a source on an attribute, as it is declared."""
     match expr:
         case n.Hole():
             return ir.Anything()
         case n.Walrus(name, inner):
             number = len(lowering.captures)
             lowering.captures.append(name.id)
-            lowering.bind(name, ValueOf(ir.Captured(ir.OWN, number)))
-            return ir.Capture(number, test(lowering, inner))
+            kind = "any" if spec is None else declared_type(spec.types)
+            lowering.bind(name, ValueOf(ir.Captured(ir.OWN, number), kind))
+            if spec is not None:
+                lowering.captured[number] = spec
+            return ir.Capture(number, test(lowering, inner, spec))
         case n.Binary("|"):
             return ir.OneOf(tuple(test(lowering, branch) for branch in branches_of(expr)))
         case n.TupleExpr(items) if _has_hole(expr):

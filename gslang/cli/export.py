@@ -17,7 +17,7 @@ from pathlib import Path
 from gslang.base.file_errors import file_errors
 from gslang.cli.main import ExitCode, Refusal
 from gslang.cli.refusals import outputs_conflict
-from gslang.cli.shared import load_rules, show_findings
+from gslang.cli.shared import add_define_option, defines_of, load_rules, show_findings
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rule", action="append", default=[], metavar="NAME", help="export only this rule (may be repeated)"
     )
+    add_define_option(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
 
 
@@ -38,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
         {"the output": options.output}, {f"the rules in {name}": name for name in options.rules}
     ):
         raise Refusal(f"gslc export: {wrong}")
-    rules = load_rules(options.rules)
+    rules = load_rules(options.rules, defines=defines_of(options))
     if show_findings(rules, options):
         return ExitCode.FINDINGS
     names = list(rules.own)

@@ -132,13 +132,14 @@ def _allowed(diagnostic: Diagnostic) -> bool:
 
 
 def _lint(names: Sequence[str], choice: Choice, jobs: int, together: bool) -> list[Linted]:
+    from gslang.check.parameters import ANY_VALUES
     from gslang.lint.lint_paths import lint_paths, lint_programs, with_joint_findings
 
     paths = _paths(names) if jobs > 1 and not together else None
     if paths is not None and len(paths) > 1:
         return lint_paths(paths, choice, jobs)
     parsed: dict[Source, Parsed] = {}
-    programs = load_rules(names, parsed).programs
+    programs = load_rules(names, parsed, ANY_VALUES).programs
     files = lint_programs(programs, choice, parsed)
     return with_joint_findings(files, programs, choice) if together else files
 
@@ -172,6 +173,7 @@ def _fixed(
     from gslang.base.resources import stdlib_path
     from gslang.check.check import check_module
     from gslang.check.imports import Importer
+    from gslang.check.parameters import ANY_VALUES
     from gslang.lint.fixes import fix_source
     from gslang.lint.run_lints import lint_files
 
@@ -187,7 +189,8 @@ def _fixed(
         found = [d for d in file.found if not _allowed(d)]
         parsed: dict[Source, Parsed] = {}
         fixed = fix_source(
-            file.source, found, lambda new: check_module(new, Importer(check_module, parsed)).program,
+            file.source, found,
+            lambda new: check_module(new, Importer(check_module, parsed, ANY_VALUES)).program,
             lambda new, program: lint_files(
                 [(new, program)], configuration, parsed=parsed, cache=choice.cache
             ),

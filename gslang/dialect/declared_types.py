@@ -54,11 +54,15 @@ def optional_parts(types: Iterable[n.DeclaredType]) -> list[tuple[n.DeclaredType
 
 
 class TypeReader:
-    """Reads the types of one declaration. `operands`, `attributes`: names that bounds may mention."""
+    """Reads the types of one declaration, of an operator or else of a parameter of the file. `operands`,
+    `attributes`: names that bounds may mention.
+    """
 
-    def __init__(self, operands: Iterable[str], attributes: Iterable[str], report: Report) -> None:
+    def __init__(
+        self, operands: Iterable[str], attributes: Iterable[str], report: Report, of_operator: bool = True
+    ) -> None:
         self.operands, self.attributes = frozenset(operands), frozenset(attributes)
-        self.report = report
+        self.report, self.of_operator = report, of_operator
 
     def union(self, types: Iterable[n.DeclaredType]) -> Domain:
         """The domain of alternatives, flat."""
@@ -100,7 +104,7 @@ class TypeReader:
             self.report("`distinct` applies to the items of a list", type, "write `distinct(int)[]`")
             return self.union(type.arguments)
         if type.name not in ATTRIBUTE_TYPES:
-            known = (*OPERAND_TYPES, *ATTRIBUTE_TYPES)
+            known = (*(OPERAND_TYPES if self.of_operator else ()), *ATTRIBUTE_TYPES)
             guess = did_you_mean(type.name, (*known, "layout", "distinct"))
             if type.name in OPERAND_TYPES:
                 values = f"types of values: {', '.join(ATTRIBUTE_TYPES)}; tuples: `int[]`, `(str, float)`"
@@ -236,6 +240,9 @@ class TypeReader:
         if name not in names:
             guess = did_you_mean(name, names)
             listed = ", ".join(f"`{x}`" for x in sorted(names)) or "none"
+            if not self.of_operator:
+                self.report(f"`{name}` is not a number", node, "write a number: nothing else is known here")
+                return
             self.report(
                 f"`{name}` is not {'a parameter' if what == 'parameter' else f'an {what}'} of this operator",
                 node, f"did you mean `{guess}`?" if guess else f"it has {listed}",

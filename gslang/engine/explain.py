@@ -23,7 +23,7 @@ from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.machine import Machine
 from gslang.engine.match_failures import also_used, described, path_between
 from gslang.engine.miss import ONLY_TARGET, Miss, parts_of
-from gslang.engine.own_steps import At, Inside, Link, Whole
+from gslang.engine.own_steps import At, Linked
 from gslang.engine.program import MatchProgram
 from gslang.engine.scope import UNBOUND, Instance
 from gslang.engine.step_words import KNOWN, Words, first_output, words_for
@@ -205,28 +205,6 @@ class Attempt(Machine):
         finally:
             self._quiet = False
 
-    def _link(self, link: Link, rest: Todo) -> Iterator[Todo]:
-        """As the machine does, but where one more instance is neither there nor needed, that is no miss."""
-        if not self._quiet and len(self.scope.instances[link.run.block]) >= 1 and not self._is_one_more(link):
-            yield before([Whole(link), At(link.run.start, link.slot)], rest)
-        else:
-            yield from super()._link(link, rest)
-
-    def _is_one_more(self, link: Link) -> bool:
-        run, instance, mark = link.run, Instance(-1), len(self._trail)
-        if link.slot == ABSENT or not self.may_grow(run):
-            return False
-        self._quiet = True
-        try:
-            return any(
-                self.is_instance(run, instance)
-                and (link.following is None or self.follows(run, instance, link.following))
-                for _ in self.solve([Inside(instance), At(run.root, link.slot)])
-            )
-        finally:
-            self._quiet = False
-            self._undo(mark)
-
     def next_instance(self, run: mp.Run, last: Instance) -> int | None:
         """As the machine finds it; what stands in its way is no miss."""
         before, self._quiet = self._quiet, True
@@ -284,6 +262,10 @@ class Attempt(Machine):
             case mp.WholeStep():
                 self._pass_over(miss)
                 self.set(self, "_is_complete", True)
+                yield rest
+            case Linked(link=link):
+                self._pass_over(miss)
+                self.set(self.scope, "current", link.before)  # the run is left
                 yield rest
             case mp.Start() | mp.Valid():
                 pass  # nothing is there to go on from

@@ -343,6 +343,8 @@ def _operands(writer: Writer, place: Place, step: mp.Operands, operands: dict[in
     pattern = writer.plan.rule.nodes[register]
     if isinstance(pattern, ir.CallNode) and len(step.swappable) < len(pattern.operators):
         both = f"({both} if op[v{register}] in {writer.names.constant(step.swappable)} else ({given},))"
+    if writer.names.inside == "next":  # of a chain, whose ways multiply
+        both = f"({both} if {given}[0] != {given}[1] else ({given},))"
     if place.loops % _COUNTED == _COUNTED - 1:
         writer.tries, both = True, f"tried({both})"
     loop(writer, place, f"for {first}, {second} in {both}:", lambda inner: go(writer, inner, rest))

@@ -131,7 +131,7 @@ class Machine(Backtracking):
         given = operands + (ABSENT,) * (step.count - len(operands))
         if len(operands) < step.least or not step.more and any(o != ABSENT for o in given[step.count :]):
             return FAILED
-        if self.graph.op[slot] in step.swappable and len(operands) == 2:
+        if self.graph.op[slot] in step.swappable and len(operands) == 2 and operands[0] != operands[1]:
             return self._operand_orders(step.register, (given, (operands[1], operands[0], *given[2:])), rest)
         self.put(self._orders, step.register, operands if step.more else given)
         return rest
@@ -154,8 +154,13 @@ class Machine(Backtracking):
     def _branches(self, register: int, branches: tuple[int, ...], rest: Todo) -> Iterator[Todo]:
         scope = self.scope
         slot = self.held(register)
-        chosen = scope.chosen if self.program.registers[register].block is None else scope.current.chosen  # type: ignore[union-attr]
+        chosen, in_block = scope.chosen, self.program.registers[register].block is not None
+        if in_block:
+            assert scope.current is not None
+            chosen = scope.current.chosen
         for number, branch in enumerate(branches):
+            if in_block:  # the choices of all instances multiply
+                self._count()
             self.put(chosen, register, number)
             yield (At(branch, slot), rest)
 

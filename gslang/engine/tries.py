@@ -22,7 +22,8 @@ MOST_ON_THE_MACHINE: Final = 100_000  # for one first output
 
 def too_many(rule: str, most: float) -> LimitExceeded:
     return LimitExceeded(
-        f"more than {most:,} choices of outputs and orders of operands were tried, the limit for this graph",
+        f"more than {most:,} choices of outputs, orders of operands and alternatives were tried, the limit "
+        "for this graph",
         rule=rule, help="constrain individual outputs and operands, so that fewer combinations are tried, "
         "or reduce their number",
     )

@@ -116,11 +116,12 @@ def lint_paths(paths: Sequence[str], choice: Choice, jobs: int) -> list[Linted]:
 
 def _lint_chunk(paths: Sequence[str], choice: Choice) -> list[Linted]:
     from gslang.check.modules import load_module
+    from gslang.check.parameters import ANY_VALUES
 
     result = []
     for path in paths:
         parsed: dict[Source, Parsed] = {}
-        result += lint_programs(load_module(path, parsed), choice, parsed)
+        result += lint_programs(load_module(path, parsed, ANY_VALUES), choice, parsed)
     return result
 
 

@@ -29,6 +29,7 @@ from gslang.check.check import (
 )
 from gslang.check.families import check_rules
 from gslang.check.imports import Importer
+from gslang.check.parameters import ANY_VALUES
 from gslang.check.passes import check_passes
 from gslang.check.redeclared import declared
 from gslang.check.tests import check_test
@@ -124,7 +125,7 @@ class _Check:
                     item, self.whole, self.importer, self.found, rules, passes, self.functions, operators,
                     broken,
                 )
-        self.functions.update(functions_of(program, self.found))
+        self.functions.update(functions_of(program, self.found, ANY_VALUES))
         find_redeclared(program, self.found)
         if operators:
             self.dialect = self._kept(

@@ -5,7 +5,6 @@ modules, whole items.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 from lsprotocol import types as lsp
 
@@ -15,26 +14,21 @@ from gslang.check.module_files import module_names
 from gslang.dialect import domain
 from gslang.dialect.domain_text import value_text
 from gslang.dialect.load import dialect_names
-from gslang.dialect.signature import Signature
 from gslang.lint.codes import LINTS
 from gslang.lsp import hover, signature_text, snippets, words
 from gslang.lsp.completion_items import ItemsAt
+from gslang.lsp.completion_of_strings import DTYPES, called, declared_at, in_quotes
 from gslang.lsp.context import call_around, cursor
-from gslang.lsp.diagnostics import offset_of, range_of
-from gslang.lsp.document import Document, folder_of
-from gslang.lsp.hover import attribute_text, of_signature, signatures_of_call
+from gslang.lsp.diagnostics import offset_of
+from gslang.lsp.document import Document
+from gslang.lsp.hover import attribute_text, of_signature
 from gslang.lsp.kinds import described, lowered, operators_named, resolved
 from gslang.lsp.lookup import Import, dialect_name, imported_files, own, visible
 from gslang.lsp.names import Mark, marks
-from gslang.lsp.pieces import Piece
 from gslang.lsp.store import Store
 from gslang.syntax import nodes as n
 
 _K = lsp.CompletionItemKind
-_DTYPES = (
-    "float32", "float16", "bfloat16", "float64", "int64", "int32", "int16", "int8", "uint8", "uint16",
-    "uint32", "uint64", "bool",
-)
 _OTHERS = ("first", "prev")  # other instances, inside a block
 _EXPRESSION_WORDS = (
     "if", "else", "and", "or", "not", "in", "for", "match", "keep", "ordered", "none", "true", "false",
@@ -60,7 +54,7 @@ def _complete(store: Store, document: Document, position: lsp.Position) -> lsp.C
     if where is None:
         return _list(_begin())
     piece, at = where
-    if piece.keyword == "use" and (found := _paths(document, piece, at, offset)) is not None:
+    if (found := in_quotes(store, document, piece, at, offset)) is not None:
         return _list(found)
     here = cursor(piece, at)
     if here is None:
@@ -113,40 +107,6 @@ def _begin() -> Iterator[lsp.CompletionItem]:
         yield item
 
 
-def _paths(document: Document, piece: Piece, at: int, offset: int) -> list[lsp.CompletionItem] | None:
-    """Files and folders inside of the quotes of a `use`; None elsewhere."""
-    t = piece.tokens
-    k = t.before(at)
-    if k < 0 or t.all[k].kind != "string" or at > t.all[k].end:
-        return None
-    typed = piece.text[t.all[k].start + 1 : at].rstrip('"')
-    folder = folder_of(document) / typed.rpartition("/")[0]
-    start = offset - len(typed.rpartition("/")[2])
-    found = []
-    try:
-        entries = sorted(folder.iterdir())
-    except (OSError, ValueError):
-        entries = []
-    for path in entries[:500]:
-        if (
-            path.name.startswith(".") or path == Path(document.name)
-            or not (path.is_dir() or path.suffix == ".gsl")
-        ):
-            continue
-        text = path.name + ("/" if path.is_dir() else "")
-        if not typed:
-            text = "./" + text
-        kind = _K.Folder if path.is_dir() else _K.File
-        found.append(lsp.CompletionItem(
-            label=text, kind=kind, text_edit=lsp.TextEdit(range_of(document, start, offset), text)
-        ))
-    if not typed:
-        found.append(lsp.CompletionItem(
-            label="../", kind=_K.Folder, text_edit=lsp.TextEdit(range_of(document, start, offset), "../")
-        ))
-    return found
-
-
 class _Places(ItemsAt):
     """The completions at each kind of location in an item."""
 
@@ -185,7 +145,7 @@ class _Places(ItemsAt):
                 self.plain(name, _K.TypeParameter, words.KINDS[name]) for name in ("input", "param", "const")
             )
         elif keyword == "test" and before == ":" and last in words.KINDS:
-            yield from (self.plain(name, _K.TypeParameter) for name in _DTYPES)
+            yield from (self.plain(name, _K.TypeParameter) for name in DTYPES)
         elif (
             keyword == "rule" and last == ":" and t.text(opening) == "(" and t.text(t.around[opening]) == ""
             and t.text(opening - 2) == "rule"
@@ -323,15 +283,15 @@ class _Places(ItemsAt):
         call = call_around(self.piece, here.last)
         if call is not None and t.open_at(here.last) == call.opening and here.text() in ("(", ","):
             yield from self.arguments(call.callee, call.given, call.opening)
-        if (
-            here.text() in ("=", "|") and call is not None and call.keyword
-            and t.open_at(here.last) == call.opening
-        ):
-            yield from self.literals(call.callee, call.keyword, call.opening)
+        for signature, spec in declared_at(self.analysis, self.piece, here.last):
+            for value in domain.literals(spec.domain):
+                item = self.plain(value_text(value), _K.Value, f"{spec.name} of {signature.name}")
+                item.sort_text = f"0{item.label}"
+                yield item
         if call is not None and self.takes_operators(call.callee, call.opening):
             yield from (self.plain(name, _K.EnumMember, text) for name, text in words.TRAITS.items())
         if here.text() in ("(", ",", "=") and call is not None and call.keyword == "dtype":
-            yield from (self.plain(f'"{name}"', _K.Value) for name in _DTYPES)
+            yield from (self.plain(f'"{name}"', _K.Value) for name in DTYPES)
         yield from self.local_names()
         yield from self.global_names("fn")
         yield from self.operators()
@@ -363,28 +323,6 @@ class _Places(ItemsAt):
         behind = any(t.text(k) == "," and t.open_at(k) == opening for k in range(opening, last + 1))
         return callee == "op" or callee in ("users", "calls") and behind
 
-    def literals(self, callee: str, attribute: str, opening: int) -> Iterator[lsp.CompletionItem]:
-        """The values that an attribute's declaration lists."""
-        for signature in self.called(callee, opening):
-            spec = signature.attribute(attribute)
-            for value in () if spec is None else domain.literals(spec.domain):
-                item = self.plain(value_text(value), _K.Value, f"{attribute} of {signature.name}")
-                item.sort_text = f"0{item.label}"
-                yield item
-
-    def called(self, callee: str, opening: int) -> list[Signature]:
-        """The operators that a call may be of."""
-        at = self.piece.tokens.all[opening].start
-        mark = next(
-            (
-                m
-                for m in marks(self.piece)
-                if m.role in ("callee", "name", "kind") and m.text == callee and m.end <= at
-            ),
-            None,
-        )
-        return list(signatures_of_call(self.analysis, self.piece, mark)) if mark is not None else []
-
     def arguments(self, callee: str, given: tuple[str, ...], opening: int) -> Iterator[lsp.CompletionItem]:
         """Attributes and optional operands of what is called, those not given yet."""
         if callee in words.KINDS and callee != "op" and callee not in self.analysis.dialect.operators:
@@ -392,7 +330,7 @@ class _Places(ItemsAt):
                 if name not in given:
                     yield self.argument(name, words.FACTS[name], {})
             return
-        for signature in self.called(callee, opening):
+        for signature in called(self.analysis, self.piece, callee, opening):
             for parameter in signature_text.operator(signature).parameters:
                 if parameter.name not in given and not parameter.positional:
                     yield self.argument(

@@ -81,6 +81,10 @@ _FORMS: Final = (
     _form("", r"[\u200b-\u200f\u2060\ufeff]", "an invisible character", "remove it"),
     _form("", r"[$%?]\w", "names have no sign before them", "write the name alone", None, "NAME"),
     _form("", r"&&", "`&&` is `and` here", "write `and`"),
+    _form(
+        r"\bop\(\s*[\w.]+\s*", r"&", "`&` is not written between traits",
+        "list what must hold: `op(elementwise, unary)`", 0,
+    ),
     _form("", r"&", "`&` is `and` here", "write `and`"),
     _form("", r"=\s+>", "`= >` is not an arrow", "write `=>`"),
     _form(r"(=\s+)", r">", "`= >` is not an arrow", "write `=>`", 1),

@@ -16,6 +16,7 @@ from typing import Any, Final
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.check.context import USES
+from gslang.check.decided import UNKNOWN, decided
 from gslang.check.walks import against_constant, is_field, values_below, walk
 from gslang.engine.scope import Scope, all_rounds, evaluate, holds
 from gslang.engine.values import FAILURES, truth
@@ -60,6 +61,8 @@ def goals(rule: ir.CheckedRule) -> list[Goal]:
     found: dict[tuple[int, bool], Goal] = {}
     sides = ((side, True, ()) for limit in limits(rule).values() for side in limit)
     for condition, wanted, beside in (*_all(rule), *sides):
+        if decided(condition, lambda part: UNKNOWN) not in (UNKNOWN, wanted):
+            continue  # by a row of a family, or by a parameter
         text = f"`{written_value(rule, condition)}` is {'true' if wanted else 'false'}"
         found.setdefault((id(condition), wanted), Goal(condition, wanted, text, beside))
     return list(found.values())

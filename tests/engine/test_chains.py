@@ -12,14 +12,18 @@ from typing import Any
 
 import pytest
 
+import gslang
 from gslang.base.source import Source
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedRule
+from gslang.check.limits import LimitExceeded
+from gslang.dialect.load import load_dialect
 from gslang.engine import machine
 from gslang.engine.fixed_point import run_to_fixed_point
 from gslang.engine.generate import compile_matcher
 from gslang.engine.lower import program_of
 from gslang.engine.scope import Scope
+from gslang.graph.builder import Builder
 from tests.engine.random_graphs import Data, as_graph, show
 from tests.engine.readable import is_compiled
 
@@ -374,3 +378,44 @@ def test_long_runs_take_linear_time() -> None:
     graph = as_graph(data, [length])
     run_to_fixed_point(graph, [checked(rule)])
     assert len(list(graph.nodes())) == 2
+
+
+ROW = 'rule r(x) { chain c in 1.. from x { y = %s; } c[-1].y where %s => exp(x) }'
+
+
+def row_of(operator: str, count: int) -> Any:
+    build = Builder(load_dialect("relay"))
+    node = build.input("x", (2,))
+    for _ in range(count):
+        node = build.call(operator, node)
+    return build.finish(node)
+
+
+@pytest.mark.parametrize(
+    "block",
+    ["exp(prev.y) | abs(prev.y)", "exp(exp?(prev.y))", "(a := exp(prev.y)) | (b := abs(prev.y))"],
+)
+@pytest.mark.parametrize("condition", ["len(c) == 9", "x.ndim == 3"])
+def test_why_a_chain_with_alternatives_does_not_match(block: str, condition: str) -> None:
+    (rule,) = gslang.parse_rules(ROW % (block, condition))
+    (miss, *_) = rule.why_not(row_of("exp", 3))
+    assert miss.reason != "matches"
+
+
+def test_ways_to_divide_a_row_are_limited() -> None:
+    """A run of 40 calls can be divided into ones and twos in more than a hundred million ways."""
+    rules = gslang.parse_rules(ROW % ("exp(exp?(prev.y))", "x.ndim == 3"))
+    assert not rules.apply(row_of("exp", 12)).applications
+    with pytest.raises(LimitExceeded, match="alternatives were tried"):
+        rules.apply(row_of("exp", 40))
+
+
+def test_equal_operands_have_one_order() -> None:
+    rules = gslang.parse_rules(
+        "rule r(x) { chain c in 1.. from x { k = any(); y = prev.y + k; } c[-1].y where x.ndim == 3 => x }"
+    )
+    build = Builder(load_dialect("relay"))
+    node = build.input("x", (2,))
+    for _ in range(40):
+        node = build.call("add", node, node)
+    assert not rules.apply(build.finish(node)).applications

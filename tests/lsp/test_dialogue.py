@@ -334,6 +334,10 @@ def test_names_of_a_template(client: Client) -> None:
             {'"constant"', '"reflect"'},
         ),
         ("dialect onnx;\nrule r(x): AveragePool(x, auto_pad = ‸", {'"SAME_UPPER"', '"VALID"'}),
+        (
+            "rule r(x) { y = nn.pad(x, pad_width = _); y where y.pad_mode == ‸ => x }",
+            {'"constant"', '"reflect"'},
+        ),
         ("@‸", {"changes", "attach", "extern"}),
         ("@attach(‸\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"a", "x", "y"}),
         ("@attach(a, stage = y.‸)\nrule r(x) { y = tanh(x); y => a = exp(x); a }", {"shape", "name"}),
@@ -356,9 +360,31 @@ def test_completion_by_place(client: Client, text: str, some: set[str]) -> None:
     assert some <= set(labels(client, "untitled:place", text))
 
 
-def test_nothing_is_offered_in_comments_and_strings(client: Client) -> None:
+def test_nothing_is_offered_in_comments_and_strings_that_may_be_any(client: Client) -> None:
     assert labels(client, "untitled:c7", "# a comment ‸") == {}
-    assert labels(client, "untitled:c8", 'rule r(x): cast(x, dtype = "fl‸") => x;') == {}
+    assert labels(client, "untitled:c8", '@changes("fl‸") rule r(x): exp(x) => x;') == {}
+    assert labels(client, "untitled:c8", 'rule r(x): exp(x) where x.name == "fl‸" => x;') == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "some"),
+    [
+        ('rule r(x): nn.pad(x, pad_width = _, pad_mode = "‸") => x;', {"constant", "edge", "reflect"}),
+        ('rule r(x): nn.pad(x, pad_width = _, pad_mode = "ed‸ge") => x;', {"constant", "edge"}),
+        ('rule r(x): nn.pad(x, pad_width = _, pad_mode = "edge" | "‸") => x;', {"constant", "reflect"}),
+        ('rule r(x) { y = nn.pad(x, pad_width = _); y where y.pad_mode != "‸" => x }', {"constant"}),
+        ('rule r(x): cast(x, dtype = "fl‸") => x;', {"float32", "int8"}),
+        ('rule r(x): exp(x) where x.dtype == "‸" => x;', {"float32", "bool"}),
+    ],
+)
+def test_texts_inside_of_quotes(client: Client, text: str, some: set[str]) -> None:
+    """What is chosen replaces all that stands between the quotes."""
+    found = labels(client, "untitled:quotes", text)
+    assert some <= set(found)
+    edit = found[min(some)]["textEdit"]["range"]
+    line = text.replace("‸", "")
+    inner = line[edit["start"]["character"] : edit["end"]["character"]]
+    assert '"' not in inner and line[edit["start"]["character"] - 1] == '"' == line[edit["end"]["character"]]
 
 
 def test_paths_of_imports(client: Client, tmp_path: Any) -> None:
