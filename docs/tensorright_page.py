@@ -8,8 +8,8 @@ from pathlib import Path
 from time import process_time
 
 import gslang.api as api
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "verify.md"

@@ -24,8 +24,8 @@ from gslang.dialect.domain import contains
 from gslang.dialect.domain_values import choices
 from gslang.dialect.signature import REQUIRED, Signature
 from gslang.dialect.tensor_type import TensorType, Type
-from gslang.verify.relay_samplers import RELAY_SAMPLERS
-from gslang.verify.samplers import sample
+from gslang.verify.samplers.relay import RELAY_SAMPLERS
+from gslang.verify.samplers.sample import sample
 
 SIZES: tuple[Mapping[str, int], ...] = (
     {"n": 3, "m": 4, "b": 2, "c": 2, "h": 3, "w": 4}, {"n": 2, "m": 5, "b": 3, "c": 3, "h": 4, "w": 3},

@@ -28,7 +28,7 @@ from gslang.engine.meaning import infer_by_meaning
 from gslang.graph.graph import INPUT, PARAM, PROJ, TUPLE, Graph
 from gslang.search.explained import ExplainedEGraph, Step, Term, TooLong, written
 from gslang.search.saturate import Limits, saturate
-from gslang.verify.instances import DEEPEST, Instance, Search, instances
+from gslang.verify.instances.draw import DEEPEST, Instance, Search, instances
 from gslang.verify.variety import varied
 
 NO_INSTANCE = "no instance of it was found"

@@ -22,12 +22,12 @@ from gslang.discover.terms import Tree, count
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
 from gslang.graph.graph import Graph
-from gslang.verify.compare import can_be_computed, compare, refutes
+from gslang.verify.comparison.compare import can_be_computed, compare, refutes
 from gslang.verify.evidence import Settings
-from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.instances.draw import Instance, Search, instances
 from gslang.verify.paste import as_test
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import ORDER, Verdict, verify_now
 
 _FEW = 6  # instances that a form meets before the verifier looks at it, and there beside a proof

@@ -18,7 +18,7 @@ from gslang.generalize.draft import Condition, Draft, NoDraft
 from gslang.generalize.samples import Sample, draw, samples
 from gslang.generalize.weakest import Column, weakest
 from gslang.graph.graph import Graph
-from gslang.verify.instances import Search, instances_on
+from gslang.verify.instances.draw import Search, instances_on
 from gslang.verify.neighbours import Point, neighbours, point_of
 from gslang.verify.verdict import Verdict
 

@@ -30,8 +30,8 @@ from gslang.generalize.observations import Observations, Place
 from gslang.generalize.samples import Sample
 from gslang.generalize.ties import ties_of
 from gslang.verify.evidence import Settings as VerifySettings
-from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved, OutOfTime
 from gslang.verify.verdict import ORDER, Verdict, no_time_for, verify
 
 _ROUNDS = 12  # conjunctions that are tried around the same ties, or instead of one that holds

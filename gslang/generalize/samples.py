@@ -13,8 +13,8 @@ from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.scope import Scope
-from gslang.verify.compare import can_be_computed, compare, refutes
-from gslang.verify.instances import Instance, Search, instances, match_in
+from gslang.verify.comparison.compare import can_be_computed, compare, refutes
+from gslang.verify.instances.draw import Instance, Search, instances, match_in
 from gslang.verify.variety import varied
 
 

@@ -33,7 +33,7 @@ def new_test(
     """The text of a `test` item: of some, the one with the most inputs and without scalars, then the
     shortest. None if none passes.
     """
-    from gslang.verify.instances import Search, instances
+    from gslang.verify.instances.draw import Search, instances
 
     rule = program.rules[name]
     found: list[str] = []

@@ -16,9 +16,9 @@ from gslang.base.atomic_write import write_text
 from gslang.base.read_file import read_text
 from gslang.check.checked import CheckedRule
 from gslang.verify.evidence import Settings
-from gslang.verify.prove.certificate import as_certificate
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.certificate import as_certificate
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.recheck.check import Checked, Refused, check
 from gslang.verify.verdict import Verdict, content_of, in_a_line
 

@@ -16,12 +16,12 @@ from gslang.check import checked as ir
 from gslang.dialect.domain import contains
 from gslang.graph.graph import CONST
 from gslang.verify.attribute_pairs import several_attributes
-from gslang.verify.elements import in_tuples
 from gslang.verify.far_numbers import ends_of_types, far_numbers
-from gslang.verify.instances import Instance, Search, wished
-from gslang.verify.leaves import MOST_DIMENSIONS
+from gslang.verify.instances.draw import Instance, Search, wished
+from gslang.verify.instances.elements import in_tuples
+from gslang.verify.instances.leaves import MOST_DIMENSIONS
+from gslang.verify.instances.telling_sizes import telling_ends, telling_sizes
 from gslang.verify.neighbours import Place, Point, Wishes, defaults_of, of_other_ranks, sized, takes_long
-from gslang.verify.telling_sizes import telling_ends, telling_sizes
 
 _T = TypeVar("_T")
 _USUAL_RANK = 4  # fewer axes are drawn anyway

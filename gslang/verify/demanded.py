@@ -11,8 +11,8 @@ from random import Random
 from gslang.check import checked as ir
 from gslang.check.walks import against_constant
 from gslang.verify.decisions import Seen, goals
-from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
-from gslang.verify.prove.same_rank import keeps_rank
+from gslang.verify.prove.operators.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
+from gslang.verify.prove.ranks.same_rank import keeps_rank
 
 
 def never_so(rule: ir.CheckedRule) -> Seen:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from gslang.base.deadline import Deadline
 from gslang.check.checked import CheckedRule
 from gslang.verify.evidence import Evidence, Settings, look_at
-from gslang.verify.instances import Search, wished
-from gslang.verify.leaves import of_instance
+from gslang.verify.instances.draw import Search, wished
+from gslang.verify.instances.leaves import of_instance
 from gslang.verify.prove.doubts import Doubt, doubts
 
 _SHARE = 0.1  # of the time

@@ -11,7 +11,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
 from gslang.graph.graph import Graph
-from gslang.verify.compare import (
+from gslang.verify.comparison.compare import (
     Finding,
     can_be_computed,
     compare,
@@ -19,9 +19,9 @@ from gslang.verify.compare import (
     refutes,
     why_not_computed,
 )
-from gslang.verify.effects import Attribute, matters, shows
-from gslang.verify.instances import Instance, Search, integer_types, is_about_nothing
-from gslang.verify.largest import MOST, largest
+from gslang.verify.comparison.effects import Attribute, matters, shows
+from gslang.verify.comparison.largest import MOST, largest
+from gslang.verify.instances.draw import Instance, Search, integer_types, is_about_nothing
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
 

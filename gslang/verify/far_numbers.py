@@ -14,9 +14,9 @@ import numpy as np
 from gslang.check import checked as ir
 from gslang.check.walks import walk
 from gslang.dialect.dtypes import whole_numbers
-from gslang.verify.elements import in_tuples
+from gslang.verify.instances.elements import in_tuples
+from gslang.verify.instances.open_numbers import not_computed_with
 from gslang.verify.neighbours import Point, Wishes
-from gslang.verify.open_numbers import not_computed_with
 from gslang.verify.reads import stated
 
 _LEAST = 1e4  # numbers of models are smaller

@@ -11,7 +11,7 @@ from gslang.base.deadline import Deadline, deadline
 from gslang.check.checked import CheckedProgram, CheckedRule
 from gslang.verify.evidence import Covered, Evidence, Settings, look_at
 from gslang.verify.in_common import in_common
-from gslang.verify.instances import Instance, Search, instances, instances_on, of_whole_numbers
+from gslang.verify.instances.draw import Instance, Search, instances, instances_on, of_whole_numbers
 from gslang.verify.neighbours import NEAR, near
 from gslang.verify.own_tests import graphs_near, test_graphs
 from gslang.verify.seek import look_at_nothing, look_beyond, seek_variety

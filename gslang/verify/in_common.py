@@ -12,7 +12,7 @@ from gslang.check import checked as ir
 from gslang.check.walks import against_constant, conjuncts, walk
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
-from gslang.verify.instances import Instance, match_in
+from gslang.verify.instances.draw import Instance, match_in
 from gslang.verify.prove.watched import Said, watched
 from gslang.verify.written import written_value
 

@@ -19,8 +19,8 @@ from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
 from gslang.graph.graph import CONST
-from gslang.verify.instances import Instance, Search, match_in, text_of, wished
-from gslang.verify.largest import largest
+from gslang.verify.comparison.largest import largest
+from gslang.verify.instances.draw import Instance, Search, match_in, text_of, wished
 
 NEAR = "near another instance"  # a feature
 

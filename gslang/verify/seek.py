@@ -14,7 +14,7 @@ from gslang.base.deadline import Deadline
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
 from gslang.dialect.signature import REQUIRED
-from gslang.verify.compare import (
+from gslang.verify.comparison.compare import (
     Finding,
     agree_at_a_glance,
     can_be_computed,
@@ -22,12 +22,12 @@ from gslang.verify.compare import (
     fits_its_types,
     refutes,
 )
+from gslang.verify.comparison.effects import matters, never_finds, shows
 from gslang.verify.corners import corners
 from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
-from gslang.verify.effects import matters, never_finds, shows
 from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at, refuting
-from gslang.verify.instances import (
+from gslang.verify.instances.draw import (
     KEPT,
     Instance,
     Search,
@@ -37,10 +37,10 @@ from gslang.verify.instances import (
     towards,
     wished,
 )
-from gslang.verify.joint_numbers import at_limits, reaching
+from gslang.verify.instances.joint_numbers import at_limits, reaching
+from gslang.verify.instances.types_asked import types_not_seen
 from gslang.verify.neighbours import Point, defaults_of, emptied, point_of, resized, spelled
 from gslang.verify.reads import names_types, whole_literals
-from gslang.verify.types_asked import types_not_seen
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
 

@@ -13,7 +13,7 @@ from gslang.engine.machine import matches
 from gslang.engine.rewrite import Failure, apply_match
 from gslang.graph.graph import CONST, INPUT, PARAM
 from gslang.graph.inference import infer_node
-from gslang.verify.instances import KEPT, Instance, Search, drawn, starts_of
+from gslang.verify.instances.draw import KEPT, Instance, Search, drawn, starts_of
 
 
 def without_ranks(

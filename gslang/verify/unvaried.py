@@ -7,7 +7,7 @@ from collections.abc import Collection
 from gslang.check.checked import CheckedRule
 from gslang.dialect.domain import Exactly
 from gslang.dialect.signature import REQUIRED
-from gslang.verify.effects import Attribute, unread
+from gslang.verify.comparison.effects import Attribute, unread
 
 SAY_NOTHING = frozenset({"momentum", "seed", "stash_type"})  # of the results that rules are about
 # of an operand: another value is an error

@@ -16,7 +16,7 @@ import numpy as np
 
 from gslang.dialect.dialect import Dialect
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.verify.instances import Instance
+from gslang.verify.instances.draw import Instance
 
 DRAWN = 3  # times as many instances are drawn as are compared
 AT_ONCE = 6  # one in so many is compared as it comes

@@ -37,16 +37,16 @@ from gslang.engine.externs import ALLOW
 from gslang.formats.json_writer import write_json
 from gslang.graph.graph import Graph
 from gslang.graph.inner_graph import READ
-from gslang.verify.compare import NOT_COMPUTED, Finding
+from gslang.verify.comparison.compare import NOT_COMPUTED, Finding
+from gslang.verify.comparison.exact import BOUND
+from gslang.verify.comparison.undefined import UNDEFINED
 from gslang.verify.doubted import look_at_doubts
 from gslang.verify.evidence import Covered, Evidence, Settings
-from gslang.verify.exact import BOUND
 from gslang.verify.gather import gather
-from gslang.verify.instances import DEEPEST, Instance, integer_types
+from gslang.verify.instances.draw import DEEPEST, Instance, integer_types
 from gslang.verify.paste import as_test
-from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import Proof, prove
-from gslang.verify.undefined import UNDEFINED
+from gslang.verify.prove.terms.paths import NotProved, OutOfTime
 
 _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
@@ -394,7 +394,7 @@ def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | No
     before, after, shown = instance.before, instance.after, instance.shown or instance.before
     source, target, test = write_json, write_json, partial(as_test, rule)
     if READ in before.meta:
-        from gslang.verify.bodies import as_model, as_model_to_match
+        from gslang.verify.instances.bodies import as_model, as_model_to_match
 
         source, target, test = as_model, as_model, partial(as_model_to_match, rule)
     return Counterexample(

@@ -6,7 +6,7 @@ import gslang.api as api
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
 from gslang.graph.graph import Graph
-from gslang.verify.instances import Search, drawn
+from gslang.verify.instances.draw import Search, drawn
 
 
 def operators(dialect: str) -> list[tuple[str, Signature]]:

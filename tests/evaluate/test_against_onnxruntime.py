@@ -21,7 +21,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import Graph
-from gslang.verify.instances import Search, drawn
+from gslang.verify.instances.draw import Search, drawn
 from tests.evaluate import drawn_calls
 from tests.evaluate.drawn_calls import calls_of
 

@@ -21,7 +21,7 @@ from gslang.generalize.lift import lifts
 from gslang.generalize.refine import Settings, generalize, generalize_in
 from gslang.generalize.report import as_text
 from gslang.generalize.weakest import Column, weakest
-from gslang.verify.instances import Instance, Search, instances, instances_on, match_in
+from gslang.verify.instances.draw import Instance, Search, instances, instances_on, match_in
 from gslang.verify.neighbours import neighbours, point_of
 
 AT_LEISURE = Settings(seconds=60)  # no result depends on how busy the machine is

@@ -14,7 +14,7 @@ from gslang.api import RuleSet, load
 from gslang.cli.main import main
 from gslang.generalize.generalized import Generalized
 from gslang.generalize.refine import Settings, generalize
-from gslang.verify.instances import Search, instances, instances_on
+from gslang.verify.instances.draw import Search, instances, instances_on
 
 FILE = Path(__file__).parent.parent / "verify" / "taso" / "graph_subst.json"
 REFUTED = (70, 81, 84, 95, 98, 99, 100, *range(103, 106), *range(110, 119), 120, *range(125, 133))

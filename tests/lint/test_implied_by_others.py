@@ -15,7 +15,7 @@ from gslang.discover import implied
 from gslang.lint.implied_by_others import implied_by_others
 from gslang.lint.linted_file import linted_file
 from gslang.syntax.parser import parse
-from gslang.verify.instances import Instance, Search
+from gslang.verify.instances.draw import Instance, Search
 
 RULES = "dialect relay;\n" + "".join(
     f"rule r{k}(a): nn.relu(a * {k}.5) where a.ndim > 99 => a;\n" for k in range(40)

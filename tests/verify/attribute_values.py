@@ -10,7 +10,7 @@ from gslang.check.checked import CheckedRule
 from gslang.dialect.domain import Anything, Exactly, Interval, Layout, OneOf
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
-from gslang.verify.instances import Search, instances, stressing
+from gslang.verify.instances.draw import Search, instances, stressing
 from tests.dialect.test_shipped_domains import is_declared
 
 ENOUGH = 40  # instances, before an attribute that is still missing is asked for

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from gslang.check.checked import CheckedRule
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, verify_now
 from tests.shipped import rule_names, rules_in
 from tests.verify.test_unseen import is_accepted

@@ -15,16 +15,16 @@ from typing import Any
 
 import pytest
 
-import gslang.verify.prove.axioms as axioms
 import gslang.verify.prove.prove as prove_module
+import gslang.verify.prove.terms.axioms as axioms
 import gslang.verify.recheck as recheck_package
 from gslang.check.checked import CheckedRule
 from gslang.cli.main import main
 from gslang.verify.certificates import digest_of_rule, outputs_of
-from gslang.verify.prove.certificate import as_certificate
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
-from gslang.verify.prove.terms import number
+from gslang.verify.prove.terms.certificate import as_certificate
+from gslang.verify.prove.terms.paths import NotProved
+from gslang.verify.prove.terms.terms import number
 from gslang.verify.recheck.check import IMPOSSIBLE, Checked, Refused, check
 from gslang.verify.recheck.terms import digest_of
 from tests.shipped import shipped_rules

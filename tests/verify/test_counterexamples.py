@@ -15,8 +15,8 @@ import pytest
 import gslang.api as api
 from gslang.cli.main import main
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.verify.compare import _is_lost
-from gslang.verify.instances import Search, drawn
+from gslang.verify.comparison.compare import _is_lost
+from gslang.verify.instances.draw import Search, drawn
 
 FOLDER = Path(__file__).parent / "wrong"
 # Both sides can be computed, and differ in values or in shapes.

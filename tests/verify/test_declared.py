@@ -18,8 +18,8 @@ from gslang.graph.graph import Graph
 from gslang.verify.field.onnx import evaluate_onnx_in_field
 from gslang.verify.field.relay import evaluate_in_field
 from gslang.verify.field.residues import NoField
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
 DECLARED = """

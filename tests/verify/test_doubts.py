@@ -10,7 +10,7 @@ import gslang.api as api
 from gslang.base.deadline import deadline
 from gslang.check.checked import CheckedRule
 from gslang.verify.doubted import wishes_of
-from gslang.verify.instances import Instance, Search, wished
+from gslang.verify.instances.draw import Instance, Search, wished
 from gslang.verify.prove.doubts import Doubt, doubts
 from gslang.verify.verdict import Settings, verify_now
 

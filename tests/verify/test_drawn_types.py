@@ -9,7 +9,7 @@ import re
 import pytest
 
 import gslang.api as api
-from gslang.verify.instances import Search, instances
+from gslang.verify.instances.draw import Search, instances
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
 

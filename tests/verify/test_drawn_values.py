@@ -10,8 +10,8 @@ import pytest
 
 import gslang.api as api
 from gslang.graph.graph import Graph
-from gslang.verify.inputs import Inputs
-from gslang.verify.instances import Search, instances
+from gslang.verify.comparison.inputs import Inputs
+from gslang.verify.instances.draw import Search, instances
 from gslang.verify.verdict import Settings, verify_now
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import gslang.api as api
-from gslang.verify.effects import unread
+from gslang.verify.comparison.effects import unread
 
 
 @pytest.mark.parametrize(

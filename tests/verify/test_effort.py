@@ -14,17 +14,17 @@ import gslang.api as api
 from gslang.check.checked import Loop
 from gslang.engine.scope import Scope
 from gslang.verify import decisions, neighbours
-from gslang.verify import instances as instances_module
 from gslang.verify.corners import corners
 from gslang.verify.decisions import goals, reachable
 from gslang.verify.evidence import Settings
-from gslang.verify.instances import Instance, Search, instances, match_in
+from gslang.verify.instances import draw as instances_module
+from gslang.verify.instances.draw import Instance, Search, instances, match_in
 from gslang.verify.neighbours import near, point_of
-from gslang.verify.prove.cases import Bound, contradictory
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch, all_cases
 from gslang.verify.prove.prove import Proof
-from gslang.verify.prove.terms import ZERO, Term, number, read
+from gslang.verify.prove.terms.cases import Bound, contradictory
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices, NotProved, TooMuch, all_cases
+from gslang.verify.prove.terms.terms import ZERO, Term, number, read
 from gslang.verify.unknown_ranks import without_ranks
 from gslang.verify.verdict import verify_now
 

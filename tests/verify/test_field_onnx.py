@@ -16,13 +16,13 @@ from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import INPUT, Graph
-from gslang.verify.exact import in_field
-from gslang.verify.expand import CannotExpand, expanded
+from gslang.verify.comparison.exact import in_field
+from gslang.verify.comparison.expand import CannotExpand, expanded
 from gslang.verify.field.dual import Dual, contracted, random_dual
 from gslang.verify.field.onnx import MEANINGS, evaluate_onnx_in_field
 from gslang.verify.field.points import random_point
 from gslang.verify.field.residues import PRIME, NoField, residue
-from gslang.verify.instances import Search, instances
+from gslang.verify.instances.draw import Search, instances
 from tests.shipped import STDLIB, rule_names, written_as
 
 NAMES = rule_names(*sorted((STDLIB / "onnx").glob("*.gsl")))

@@ -7,8 +7,8 @@ import pytest
 import gslang.api as api
 from gslang.check.checked import CheckedRule
 from gslang.verify.prove.generalized import generalized
-from gslang.verify.prove.paths import Budget, NotProved, TooMuch
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import Budget, NotProved, TooMuch
 
 SCORES = "rule r(x, y, a, b) { s = MatMul(x, y); t = s * const() | s; Softmax((t + a) + b, axis = -1)"
 

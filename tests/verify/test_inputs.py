@@ -8,8 +8,8 @@ import gslang.api as api
 from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.graph.graph import CONST, INPUT, Graph
-from gslang.verify.compare import compare, refutes
-from gslang.verify.inputs import Inputs
+from gslang.verify.comparison.compare import compare, refutes
+from gslang.verify.comparison.inputs import Inputs
 from gslang.verify.thresholds import thresholds
 from gslang.verify.verdict import verify_now
 

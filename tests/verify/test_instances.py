@@ -18,15 +18,15 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.evaluate.run import evaluate
 from gslang.graph.graph import CONST, INPUT, Graph
 from gslang.graph.inference import infer_node
+from gslang.verify.comparison.inputs import Inputs
 from gslang.verify.decisions import ties
-from gslang.verify.inputs import Inputs
-from gslang.verify.instances import Search, instances, match_in, towards, wished
-from gslang.verify.leaves import Misfit
-from gslang.verify.onnx_samplers import ONNX_SAMPLERS
-from gslang.verify.open_numbers import not_computed_with, open_numbers
-from gslang.verify.operand_misfits import check_operands
-from gslang.verify.operand_types import declared_type, operand_type, rare_types
-from gslang.verify.samplers import Only, sample
+from gslang.verify.instances.draw import Search, instances, match_in, towards, wished
+from gslang.verify.instances.leaves import Misfit
+from gslang.verify.instances.open_numbers import not_computed_with, open_numbers
+from gslang.verify.instances.operand_misfits import check_operands
+from gslang.verify.instances.operand_types import declared_type, operand_type, rare_types
+from gslang.verify.samplers.onnx import ONNX_SAMPLERS
+from gslang.verify.samplers.sample import Only, sample
 from gslang.verify.verdict import Settings, verify_now
 
 

@@ -9,10 +9,11 @@ from random import Random
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.inequalities import Inequalities
-from gslang.verify.prove.journal import Journal
-from gslang.verify.prove.paths import (
+from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.inequalities import Inequalities
+from gslang.verify.prove.terms.journal import Journal
+from gslang.verify.prove.terms.paths import (
     FROM_THE_FIRST,
     SIZES,
     Budget,
@@ -22,8 +23,7 @@ from gslang.verify.prove.paths import (
     TooMuch,
     all_cases,
 )
-from gslang.verify.prove.prove import prove
-from gslang.verify.prove.sizes import Number, Size, text_of
+from gslang.verify.prove.terms.sizes import Number, Size, text_of
 
 
 def _ends(seed: int, with_journal: bool) -> list[tuple[str, ...]]:

@@ -17,15 +17,15 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import ABSENT, INPUT, Graph
-from gslang.verify.prove.constants import vector
-from gslang.verify.prove.domains import Attributes
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.onnx_images import COORDINATES
-from gslang.verify.prove.operators import meaning_of
-from gslang.verify.prove.paths import Budget, Choices
-from gslang.verify.prove.sizes import Size
-from gslang.verify.prove.tensors import Tensor, World
-from gslang.verify.prove.terms import Atom, Term, read
+from gslang.verify.prove.operators.constants import vector
+from gslang.verify.prove.operators.domains import Attributes
+from gslang.verify.prove.operators.onnx_images import COORDINATES
+from gslang.verify.prove.operators.operators import meaning_of
+from gslang.verify.prove.operators.tensors import Tensor, World
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices
+from gslang.verify.prove.terms.sizes import Size
+from gslang.verify.prove.terms.terms import Atom, Term, read
 
 ONNX = load_dialect("onnx")
 Call = tuple[str, list[tuple[int, ...] | None], dict[str, Any]]

@@ -9,8 +9,8 @@ from _pytest.mark.structures import ParameterSet
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from tests.shipped import rule_names, rules_in
 
 FOLDER = Path(__file__).parent / "wrong"

@@ -8,8 +8,8 @@ import pytest
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.prove.terms.paths import NotProved
 
 
 def _rule(text: str) -> CheckedRule:

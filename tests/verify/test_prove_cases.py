@@ -9,10 +9,10 @@ import gslang.verify.prove.prove as prove_module
 from gslang.check.checked import CheckedRule
 from gslang.verify.decisions import goals
 from gslang.verify.demanded import never_so
-from gslang.verify.instances import Search, towards
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch
+from gslang.verify.instances.draw import Search, towards
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices, NotProved, TooMuch
 
 ATTENTION = """dialect onnx;
 rule r(q, k, v) {{

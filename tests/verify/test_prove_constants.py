@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 
 HEAD = "dialect onnx;\n"
 UNSIGNED = """rule t(x: any(dtype = "float32"), s: const(shape = (_,)), z: const):

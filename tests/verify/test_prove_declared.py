@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.dtypes import Dtype, compared
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved
+from gslang.verify.prove.operators.tensors import World
 from gslang.verify.prove.prove import Proof, prove
-from gslang.verify.prove.tensors import World
+from gslang.verify.prove.terms.dtypes import Dtype, compared
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices, NotProved
 
 DECLARED = """
 op my.scale(x: tensor, by: float) -> tensor { shape = x.shape, dtype = x.dtype, value = x * by };

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from gslang.check import checked as ir
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, Verdict, verify_now
 from tests.shipped import STDLIB, rule_names, written_as
 from tests.verify.mutants import mutants

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.dtypes import holds
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.paths import Budget, Choices, NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.dtypes import holds
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices, NotProved
 
 TYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32",

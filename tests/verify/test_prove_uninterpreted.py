@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import gslang.api as api
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
+from gslang.verify.prove.terms.paths import NotProved
 
 
 def proof(rule: str, dialect: str = "relay") -> Proof:

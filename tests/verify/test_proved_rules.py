@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from tests.shipped import shipped_rules
 
 NAMES = [

@@ -6,10 +6,10 @@ import gslang.api as api
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.lower import program_of
 from gslang.engine.machine import matches
-from gslang.verify.instances import Search, drawn, starts_of
+from gslang.verify.instances.draw import Search, drawn, starts_of
 from gslang.verify.prove.prove import prove
-from gslang.verify.prove.rank_limits import _rank_comes_from, rank_limits
-from gslang.verify.prove.same_rank import keeps_rank
+from gslang.verify.prove.ranks.rank_limits import _rank_comes_from, rank_limits
+from gslang.verify.prove.ranks.same_rank import keeps_rank
 
 DRAWN = 2  # instances of each rule
 ENOUGH = 6  # calls of each operator

@@ -18,8 +18,8 @@ from gslang.cli.main import main
 from gslang.taso.dimensions import Size, System, unknown
 from gslang.taso.read import read_substitutions
 from gslang.taso.write import translate_all, write_rules
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, verify_now
 
 FILE = Path(__file__).parent / "taso" / "graph_subst.json"

@@ -10,9 +10,9 @@ import pytest
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import Proof, prove
-from gslang.verify.prove.ranks import sufficient
+from gslang.verify.prove.ranks.ranks import sufficient
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, verify_now
 from tests.shipped import rule_names, rules_in
 

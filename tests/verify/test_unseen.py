@@ -13,8 +13,8 @@ import pytest
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
-from gslang.verify.prove.paths import NotProved
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.verdict import Settings, verify_now
 
 FOLDER = Path(__file__).parent / "unseen"

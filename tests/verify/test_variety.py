@@ -8,7 +8,7 @@ import pytest
 
 import gslang.api as api
 from gslang.dialect.dialect import Dialect
-from gslang.verify.instances import Instance, Search, instances
+from gslang.verify.instances.draw import Instance, Search, instances
 from gslang.verify.variety import DRAWN, _differences, varied, written_ways
 
 RULES = {

@@ -15,8 +15,8 @@ from gslang.base.deadline import Deadline
 from gslang.cli.main import main
 from gslang.verify.field.relay import _bilinear
 from gslang.verify.field.residues import PRIME, inverse, mixed, residue
-from gslang.verify.prove.paths import NotProved, OutOfTime
 from gslang.verify.prove.prove import prove
+from gslang.verify.prove.terms.paths import NotProved, OutOfTime
 from gslang.verify.verdict import Settings, Verdict, verify_now
 
 ONLY_INSTANCES = Settings(proof_steps=0)

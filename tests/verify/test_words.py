@@ -16,16 +16,16 @@ import gslang.api as api
 from gslang.base.arrays import Array
 from gslang.dialect.load import load_dialect
 from gslang.evaluate.elementwise import EVALUATE
-from gslang.verify.prove.certificate import as_certificate
-from gslang.verify.prove.diagrams import Diagrams
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.operators import meaning_of
-from gslang.verify.prove.paths import Budget, Choices, NotProved, TooMuch
+from gslang.verify.prove.operators.operators import meaning_of
+from gslang.verify.prove.operators.tensors import Tensor, World, constant
 from gslang.verify.prove.prove import prove
-from gslang.verify.prove.tensors import Tensor, World, constant
-from gslang.verify.prove.terms import number, read
-from gslang.verify.prove.word_terms import WordTerms
-from gslang.verify.prove.words import Word, Words, binary
+from gslang.verify.prove.terms.certificate import as_certificate
+from gslang.verify.prove.terms.diagrams import Diagrams
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import Budget, Choices, NotProved, TooMuch
+from gslang.verify.prove.terms.terms import number, read
+from gslang.verify.prove.terms.word_terms import WordTerms
+from gslang.verify.prove.terms.words import Word, Words, binary
 from gslang.verify.recheck.check import check
 
 BYTES = ("int8", "uint8")

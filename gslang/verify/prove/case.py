@@ -14,15 +14,15 @@ from gslang.check import checked as ir
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import UNBOUND, evaluate, iterate
 from gslang.engine.values import COMPARE, truth
-from gslang.verify.prove.constant_value import ConstantValue
-from gslang.verify.prove.domains import Written
-from gslang.verify.prove.dtypes import Dtype, compared, taken_as
-from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
-from gslang.verify.prove.reals import Real
-from gslang.verify.prove.sizes import Number, is_number
-from gslang.verify.prove.symbolic_graph import SymbolicGraph
-from gslang.verify.prove.tensors import Tensor, Value, World
+from gslang.verify.prove.operators.constant_value import ConstantValue
+from gslang.verify.prove.operators.domains import Written
+from gslang.verify.prove.operators.symbolic_graph import SymbolicGraph
+from gslang.verify.prove.operators.tensors import Tensor, Value, World
+from gslang.verify.prove.terms.dtypes import Dtype, compared, taken_as
+from gslang.verify.prove.terms.opaque import NotGrown
+from gslang.verify.prove.terms.paths import CONDITION, Impossible, NotProved, TooMuch
+from gslang.verify.prove.terms.reals import Real
+from gslang.verify.prove.terms.sizes import Number, is_number
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Branches, Watched, WatchingScope
 

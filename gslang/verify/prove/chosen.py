@@ -9,13 +9,13 @@ from functools import partial
 
 from gslang.engine.scope import UNBOUND
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.leaf import Leaf
-from gslang.verify.prove.onnx_operands import operand
-from gslang.verify.prove.onnx_slices import places_of_slice
-from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.symbolic_graph import Operands
-from gslang.verify.prove.tensors import World
+from gslang.verify.prove.operators.leaf import Leaf
+from gslang.verify.prove.operators.onnx_operands import operand
+from gslang.verify.prove.operators.onnx_slices import places_of_slice
+from gslang.verify.prove.operators.symbolic_graph import Operands
+from gslang.verify.prove.operators.tensors import World
+from gslang.verify.prove.terms.opaque import NotGrown
+from gslang.verify.prove.terms.sizes import Number
 from gslang.verify.prove.watched import Chosen
 
 

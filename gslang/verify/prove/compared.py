@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gslang.verify.prove.certificate import Alike, Compared, Path, Side
-from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.families import Family
-from gslang.verify.prove.paths import Impossible, NotProved, TooMuch
-from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.tensors import Index, Tensor, Value, World
-from gslang.verify.prove.terms import Term
-from gslang.verify.prove.totals import same
-from gslang.verify.prove.uses import is_raw
-from gslang.verify.prove.whole import same_words
+from gslang.verify.prove.operators.families import Family
+from gslang.verify.prove.operators.tensors import Index, Tensor, Value, World
+from gslang.verify.prove.operators.whole import same_words
+from gslang.verify.prove.terms.certificate import Alike, Compared, Path, Side
+from gslang.verify.prove.terms.dtypes import Dtype
+from gslang.verify.prove.terms.paths import Impossible, NotProved, TooMuch
+from gslang.verify.prove.terms.reals import as_term
+from gslang.verify.prove.terms.terms import Term
+from gslang.verify.prove.terms.totals import same
+from gslang.verify.prove.terms.uses import is_raw
 
 
 def compare_all(world: World, left: Sequence[Value], right: Sequence[Value], path: Path) -> None:

@@ -10,9 +10,9 @@ from gslang.engine.scope import UNBOUND
 from gslang.verify.prove.case import OPEN, Case
 from gslang.verify.prove.chosen import still_open
 from gslang.verify.prove.for_all import learn
-from gslang.verify.prove.leaf import Leaf
-from gslang.verify.prove.paths import CONDITION, Impossible, NotProved, TooMuch
-from gslang.verify.prove.symbolic_graph import Pending
+from gslang.verify.prove.operators.leaf import Leaf
+from gslang.verify.prove.operators.symbolic_graph import Pending
+from gslang.verify.prove.terms.paths import CONDITION, Impossible, NotProved, TooMuch
 from gslang.verify.prove.watched import Said
 
 

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from gslang.check import checked as ir
 from gslang.engine.scope import Instance
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import DOMAIN, Impossible, NotProved
+from gslang.verify.prove.terms.opaque import NotGrown
+from gslang.verify.prove.terms.paths import DOMAIN, Impossible, NotProved
 
 INSTANCES = (2, 3)  # the bounds that are tried, the larger one as far as steps allow
 _MORE = 1  # than the least that a block asks for

@@ -9,8 +9,8 @@ from gslang.check import checked as ir
 from gslang.engine.scope import UNBOUND
 from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.leaf import Leaf
-from gslang.verify.prove.same_rank import keeps_rank
+from gslang.verify.prove.operators.leaf import Leaf
+from gslang.verify.prove.ranks.same_rank import keeps_rank
 
 # Places of operands that have one rank.
 _ALIKE: dict[str, tuple[int, int]] = {

@@ -18,13 +18,17 @@ from gslang.check import checked as ir
 from gslang.engine.scope import Instance
 from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.domains import Written
-from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.leaf import Leaf
-from gslang.verify.prove.models import Models
-from gslang.verify.prove.opaque import NotGrown
-from gslang.verify.prove.paths import (
+from gslang.verify.prove.operators.domains import Written
+from gslang.verify.prove.operators.leaf import Leaf
+from gslang.verify.prove.operators.relay_movement import AnyShape
+from gslang.verify.prove.operators.slices import OpenSlice
+from gslang.verify.prove.operators.tensors import World
+from gslang.verify.prove.prove import LIMITS, one_case
+from gslang.verify.prove.terms.dtypes import Dtype
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.models import Models
+from gslang.verify.prove.terms.opaque import NotGrown
+from gslang.verify.prove.terms.paths import (
     FROM_THE_FIRST,
     Budget,
     Choices,
@@ -33,12 +37,8 @@ from gslang.verify.prove.paths import (
     Unsupported,
     all_cases,
 )
-from gslang.verify.prove.prove import LIMITS, one_case
-from gslang.verify.prove.reals import Real
-from gslang.verify.prove.relay_movement import AnyShape
-from gslang.verify.prove.sizes import Number, Size, is_number
-from gslang.verify.prove.slices import OpenSlice
-from gslang.verify.prove.tensors import World
+from gslang.verify.prove.terms.reals import Real
+from gslang.verify.prove.terms.sizes import Number, Size, is_number
 from gslang.verify.prove.watched import watched
 
 Doubt = dict[tuple[int, int | None, str], object]

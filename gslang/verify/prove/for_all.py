@@ -16,13 +16,13 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.check import checked as ir
 from gslang.engine.values import truth
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.constant_value import ConstantValue
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.leaf import NONE_IS_INFINITE, ONE_IS_A_NUMBER, ONE_IS_TRUE, Leaf
-from gslang.verify.prove.paths import NotProved, TooMuch
-from gslang.verify.prove.reals import as_term
-from gslang.verify.prove.sizes import Number, Size, linear, names_in, text_of
-from gslang.verify.prove.terms import Term
+from gslang.verify.prove.operators.constant_value import ConstantValue
+from gslang.verify.prove.operators.leaf import NONE_IS_INFINITE, ONE_IS_A_NUMBER, ONE_IS_TRUE, Leaf
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.paths import NotProved, TooMuch
+from gslang.verify.prove.terms.reals import as_term
+from gslang.verify.prove.terms.sizes import Number, Size, linear, names_in, text_of
+from gslang.verify.prove.terms.terms import Term
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,13 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.proposals import UNSAID, Proposals, Unsaid
-from gslang.verify.prove.alternatives import alternatives
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.domains import Attributes, Written, fresh
-from gslang.verify.prove.operators import open_attribute
-from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.tensors import Value
-from gslang.verify.prove.uninterpreted import is_of_a_file, open_value
+from gslang.verify.prove.operators.alternatives import alternatives
+from gslang.verify.prove.operators.domains import Attributes, Written, fresh
+from gslang.verify.prove.operators.operators import open_attribute
+from gslang.verify.prove.operators.tensors import Value
+from gslang.verify.prove.operators.uninterpreted import is_of_a_file, open_value
+from gslang.verify.prove.terms.paths import NotProved
 
 
 def attributes_of(

@@ -13,16 +13,20 @@ from gslang.base.reachable import reachable
 from gslang.check.checked import AltNode, CheckedRule
 from gslang.verify.demanded import never_so
 from gslang.verify.prove.case import Case
-from gslang.verify.prove.certificate import CaseRecord, case_as_json
 from gslang.verify.prove.compared import compare_all
 from gslang.verify.prove.counted import INSTANCES
-from gslang.verify.prove.everywhere import check_everywhere
-from gslang.verify.prove.facts import Facts
-from gslang.verify.prove.families import check_blocks, check_counts
 from gslang.verify.prove.generalized import generalizations
-from gslang.verify.prove.journal import Journal
-from gslang.verify.prove.one_element import is_about_one_number
-from gslang.verify.prove.paths import (
+from gslang.verify.prove.operators.everywhere import check_everywhere
+from gslang.verify.prove.operators.families import check_blocks, check_counts
+from gslang.verify.prove.operators.tensors import World
+from gslang.verify.prove.ranks.one_element import is_about_one_number
+from gslang.verify.prove.ranks.ranks import sufficient
+from gslang.verify.prove.source import Source
+from gslang.verify.prove.target import Target
+from gslang.verify.prove.terms.certificate import CaseRecord, case_as_json
+from gslang.verify.prove.terms.facts import Facts
+from gslang.verify.prove.terms.journal import Journal
+from gslang.verify.prove.terms.paths import (
     FACTS,
     FROM_THE_FIRST,
     Budget,
@@ -34,12 +38,8 @@ from gslang.verify.prove.paths import (
     Unsupported,
     all_cases,
 )
-from gslang.verify.prove.ranks import sufficient
-from gslang.verify.prove.sizes import Number
-from gslang.verify.prove.source import Source
-from gslang.verify.prove.target import Target
-from gslang.verify.prove.tensors import World
-from gslang.verify.prove.uses import noting
+from gslang.verify.prove.terms.sizes import Number
+from gslang.verify.prove.terms.uses import noting
 from gslang.verify.prove.watched import Watched, watched
 from gslang.verify.recheck.check import statement
 

@@ -19,26 +19,26 @@ from gslang.graph.graph import ABSENT, CONST, INPUT, PROJ, TUPLE
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
 from gslang.verify.prove.chosen import settle_axes, spell_bounds
 from gslang.verify.prove.conditions import Conditions
-from gslang.verify.prove.constant_value import ConstantValue
-from gslang.verify.prove.constants import with_attributes
 from gslang.verify.prove.counted import grown
 from gslang.verify.prove.demands import alike, bound, demand, here, hold_to_rank, link_ranks
-from gslang.verify.prove.domains import Attributes, Written
-from gslang.verify.prove.dtypes import Dtype
-from gslang.verify.prove.families import Family
-from gslang.verify.prove.leaf import Leaf
-from gslang.verify.prove.onnx_lookups import as_size
-from gslang.verify.prove.onnx_movement import AnyPlace, OpenParts
-from gslang.verify.prove.onnx_operands import SINGLE_OPERANDS
-from gslang.verify.prove.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
-from gslang.verify.prove.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch, Unsupported
+from gslang.verify.prove.operators.constant_value import ConstantValue
+from gslang.verify.prove.operators.constants import with_attributes
+from gslang.verify.prove.operators.domains import Attributes, Written
+from gslang.verify.prove.operators.families import Family
+from gslang.verify.prove.operators.leaf import Leaf
+from gslang.verify.prove.operators.onnx_lookups import as_size
+from gslang.verify.prove.operators.onnx_movement import AnyPlace, OpenParts
+from gslang.verify.prove.operators.onnx_operands import SINGLE_OPERANDS
+from gslang.verify.prove.operators.operators import RANKS_BETWEEN, RANKS_OF_OPERANDS
+from gslang.verify.prove.operators.slices import learn_longest
+from gslang.verify.prove.operators.symbolic_graph import Operands, Pending
+from gslang.verify.prove.operators.tensors import Tensor, Value
 from gslang.verify.prove.proposed import Proposed, attributes_of
-from gslang.verify.prove.reals import Token, as_term
-from gslang.verify.prove.sizes import Number, Size, is_number
-from gslang.verify.prove.slices import learn_longest
-from gslang.verify.prove.symbolic_graph import Operands, Pending
 from gslang.verify.prove.target import result_of
-from gslang.verify.prove.tensors import Tensor, Value
+from gslang.verify.prove.terms.dtypes import Dtype
+from gslang.verify.prove.terms.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch, Unsupported
+from gslang.verify.prove.terms.reals import Token, as_term
+from gslang.verify.prove.terms.sizes import Number, Size, is_number
 from gslang.verify.prove.watched import IS_CONST, Said
 
 # What an input of each kind may be in a graph.

@@ -14,18 +14,24 @@ from gslang.engine.scope import UNBOUND
 from gslang.engine.target_nodes import TargetNodes
 from gslang.graph.graph import ABSENT, INPUT
 from gslang.verify.prove.case import DEFINITE, OPEN, Case
-from gslang.verify.prove.constant_value import ConstantValue
-from gslang.verify.prove.constants import default_dtype, listed_vector, unreadable, vector, with_attributes
-from gslang.verify.prove.domains import Attributes
-from gslang.verify.prove.families import Family
-from gslang.verify.prove.listed import Listed
-from gslang.verify.prove.onnx_movement import EqualParts, OpenParts
-from gslang.verify.prove.operators import meaning_of
-from gslang.verify.prove.paths import CONDITION, Impossible, NotProved
-from gslang.verify.prove.reals import Real, as_term
-from gslang.verify.prove.sizes import Copies, is_number
-from gslang.verify.prove.tensors import Tensor, Value, World, constant
-from gslang.verify.prove.uninterpreted import uninterpreted
+from gslang.verify.prove.operators.constant_value import ConstantValue
+from gslang.verify.prove.operators.constants import (
+    default_dtype,
+    listed_vector,
+    unreadable,
+    vector,
+    with_attributes,
+)
+from gslang.verify.prove.operators.domains import Attributes
+from gslang.verify.prove.operators.families import Family
+from gslang.verify.prove.operators.listed import Listed
+from gslang.verify.prove.operators.onnx_movement import EqualParts, OpenParts
+from gslang.verify.prove.operators.operators import meaning_of
+from gslang.verify.prove.operators.tensors import Tensor, Value, World, constant
+from gslang.verify.prove.operators.uninterpreted import uninterpreted
+from gslang.verify.prove.terms.paths import CONDITION, Impossible, NotProved
+from gslang.verify.prove.terms.reals import Real, as_term
+from gslang.verify.prove.terms.sizes import Copies, is_number
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched
 

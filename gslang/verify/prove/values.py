@@ -12,9 +12,9 @@ from typing import Any
 from gslang.check import checked as ir
 from gslang.engine.scope import evaluate
 from gslang.engine.values import truth
-from gslang.verify.prove.families import Family, Sums, whole
-from gslang.verify.prove.paths import NotProved
-from gslang.verify.prove.tensors import World
+from gslang.verify.prove.operators.families import Family, Sums, whole
+from gslang.verify.prove.operators.tensors import World
+from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.prove.watched import WatchingScope
 
 

@@ -15,13 +15,13 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
-from gslang.verify.prove.dtypes import WHOLE, Names, numbers_in
-from gslang.verify.prove.listed import listed
-from gslang.verify.prove.onnx_operands import asked_to_be_single, bare_numbers
-from gslang.verify.prove.opaque import AnyCount
-from gslang.verify.prove.plain_scales import plain_scales
-from gslang.verify.prove.rank_limits import Limits, rank_limits
-from gslang.verify.prove.reals import Near
+from gslang.verify.prove.operators.listed import listed
+from gslang.verify.prove.operators.onnx_operands import asked_to_be_single, bare_numbers
+from gslang.verify.prove.operators.plain_scales import plain_scales
+from gslang.verify.prove.ranks.rank_limits import Limits, rank_limits
+from gslang.verify.prove.terms.dtypes import WHOLE, Names, numbers_in
+from gslang.verify.prove.terms.opaque import AnyCount
+from gslang.verify.prove.terms.reals import Near
 
 IS_CONST = "is a constant"  # what is asked of a kind that is compared with nothing else
 

@@ -1,0 +1,447 @@
+"""Comparison of the two sides of one instance: over a prime field, then in floating point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gslang.base.arrays import Array
+from gslang.base.quick_dataclass import dataclass
+from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import is_float, numpy_dtype, numpy_dtype_exists
+from gslang.dialect.tensor_type import is_static
+from gslang.evaluate.agree import Agreement, compare_values
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+from gslang.evaluate.random_inputs import random_inputs
+from gslang.evaluate.run import evaluate
+from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.verify.comparison.exact import in_field
+from gslang.verify.comparison.inputs import MANY, Inputs
+from gslang.verify.comparison.undefined import undefined_in_target
+from gslang.verify.thresholds import limits_scores, rounds_alike, thresholds
+
+NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
+_TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
+_WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
+_EXACT_TOLERANCE = 1e-9  # the same of float64
+_HALF_TOLERANCE = 2e-3  # the same of half precision
+_OVERFLOWING = 3  # one in so many instances is also compared for numbers that overflow
+_BESIDE = 1e-5  # relative: farther from a constant of type float32 than what it is rounded from
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """`field`: True equal, False different, None not computable (`field_reason`). `numbers`: likewise in
+    floating point.
+
+    `certain`, `limits`: of the field's answer (`exact.Exactly`). `special`: only NaN or infinities differ.
+    `inputs` and `max_abs` belong to a difference in floating point. `rounds`: floats differ, so that it may
+    be rounding. `kind`: of inputs that show it. `nothing`: no result has any elements.
+    """
+
+    field: bool | None
+    field_reason: str
+    certain: bool
+    numbers: bool | None
+    number_reason: str
+    special: bool = False
+    max_abs: float = 0.0
+    inputs: dict[str, Array] | None = None
+    limits: tuple[str, ...] = ()
+    rounds: bool = True
+    kind: str = ""
+    nothing: bool = False
+
+
+def compare(
+    before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int, brief: bool = False
+) -> Finding:
+    """The values of both sides, over a prime field and for several kinds of floats. `rtol`: of the rule's
+    `@approximate`; `brief`: floats are looked at less closely where the field is certain that they are equal.
+    """
+    # Long on purpose: one loop over the kinds of floats, each way on and out of it in its place.
+    with np.errstate(all="ignore"):
+        exactly = in_field(before, after, dialect, seed)
+    point = exactly.point
+    numbers: bool | None = True
+    reason, special, worst, failing, rounds, shown, nothing = "", False, 0.0, None, True, "", False
+    near = thresholds(before, after)
+    drawn = Inputs(before, seed, near)
+    kinds = _kinds(before, seed, bool(near), point is not None)
+    try:
+        kinds += drawn.of_many
+    except EvaluationError as error:  # no values of some type
+        return Finding(exactly.equal, exactly.reason, exactly.certain, None, str(error))
+    if brief and exactly.equal and exactly.certain:
+        kinds = [kind for kind in kinds if kind in _IN_BRIEF]
+    for kind in kinds:
+        try:
+            inputs = point if kind == "point" and point is not None else drawn.of_kind(kind)
+            with np.errstate(all="ignore"):
+                left = evaluate(before, dialect, inputs)
+        except EvaluationError as error:
+            if _may_not_fit(kind):
+                continue
+            if kind == "normal":
+                numbers, reason = None, str(error)
+            break
+        nothing = not any(value.size for value in flat(left))
+        tolerance = _TIES_TOLERANCE if kind == "halves" else rtol
+        try:
+            with np.errstate(all="ignore"):
+                left, right = _typed(before, left), _typed(before, evaluate(after, dialect, inputs))
+                agreement = compare_values(left, right, tolerance)
+        except EvaluationError as error:
+            if _may_not_fit(kind) and not (kind == "wide" and drawn.may_lie_outside):
+                continue
+            known = not isinstance(error, NoEvaluatorError)
+            numbers, reason = False if known else None, f"{NOT_COMPUTED}: {error}" if known else str(error)
+            failing, rounds = inputs, False  # whatever the field makes of it
+            break
+        if agreement.equal:
+            if kind == "normal" and exactly.equal is not True and rtol is None:
+                apart = _apart_in_float64(before, after, dialect, inputs)
+                if apart is not None:
+                    numbers, reason, worst, failing, shown = False, apart.reason, apart.max_abs, inputs, kind
+                    break
+            continue
+        if kind == "overflowing":
+            special |= _overflow_apart(left, right)  # other differences are of rounding
+            continue
+        if kind == "special" and not _asks_for_special(before, after, left):
+            special = True
+            continue
+        if agreement.special:
+            if _is_lost(before, after, dialect, inputs):
+                numbers, reason, worst, failing = (
+                    False, "the target is not finite where the source is", float("inf"), inputs,
+                )
+                rounds = False
+                break
+            special = True
+            left, right = _where_finite(left, right)
+            agreement = compare_values(left, right, tolerance)
+            if agreement.equal or _is_rounding(before, after, dialect, inputs, rtol, where_finite=True):
+                continue
+        if _is_rounding(before, after, dialect, inputs, rtol):
+            continue
+        if (
+            kind == "zeros" and exactly.equal is not False
+            and _is_rounding(before, after, dialect, _flushed(inputs), rtol)
+        ):
+            continue  # next to any other number the smallest ones are nothing, also in float64
+        if exactly.equal is not False and _is_at_threshold(before, after, dialect, inputs, rtol):
+            continue
+        numbers, reason, worst, failing, shown = False, agreement.reason, agreement.max_abs, inputs, kind
+        counts_only = kind == "wide" and not drawn.has_free_integers  # other positions are no rounding
+        rounds = not counts_only and all(value.dtype.kind == "f" for value in flat(left))
+        break
+    if numbers is not False and (undefined := undefined_in_target(before, after, dialect, drawn)) is not None:
+        numbers, (reason, failing), rounds = False, undefined, False
+    return Finding(
+        exactly.equal, exactly.reason, exactly.certain, numbers, reason, special, worst, failing,
+        exactly.limits, rounds, shown, nothing,
+    )
+
+
+def _asks_for_special(before: Graph, after: Graph, results: object) -> bool:
+    """True if the results are about infinities and NaN, and so no side effect of them."""
+    asked = not ASK_FOR_SPECIAL.isdisjoint((*before.op, *after.op))
+    return asked and all(value.dtype.kind == "b" for value in flat(results))
+
+
+def _overflow_apart(left: object, right: object) -> bool:
+    """True if a number of one side is infinite or NaN on the other: which of the two it is there depends on
+    how a machine adds."""
+    return any(
+        a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
+        and bool((np.isfinite(a) != np.isfinite(b)).any())
+        for a, b in zip(flat(left), flat(right))
+    )
+
+
+def refutes(finding: Finding, special: bool = False) -> str:
+    """Why an instance refutes its rule; empty if it does not."""
+    if finding.numbers is False and not (finding.field is True and finding.certain and finding.rounds):
+        reason = finding.number_reason
+        return reason if reason.startswith("the target ") else f"the sides compute different values: {reason}"
+    if special and finding.special:
+        return "the sides differ in NaN or infinities"
+    if finding.numbers is None and finding.field is False and finding.certain:
+        return finding.field_reason
+    return ""
+
+
+def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
+    """True if both sides are equal for one input, a few where they count many: enough where others were
+    compared in full."""
+    drawn = Inputs(before, seed, thresholds(before, after))
+    try:
+        kinds = ["normal", *drawn.of_many]
+    except EvaluationError:  # no values of some type
+        return False
+    for kind in kinds:
+        try:
+            inputs = drawn.of_kind(kind)
+            with np.errstate(all="ignore"):
+                left = evaluate(before, dialect, inputs)
+        except EvaluationError:
+            if kind == "normal":
+                return False
+            continue
+        try:
+            with np.errstate(all="ignore"):
+                right = evaluate(after, dialect, inputs)
+        except EvaluationError:
+            return False
+        if not compare_values(_typed(before, left), _typed(before, right), rtol).equal:
+            return False
+    return True
+
+
+# operators that are about infinities and NaN
+ASK_FOR_SPECIAL = frozenset({"IsInf", "IsNaN", "isinf", "isnan", "isfinite"})
+
+
+# numbers that are equal in the field may still be NaN on one side, or overflow if they are whole
+_IN_BRIEF = frozenset({"normal", "zeros", "wide"})
+
+
+def _may_not_fit(kind: str) -> bool:
+    """True of inputs with integers that an operator may not take: the others are compared then."""
+    return kind in ("near", "far", "wide", "overflowing") or kind.startswith(MANY)
+
+
+def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> list[str]:
+    """The kinds of numbers to compare with (`Inputs`), and the point of the prime field; without those that
+    change no input of the graph."""
+    leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
+    dtypes = [str(getattr(type_, "dtype", None)) for type_ in leaves]
+    floats, whole = any(map(is_float, dtypes)), any(dtype.startswith(("int", "uint")) for dtype in dtypes)
+    small = limits_scores(graph)
+    far = [] if small else ["near", "far"] if has_thresholds else ["far"]
+    return [
+        "normal",
+        *(["positive"] if floats or "bool" in dtypes else []),
+        *([*([] if small else ["spread"]), "zeros", "halves"] if floats else []),
+        *(far if floats or whole else []),
+        *(["wide"] if whole else []),
+        *(["point"] if has_point else []),
+        *(["special"] if floats else []),
+        *(["overflowing"] if floats and not small and seed % _OVERFLOWING == 0 else []),
+    ]
+
+
+def _typed(graph: Graph, outputs: list[Array]) -> list[Array]:
+    """Outputs in the element types that the graph states: some implementations widen whole numbers."""
+    result = []
+    for node, value in zip(graph.outputs, outputs):
+        dtype = getattr(graph.types[node], "dtype", None)
+        stated = numpy_dtype(dtype) if dtype is not None and numpy_dtype_exists(dtype) else None
+        both_whole = (
+            stated is not None and isinstance(value, np.ndarray) and value.dtype.kind in "iu"
+            and stated.kind in "iu"
+        )
+        result.append(value.astype(stated) if both_whole else value)
+    return result
+
+
+def _where_finite(left: list[Array], right: list[Array]) -> tuple[list[Array], list[Array]]:
+    """Both sides' results, with 0 where one of them is infinite or NaN."""
+    sides: tuple[list[Array], list[Array]] = [], []
+    for a, b in zip(flat(left), flat(right)):
+        both_floats = a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
+        finite = np.isfinite(a) & np.isfinite(b) if both_floats else None
+        for side, value in zip(sides, (a, b)):
+            side.append(value if finite is None else np.where(finite, value, value.dtype.type(0)))
+    return sides
+
+
+def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> bool:
+    """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
+    float64; of float64 itself, which has no wider type, denormal numbers are 0 then."""
+    doubles = {name for name, value in inputs.items() if value.dtype == np.float64}
+    wide = _flushed({name: inputs[name] for name in doubles}) | {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value
+        for name, value in inputs.items() if name not in doubles
+    }
+    for widened, values in ((False, inputs), (True, wide)):
+        try:
+            with np.errstate(all="ignore"):
+                left, right = (
+                    flat(evaluate(_widened(graph, True) if widened else graph, dialect, values))
+                    for graph in (before, after)
+                )
+        except EvaluationError:
+            return False
+        pairs = [
+            (a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
+        ]
+        if not any((np.isfinite(a) & ~np.isfinite(b)).any() for a, b in pairs):
+            return False
+    return True
+
+
+def flat(value: object) -> list[Any]:
+    if isinstance(value, (list, tuple)):
+        return [part for item in value for part in flat(item)]
+    return [np.asarray(value)]
+
+
+def _apart_in_float64(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]
+) -> Agreement | None:
+    """The difference of sides that agree as far as float32 shows, and that rounding does not explain: as of
+    1 / 6 and 0.16667. None where there is none, or half precision may explain it.
+    """
+    if _tolerance(before, after) == _HALF_TOLERANCE:
+        return None
+    try:
+        sides = _in_float64(before, after, dialect, inputs)
+    except EvaluationError:
+        return None
+    # a conversion that a side writes down keeps its type
+    left, right = [
+        [value.astype(np.float64) if value.dtype.kind == "f" else value for value in flat(side)]
+        for side in sides
+    ]
+    found = compare_values(left, right, _tolerance(before, after))
+    return None if found.equal else found
+
+
+def _tolerance(before: Graph, after: Graph) -> float:
+    """Relative: what results in float64 may differ by, since constants were rounded to a narrower type,
+    results of half precision are, or some operators compute in float32 whatever they are given.
+    """
+    rounded = {
+        getattr(graph.types[node], "dtype", None)
+        for graph in (before, after)
+        for node in graph.nodes() if graph.op[node] is CONST or node in graph.outputs
+    }
+    if not rounded.isdisjoint({"float16", "bfloat16"}):
+        return _HALF_TOLERANCE
+    called = {graph.op[node] for graph in (before, after) for node in graph.nodes() if graph.is_call(node)}
+    exact = "float32" not in rounded and called <= _EXACT
+    return _EXACT_TOLERANCE if exact else _WIDE_TOLERANCE
+
+
+# operators that compute in the type of their operands
+_EXACT = frozenset(
+    "Add Sub Mul Div Neg Abs Max Min Relu Sqrt Cast CastLike Identity Where Reciprocal add subtract multiply "
+    "divide negative abs maximum minimum nn.relu sqrt cast cast_like copy where".split()
+)
+
+
+def _in_float64(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]
+) -> tuple[list[Array], list[Array]]:
+    """The results of both sides with all floats taken as float64. Raises `EvaluationError`."""
+    wide = {
+        name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()
+    }
+    with np.errstate(all="ignore"):
+        return evaluate(_widened(before), dialect, wide), evaluate(_widened(after), dialect, wide)
+
+
+def _is_rounding(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None,
+    where_finite: bool = False,
+) -> bool:  # fmt: skip
+    """True if a difference goes away when all floats are taken as float64: then the sides differ in rounding
+    only. `where_finite`: infinite and NaN results do not count.
+
+    Constants stay what they were rounded to, so differences of a float32's size are let pass, and of half
+    precision where a constant or a result is of that type. A conversion that the rule writes down is no
+    rounding: it stays one.
+    """
+    try:
+        left, right = _in_float64(before, after, dialect, inputs)
+    except EvaluationError:
+        return False
+    tolerance = _tolerance(before, after)
+    if where_finite:
+        left, right = _where_finite(left, right)
+    return compare_values(
+        left, right, tolerance if rtol is None or tolerance == _HALF_TOLERANCE else rtol
+    ).equal
+
+
+def _is_at_threshold(
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], rtol: float | None
+) -> bool:
+    """True if a difference goes away for numbers that are a little larger, and for those a little smaller,
+    where the sides have constants that are rounded otherwise: then it is one of the place of a threshold,
+    such as √2 and numbers whose square is 2.
+    """
+    return not rounds_alike(before, after) and all(
+        _is_rounding(
+            before, after, dialect,
+            {
+                name: value.astype(np.float64) * (1 + step) if value.dtype.kind == "f" else value
+                for name, value in inputs.items()
+            },
+            rtol, where_finite=True,
+        )
+        for step in (_BESIDE, -_BESIDE)
+    )  # fmt: skip
+
+
+def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:
+    """The inputs with zeros for denormal numbers."""
+    return {
+        name: np.where(np.abs(value) < np.finfo(value.dtype).tiny, value.dtype.type(0), value)
+        if value.dtype.name in ("float16", "float32", "float64") else value
+        for name, value in inputs.items()
+    }
+
+
+# integers that float32 holds exactly, and truth values
+_HELD = frozenset({"bool", "int8", "uint8", "int16", "uint16"})
+_TARGETS = {"Cast": "to", "cast": "dtype"}  # the attribute with the type that is converted to
+
+
+def _widened(graph: Graph, conversions: bool = False) -> Graph:
+    """The graph with constants of float64, and `conversions` to it for those to float32 that are exact."""
+    wide = graph.copy()
+    for node in graph.nodes() if conversions else ():
+        name = _TARGETS.get(graph.op[node])
+        if name is not None and graph.attrs[node].get(name) == "float32" and (
+            getattr(graph.types[graph.operands[node][0]], "dtype", None) in _HELD
+        ):
+            wide.attrs[node] = {**graph.attrs[node], name: "float64"}
+    for node in graph.values:
+        value = graph.value(node)
+        if value is not None and value.dtype.kind == "f":
+            wide.values[node] = value.astype(np.float64)
+    return wide
+
+
+def fits_its_types(graph: Graph, dialect: Dialect, seed: int) -> bool:
+    """True if results have the shapes that type inference foretells: it does not look at what some operators
+    do not take."""
+    try:
+        values = evaluate(graph, dialect, random_inputs(graph, seed))
+    except EvaluationError:
+        return False
+    for value, node in zip(values, graph.outputs):
+        shape = getattr(graph.types[node], "shape", None)
+        if shape is not None and isinstance(value, np.ndarray) and is_static(shape) and value.shape != shape:
+            return False
+    return True
+
+
+def can_be_computed(graph: Graph, dialect: Dialect, seed: int) -> bool:
+    """True if the graph means something: type inference lets some graphs pass that no evaluator would."""
+    return not why_not_computed(graph, dialect, seed)
+
+
+def why_not_computed(graph: Graph, dialect: Dialect, seed: int) -> str:
+    """Why a graph means nothing; empty if it does, also where an operator has no evaluator."""
+    try:
+        evaluate(graph, dialect, random_inputs(graph, seed))
+    except NoEvaluatorError:
+        return ""
+    except EvaluationError as error:
+        return str(error)
+    return ""

@@ -1,0 +1,1 @@
+"""Tensors as functions of positions, and what each operator makes of them."""
