@@ -12,7 +12,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import attribute_values, attributes, links, values
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, NodeOf
-from gslang.dialect.signature import Signature
+from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
 
 _OPERATORS = {
@@ -79,6 +79,17 @@ def _operands_named(signature: Signature, too_many: bool) -> str:
     if too_many and signature.attributes:
         said += f"; attributes are given by name: `{next(iter(signature.attributes))} = …`"
     return said
+
+
+def check_tuple(
+    lowering: Lowering, signature: Signature, spec: OperandSpec, inner: Signature, span: Span
+) -> None:
+    """Report the tensor that a call of `inner` gives where an operand is a tuple."""
+    if spec.kind == "tuple" and inner.results == "tensor":
+        lowering.error(
+            "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tuple, found a tensor", span,
+            f"list what it consists of in parentheses: `{signature.name}((a, b))`",
+        )
 
 
 def constraints(

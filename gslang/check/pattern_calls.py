@@ -231,9 +231,10 @@ def _check_kind(lowering: Lowering, signature: Signature, spec: OperandSpec, ope
             f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
             else "write one of its fields",
         )
-    if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1 and spec.kind == "tensor":
+    if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
         inner = lowering.dialect.operators[pattern.operators[0]]
-        if inner.several_results:
+        call_arguments.check_tuple(lowering, signature, spec, inner, pattern.span)
+        if inner.several_results and spec.kind == "tensor":
             lowering.error(
                 "E0309", f"`{inner.name}` has several results", pattern.span,
                 f"project one: `{inner.name}(…).0`",

@@ -356,7 +356,12 @@ def _check_results(lowering: Lowering, signature: Signature, operands: list[int]
     for k, operand in enumerate(operands):
         target = lowering.targets[operand]
         spec = signature.operand(k)
-        if spec is None or spec.kind != "tensor":
+        if spec is None:
+            continue
+        if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
+            inner = lowering.dialect.operators[target.operator]
+            call_arguments.check_tuple(lowering, signature, spec, inner, lowering.target_spans[operand])
+        if spec.kind != "tensor":
             continue
         if isinstance(target, ir.MakeTuple):
             lowering.error(

@@ -40,9 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="rule files that declare operators to combine, or rules that are already known",
     )
     parser.add_argument(
-        "--ops",
-        default="",
-        metavar="LIST",
+        "--ops", default="", metavar="LIST",
         help="operators, with attributes to try: `add, concatenate(axis = 0 | 1)`",
     )
     parser.add_argument("-o", "--output", metavar="OUT", help="output file (stdout)")
@@ -64,23 +62,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--constants", default="", metavar="NUMBERS", help="numbers that terms may contain: 0,1"
     )
     parser.add_argument(
-        "--require",
-        choices=("tested", "exact", "proved"),
-        default="exact",
+        "--require", choices=("tested", "exact", "proved"), default="exact",
         help="the weakest acceptable verdict of a rule (exact)",
     )
     parser.add_argument(
-        "--on",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="GRAPH",
+        "--on", nargs="+", action="extend", default=[], metavar="GRAPH",
         help="graphs on which the usefulness of each rule is measured",
     )
     parser.add_argument(
-        "--cost",
-        default="flops",
-        metavar="NAME|FILE",
+        "--cost", default="flops", metavar="NAME|FILE",
         help="the cost to reduce: flops (the default), bytes, roofline, ort-cpu, or a .tsv file",
     )
     parser.add_argument("--jobs", type=positive, default=1, metavar="N", help="number of processes (1)")

@@ -66,3 +66,18 @@ def test_a_condition_is_satisfied(text: str, wrong: str, right: str) -> None:
         rules = api.parse_rules(text.replace("{}", part))
         assert rules.diagnostics == ()
         assert verify_now(rules.own["r"], Settings(seconds=60)).verdict in wanted
+
+
+def test_operators_of_instances_that_conditions_name() -> None:
+    """By chance alone, three calls hardly ever have the operators that are asked for."""
+    rules = api.parse_rules(
+        "dialect onnx;\n"
+        "rule run(x) { chain c in 3.. from x { f = op(elementwise, unary); y = f(prev.y);\n"
+        '    where y.op in ("Relu", "Abs"); } c[-1].y where all(i.y.op == "Relu" for i in c) => Relu(x) }\n'
+        "rule alike(x, f: op(elementwise, unary)) { each b in 2.. { y = f(x); }\n"
+        '    *b.y where all(i.y.op == "Exp" for i in b) => *[Exp(x) for i in b] }\n'
+    )
+    assert rules.diagnostics == ()
+    for rule in rules.own.values():
+        verdict = verify_now(rule, Settings(seconds=20))
+        assert verdict.verdict in ("tested", "exact", "proved") and verdict.instances > 10, verdict

@@ -7,10 +7,12 @@ below two reshapes, paddings or conversions hardly ever fit together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from random import Random
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
+from gslang.check.walks import against_constant, walk
 from gslang.engine.scope import UNBOUND
 from gslang.verify.demanded import ranks_below
 from gslang.verify.instances.make_attributes import CallAttributes
@@ -18,6 +20,20 @@ from gslang.verify.prove.operators.operators import RANKS_OF_OPERANDS
 from gslang.verify.prove.ranks.same_rank import keeps_shape
 from gslang.verify.reads import operator_that_samples
 from gslang.verify.samplers.sample import Shape, sample, some_shape
+
+_AS_TOLD = 0.5  # share of attempts in which calls have an operator that a condition names
+
+
+@cache
+def _named_by_conditions(rule: ir.CheckedRule) -> dict[int, frozenset[str]]:
+    """Call → the operators that conditions compare its own with."""
+    found: dict[int, frozenset[str]] = {}
+    for part in walk((rule.where, rule.blocks, rule.lets, rule.target)):
+        match against_constant(part):
+            case (ir.NodeAttr(_, node, "op"), _, (str() | tuple()) as said):
+                names = frozenset((said,) if isinstance(said, str) else said)
+                found[node] = found.get(node, frozenset()) | names
+    return found
 
 
 class Demands(CallAttributes):
@@ -143,6 +159,10 @@ class Demands(CallAttributes):
             operator = self.stressed[0]
         if operator is None:
             operator = rng.choice(sorted(call.operators))
+            told = _named_by_conditions(self.rule).get(number, frozenset()).intersection(call.operators)
+            dice = Random(f"{self.rule.name} {self.seed} operators")  # the same in all instances of a block
+            if told and dice.random() < _AS_TOLD:
+                operator = dice.choice(sorted(told))
         if call.variable:
             self.scope.variables[call.variable] = operator
         return operator

@@ -289,12 +289,7 @@ class Source:
 
     def call(self, number_: int, call: ir.CallNode) -> int:
         """A call: one operator of those allowed, its operands, its attributes, its meaning."""
-        scope, choices = self.scope, self.world.facts.choices
-        operator = scope.variables.get(call.variable) if call.variable else None
-        if operator is None:
-            operator = call.operators[choices.choose(len(call.operators))]
-            if call.variable:
-                scope.variables[call.variable] = operator
+        operator = self._operator_of(call)
         signature = self.rule.dialect.operators[operator]
         exact = () if signature.departs else RANKS_OF_OPERANDS.get(operator, ())
         ranges = () if signature.departs else RANKS_BETWEEN.get(operator, ())
@@ -348,6 +343,16 @@ class Source:
 
         spell_bounds(self.case, operator, slots)
         return self.graph.add(operator, tuple(slots), attrs, Pending(compute))
+
+    def _operator_of(self, call: ir.CallNode) -> str:
+        """The operator of its variable if that is bound, else one of those allowed: a case."""
+        variables = self.scope.variables
+        operator = variables.get(call.variable) if call.variable else None
+        if operator is None:
+            operator = call.operators[self.world.facts.choices.choose(len(call.operators))]
+            if call.variable:
+                variables[call.variable] = operator
+        return operator
 
     def projection(self, number_: int, node: ir.Pattern, base: int) -> int:
         """A field of a tuple: the one that constraints fix, else any."""
