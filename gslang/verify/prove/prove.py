@@ -249,6 +249,7 @@ def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Pr
     _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
     return replace(
         proof, floats=found.floats, limits=found.limits, cases=found.cases, whole=found.whole,
+        laws=tuple(sorted({*proof.laws, *found.laws})),
         written=tuple(found.written or ()),
     )
 
