@@ -53,6 +53,7 @@ _MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _FOR_PROOF = 0.75  # share of the time
 _OVER = "the time was over"
+_UNCOMPUTED = "instances that differ over a prime field and cannot be computed"
 _UNSEEN = "what no time was left for"
 _SPECIAL = "; differs on NaN and infinities only"
 _EMPTY = "; differs on tensors without elements only"
@@ -259,6 +260,8 @@ def _judged(
             "tested",
             f"only on its own tests, since no other instance was found: {evidence.search.obstacle}",
         )
+    if any(finding.field is False and finding.numbers is None for finding in evidence.good):
+        evidence.unvaried.insert(0, _UNCOMPUTED)
     unvaried = list(dict.fromkeys(evidence.unvaried))[:_MOST_NAMED]  # a `fn` has one text wherever it is used
     capped = "; not varied: " + "; ".join(unvaried) if unvaried else ""
     unfit = _unfit(evidence)

@@ -140,7 +140,9 @@ def _any_item(case: Case, source: ir.Value) -> tuple[Any, Size, Number]:
 
     match source:
         case ir.Builtin("zip", (first, second)):
-            (one, size), (other, _) = at(first), at(second)  # the conditions say that they are as long
+            (one, size), (other, length) = at(first), at(second)
+            if not _alike(case.world.facts, size, length):
+                raise Unread  # the pairs end where the shorter one does
             return (one, other), symbol, size
     item, size = at(source)
     return item, symbol, size

@@ -9,6 +9,7 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain import contains
 from gslang.dialect.signature import REQUIRED
 from gslang.engine.scope import UNBOUND
 from gslang.engine.target_nodes import TargetNodes
@@ -22,7 +23,7 @@ from gslang.verify.prove.operators.constants import (
     vector,
     with_attributes,
 )
-from gslang.verify.prove.operators.domains import Attributes
+from gslang.verify.prove.operators.domains import SAYS_NOTHING, Attributes
 from gslang.verify.prove.operators.families import Family
 from gslang.verify.prove.operators.listed import Listed
 from gslang.verify.prove.operators.onnx_movement import EqualParts, OpenParts
@@ -215,14 +216,26 @@ class Target(TargetNodes[Value]):
         for name, value in call.attributes:
             copied = self.case.as_written(value, operator, operands)
             attrs[name] = self.case.value(value) if copied is None else copied
+            if copied is None and name in SAYS_NOTHING and not _is_known(attrs.get(name)):
+                raise NotProved(f"`{name}` of `{operator}` may lie outside its domain in the target")
         for name, spec in signature.attributes.items():
             if name not in attrs:
                 if spec.default is REQUIRED:
                     raise NotProved(f"`{operator}` without `{name}` is not supported")
                 attrs[name] = spec.default
+        for name, _ in call.attributes:
+            given = attrs.get(name)  # what is not settled yet is copied, and asking for it makes cases
+            if _is_known(given) and contains(signature.attributes[name].domain, given) is False:
+                raise NotProved(f"`{name}` of `{operator}` may lie outside its domain in the target")
         complete = with_attributes(signature, operands, attrs)
         self.world.need_types(signature, complete)
         return result_of(self.world, self.rule.dialect, operator, complete, attrs.plain(False))
+
+
+def _is_known(value: object) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_known, value))
+    return value is None or type(value) in (int, float, str, bool)
 
 
 # ── declared operators ──

@@ -20,6 +20,8 @@ from gslang.verify.prove.terms.paths import DOMAIN, Choices, Impossible, NotProv
 from gslang.verify.prove.terms.reals import Real
 from gslang.verify.prove.terms.sizes import Number
 
+SAYS_NOTHING = frozenset({"stash_type", "momentum", "seed"})  # about values over real numbers
+
 
 class Written:
     """An attribute whose meaning can be written in several ways: `plain` is what operators compute with.

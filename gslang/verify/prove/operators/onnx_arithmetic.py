@@ -24,6 +24,7 @@ from gslang.verify.prove.operators.relay_movement import inserted, plain_axis, t
 from gslang.verify.prove.operators.relay_products import convolved, multiplied
 from gslang.verify.prove.operators.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms.axioms import apply, maximum, minimum
+from gslang.verify.prove.terms.dtypes import compared
 from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.prove.terms.reals import as_term
 from gslang.verify.prove.terms.sizes import Number, product
@@ -262,12 +263,19 @@ def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
     return averaged(world, x, tuple(range(2, len(x.shape))), True)
 
 
+def _power(world: World, operands: Operands, attrs: Attrs) -> Value:
+    base, exponent = operands
+    if world.reading and compared(base.dtype, exponent.dtype) is not True:
+        world.notes.add("the exponent of `Pow` has the element type of its base")
+    return binary("power")(world, operands, attrs)
+
+
 ARITHMETIC: dict[str, Meaning] = {
     "Add": binary("add"),
     "Sub": binary("subtract"),
     "Mul": binary("multiply"),
     "Div": binary("divide"),
-    "Pow": binary("power"),
+    "Pow": _power,
     "Neg": _unary("negative"),
     "Sqrt": _unary("sqrt"),
     "Exp": _unary("exp"),

@@ -20,6 +20,7 @@ from gslang.verify.prove.operators.relay_products import contracted
 from gslang.verify.prove.operators.tensors import Index, Meaning, Operands, Tensor, Value, World
 from gslang.verify.prove.operators.truths import positive, truth
 from gslang.verify.prove.terms.axioms import apply, square_root
+from gslang.verify.prove.terms.dtypes import compared
 from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.prove.terms.reals import as_term
 from gslang.verify.prove.terms.signs import is_positive
@@ -56,6 +57,8 @@ def attended(
     """
     facts = world.facts
     world.need_real(q.dtype)
+    if world.reading and compared(q.dtype, v.dtype) is not True:
+        world.notes.add("queries and values have one element type")
     for other in (k, v):
         world.need_same_dtype(q.dtype, other.dtype)
         world.need_equal(q.shape[0], other.shape[0], "batch sizes of attention")
@@ -147,6 +150,8 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     if mask is not None:
         world.need_true(2 <= len(mask.shape) <= 4, "the rank of a mask")
         if mask.dtype != "bool":
+            if world.reading and compared(mask.dtype, q.dtype) is not True:
+                world.notes.add("attention masks are boolean or have the element type of the queries")
             world.need_same_dtype(mask.dtype, q.dtype)
         for a, b in zip(mask.shape[-2::-1], wide[-2::-1]):
             world.need_equal(world.joined(a, b), b, "mask shape")

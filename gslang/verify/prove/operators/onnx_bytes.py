@@ -41,6 +41,8 @@ def _for_columns(world: World, x: Tensor | None, matrix: Tensor, what: str) -> T
 
 def _product(world: World, a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
     """The sums of products of whole numbers, which wrap at 32 bits."""
+    if world.reading and any(x is not None and x.leaf is not None for x in (a_zero, b_zero)):
+        world.notes.add("zero points of matrix products have at most one axis")
     left = _shifted(world, a, _single(world, a_zero, "the shape of the left zero point"))
     right = _shifted(world, b, _for_columns(world, b_zero, b, "the shape of the column zero points"))
     return ARITHMETIC["MatMul"](world, [left, right], {})  # type: ignore[no-any-return]

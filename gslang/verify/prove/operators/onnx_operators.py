@@ -7,7 +7,15 @@ from typing import Any
 
 from gslang.dialect.domain import literals
 from gslang.dialect.signature import AttributeSpec
-from gslang.verify.prove.operators.domains import Attributes, Either, Unread, Unsettled, Written, any_order
+from gslang.verify.prove.operators.domains import (
+    SAYS_NOTHING,
+    Attributes,
+    Either,
+    Unread,
+    Unsettled,
+    Written,
+    any_order,
+)
 from gslang.verify.prove.operators.onnx_arithmetic import ARITHMETIC
 from gslang.verify.prove.operators.onnx_attention import ATTENTION
 from gslang.verify.prove.operators.onnx_bytes import BYTES
@@ -126,8 +134,14 @@ def onnx_attribute(
     if name in _NOT_WRITTEN:
         world.notes.add(_NOT_WRITTEN[name])
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
-    if name in ("stash_type", "momentum", "seed"):
-        return spec.default  # says nothing about values over real numbers
+    if name in SAYS_NOTHING:
+        number = f"{name}#{world.facts.number()}"
+
+        def written() -> object:
+            return Real.named(number, choices) if "float" in bases else world.facts.size(name, None)
+
+        ways = [written, lambda: None] if spec.default is None else [written]
+        return Written(choices, spec.default, ways, anywhere=True)
     if bases == {"float"} and not any(t.depth for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
     if "dtype" in bases:

@@ -32,6 +32,7 @@ from gslang.verify.prove.terms.dtypes import (
 )
 from gslang.verify.prove.terms.paths import Choices, NotProved
 from gslang.verify.prove.terms.reals import Real, as_term
+from gslang.verify.prove.terms.sizes import text_of
 from gslang.verify.prove.terms.terms import ZERO, Atom, Term, inverse, number, unknown
 from gslang.verify.prove.terms.uses import is_raw, use
 
@@ -339,6 +340,8 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
 def _matmul(world: World, operands: Operands, attrs: Attrs) -> Value:
     for scale in (operands[1], operands[4]):
         for size in scale.shape:
+            if world.reading and text_of(world.facts.normal(size)) != "1":
+                world.notes.add("one scale for each factor of a quantized product")
             world.need_equal(size, 1, "number of scales of a factor")
     y = ARITHMETIC["MatMul"](world, [_parts(world, operands[0:3]), _parts(world, operands[3:6])], attrs)
     return _result(world, y, operands[6], operands[7], operands[7].dtype)

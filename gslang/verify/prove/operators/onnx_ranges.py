@@ -7,6 +7,7 @@ from typing import Any
 from gslang.base.open_types import Attrs
 from gslang.verify.prove.operators.onnx_lookups import as_size, need_inside, place_in
 from gslang.verify.prove.operators.tensors import Index, Meaning, Operands, Tensor, Value, World
+from gslang.verify.prove.terms.dtypes import WHOLE, settled
 from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.prove.terms.sizes import Number
 from gslang.verify.prove.terms.terms import Term, of_size
@@ -17,6 +18,8 @@ def whole_range(world: World, operands: Operands, dtype: Any) -> Tensor:
     facts = world.facts
     note = "ranges do not end before they start"
     begin, end, step = (single_number(world, x, note) for x in operands)
+    if world.reading and settled(operands[0].dtype) != WHOLE:
+        world.notes.add("ranges of floats begin and end at whole numbers")
     for other in operands[1:]:
         world.need_same_dtype(operands[0].dtype, other.dtype)
     if facts.normal(step) != 1:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.base.open_types import Attrs
+from gslang.verify.partial import SHIFTS
 from gslang.verify.prove.operators.everywhere import need_valid
 from gslang.verify.prove.operators.lows import weight
 from gslang.verify.prove.operators.relay_movement import plain_axis, reshaped
@@ -30,7 +31,7 @@ def elementwise(world: World, name: str, operands: Sequence[Tensor], dtype: str 
     function = WHOLE_FUNCTIONS[name] if whole else name
 
     def of(arguments: list[Term]) -> Term:
-        for condition, term in () if whole else partial(name, arguments):
+        for condition, term in () if whole or is_partial(name, dtype) else partial(name, arguments):
             world.need_defined(condition, term)
         if (logic := of_bits(name)) is not None and settled(dtype) == TRUTH:
             return logic(*arguments)
@@ -60,7 +61,7 @@ def partial(name: str, arguments: Sequence[Term]) -> list[tuple[str, Term]]:
     """The demand of a function on its arguments: `need_defined`."""
     if name in _PARTIAL:
         return [(_PARTIAL[name], arguments[0])]
-    if name == "divide":
+    if may_be_partial(name) and name not in SHIFTS or name == "Celu":  # the latter divides by its parameter
         return [("!=0", arguments[1])] if arguments[1].constant in (None, 0) else []
     if name == "power":
         exponent = arguments[1].constant
