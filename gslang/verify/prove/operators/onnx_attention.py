@@ -57,8 +57,6 @@ def attended(
     """
     facts = world.facts
     world.need_real(q.dtype)
-    if world.reading and compared(q.dtype, v.dtype) is not True:
-        world.notes.add("queries and values have one element type")
     for other in (k, v):
         world.need_same_dtype(q.dtype, other.dtype)
         world.need_equal(q.shape[0], other.shape[0], "batch sizes of attention")
@@ -134,6 +132,8 @@ def _attention(world: World, operands: Operands, attrs: Attrs) -> Value:
     q, k, v, mask = (operand(operands, n) for n in range(4))
     if any(operand(operands, n) is not None for n in range(4, 7)):
         raise NotProved("attention with a cache is not supported")
+    if world.reading and compared(q.dtype, v.dtype) is not True:
+        world.notes.add("queries and values have one element type")
     flat = len(q.shape) == 3
     world.need_true(
         len(q.shape) in (3, 4) and len(k.shape) == len(v.shape) == len(q.shape),
