@@ -265,9 +265,11 @@ def _global_average(world: World, operands: Operands, attrs: Attrs) -> Value:
 
 def _power(world: World, operands: Operands, attrs: Attrs) -> Value:
     base, exponent = operands
-    if world.reading and compared(base.dtype, exponent.dtype) is not True:
+    if exponent.splat is not None and exponent.splat.constant is not None:  # the same number in each type
+        exponent = constant(exponent.splat, exponent.shape, base.dtype)
+    elif world.reading and compared(base.dtype, exponent.dtype) is not True:
         world.notes.add("the exponent of `Pow` has the element type of its base")
-    return binary("power")(world, operands, attrs)
+    return binary("power")(world, (base, exponent), attrs)
 
 
 ARITHMETIC: dict[str, Meaning] = {
