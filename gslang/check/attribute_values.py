@@ -279,12 +279,13 @@ def check_comparison(
         return
     for compared, constant, expr in pairs:
         if isinstance(constant, ir.Const) and isinstance(constant.value, str):
-            hint = _why_never(lowering, compared, constant.value, expr)
+            name, spec = _captured(lowering, compared)
+            hint = (
+                _why_never(lowering, compared, constant.value, expr) if spec is None
+                else _why_outside(constant.value, [spec])
+            )
             if hint is not None:
-                name = (
-                    compared.name if isinstance(compared, (ir.NodeAttr, ir.Const))
-                    else lowering.captures[compared.capture] if isinstance(compared, ir.Captured) else ""
-                )
+                name = name or str(getattr(compared, "name", ""))
                 lowering.error(
                     "E0313", f"`{name}` cannot be `{value_text(constant.value)}`", expr.span, hint
                 )
@@ -302,10 +303,6 @@ def _why_never(lowering: Lowering, compared: ir.Value, text: str, expr: n.Expr) 
             return None
         guess = did_you_mean(text, texts)
         return f'did you mean `"{guess}"`?' if guess else f"declared: `{domain_text(domain)}`"
-    if isinstance(compared, ir.Captured):
-        spec = lowering.captured.get(compared.capture)
-        never = spec is not None and fits(text, spec.types) and is_outside(text, spec)
-        return suggestion(text, spec) if spec is not None and never else None
     if not isinstance(compared, ir.NodeAttr):
         return None
     if compared.name == "dtype":
@@ -319,9 +316,20 @@ def _why_never(lowering: Lowering, compared: ir.Value, text: str, expr: n.Expr) 
             f'did you mean `"{guess}"`?' if guess
             else f"kinds of nodes: {', '.join(map(value_text, NODE_KINDS))}"
         )
-    specs = declared(lowering, compared)
+    return _why_outside(text, declared(lowering, compared))
+
+
+def _why_outside(text: str, specs: Sequence[AttributeSpec]) -> str | None:
+    """The help for a text that an attribute never is, whichever of these declarations it has."""
     outside = specs and all(fits(text, spec.types) and is_outside(text, spec) for spec in specs)
     return suggestion(text, specs[0]) if outside else None
+
+
+def _captured(lowering: Lowering, value: ir.Value) -> tuple[str, AttributeSpec | None]:
+    """The name of a captured attribute and its declaration; nothing of other values."""
+    if not isinstance(value, ir.Captured):
+        return "", None
+    return lowering.captures[value.capture], lowering.captured.get(value.capture)
 
 
 def declared(lowering: Lowering, attribute: ir.NodeAttr) -> Sequence[AttributeSpec]:

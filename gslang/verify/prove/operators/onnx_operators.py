@@ -85,6 +85,17 @@ _NOT_WRITTEN = {
 }
 
 
+def _default_or_as_read(world: World, spec: AttributeSpec, bases: set[str]) -> Written:
+    """Operators compute with the default, the rule reads any value."""
+    choices, number = world.facts.choices, f"{spec.name}#{world.facts.number()}"
+
+    def read() -> object:
+        return Real.named(number, choices) if "float" in bases else world.facts.size(spec.name, None)
+
+    ways = [read, lambda: None] if spec.default is None else [read]
+    return Written(choices, spec.default, ways, anywhere=True)
+
+
 def onnx_attribute(
     world: World, operator: str, spec: AttributeSpec, operands: Operands, attrs: Attributes
 ) -> object:
@@ -135,13 +146,7 @@ def onnx_attribute(
         world.notes.add(_NOT_WRITTEN[name])
         return Written(choices, spec.default, [lambda: spec.default], anywhere=True)
     if name in SAYS_NOTHING:
-        number = f"{name}#{world.facts.number()}"
-
-        def written() -> object:
-            return Real.named(number, choices) if "float" in bases else world.facts.size(name, None)
-
-        ways = [written, lambda: None] if spec.default is None else [written]
-        return Written(choices, spec.default, ways, anywhere=True)
+        return _default_or_as_read(world, spec, bases)
     if bases == {"float"} and not any(t.depth for t in spec.types):
         return Real.named(f"{name}#{world.facts.number()}", choices)
     if "dtype" in bases:
