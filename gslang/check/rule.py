@@ -8,11 +8,10 @@ from dataclasses import replace
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.reachable import reachable
 from gslang.base.source import Span
-from gslang.base.suggest import did_you_mean
 from gslang.check import chains, patterns, rule_annotations, targets, templates, values, variables
 from gslang.check import checked as ir
 from gslang.check.attached import read_attached
-from gslang.check.context import KINDS, BlockOf, Lost, Lowering, NodesOf, OperatorOf, Stop, TargetOf, ValueOf
+from gslang.check.context import BlockOf, Lost, Lowering, NodesOf, Stop, TargetOf, ValueOf
 from gslang.check.definite import new_nodes_read
 from gslang.check.externs import externs_in
 from gslang.check.levels import check_levels
@@ -26,9 +25,9 @@ from gslang.check.outputs import (
 )
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, told_of, told_of_target
+from gslang.check.rule_inputs import check_inputs, lower_input
 from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
 
 
@@ -52,7 +51,7 @@ def check_rule(
         return None, lowering.diagnostics
     variables.settle_calls(lowering)
     chains.let_instances_choose(lowering)
-    _check_inputs(lowering, rule, outputs, output_block, source_names)
+    check_inputs(lowering, rule, reached(lowering, outputs, output_block), source_names)
     _check_counts(lowering, rule, outputs, output_block, results)
     conditions = *(value for _, value in where), *lowering.lets
     check_replaced(lowering, outputs, results, conditions)
@@ -138,53 +137,7 @@ def _has_error(lowering: Lowering) -> bool:
 # ── header ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def lower_input(lowering: Lowering, item: n.Input) -> int | None:
-    """An input vertex as a pattern node; an operator variable is no node."""
-    name, kind = item.name.id, item.kind
-    try:
-        if kind is None:
-            node = patterns.leaf(lowering, item.span, "any", (), name=name)
-        elif kind.name.id == "op":
-            operators = variables.operators_of(lowering, kind)
-            lowering.variables[name] = ir.OpVariable(name, operators)
-            if variables.is_by_trait(kind):
-                lowering.trait_variables.add(name)
-            lowering.bind(item.name, OperatorOf(name))
-            return None
-        elif kind.name.id in KINDS:
-            node = patterns.leaf(
-                lowering, item.span, kind.name.id, kind.arguments, name=name, optional=kind.optional
-            )
-        else:
-            lowering.stop(
-                "E0207", f"unknown kind `{kind.name.id}`", kind.name.span, _kind_meant(kind.name.id)
-            )
-    except Stop:
-        lowering.bound_at.setdefault(name, item.name.span)
-        lowering.names.setdefault(name, Lost())
-        return None
-    lowering.bind(item.name, node)
-    return node.node
-
-
 # ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def _kind_meant(name: str) -> str:
-    """A help for a kind that does not exist: the type of a tensor is a constraint, not a kind."""
-    if dtype_exists(name):
-        return f'the data type is a constraint: `any(dtype = "{name}")`'
-    if name.lower() in ("tensor", "node", "value", "expr", "anything", "wildcard"):
-        return "for any tensor, omit the kind, or write `any`"
-    if name.lower() in ("constant", "literal", "scalar"):
-        return "for a constant, write `const`; for a constant or a parameter, `fixed`"
-    if name.lower() in ("initializer", "weight", "weights", "parameter", "bias"):
-        return "for a parameter, write `param`; for a parameter or a constant, `fixed`"
-    guess = did_you_mean(name.lower(), KINDS)
-    return (
-        f"did you mean `{guess}`?" if guess
-        else "kinds: `any`, `var`, `input`, `param`, `const`, `fixed`, `op(…)`"
-    )
 
 
 def lower_statements(lowering: Lowering, side: n.Side) -> dict[str, range]:
@@ -302,29 +255,6 @@ def reached(lowering: Lowering, outputs: list[int], block: int | None) -> set[in
     """Pattern nodes that the outputs need, templates that are consumed included."""
     starts = outputs if block is None else [*outputs, lowering.blocks[block].root]
     return set(reachable(starts, lambda node: lowering.patterns[node].below))
-
-
-def _check_inputs(
-    lowering: Lowering, rule: n.Rule, outputs: list[int], block: int | None, in_source: set[str]
-) -> None:
-    """Every input is part of the source."""
-    found = reached(lowering, outputs, block)
-    used = {lowering.patterns[k].name for k in found}
-    variables = {p.variable for k in found if isinstance(p := lowering.patterns[k], ir.CallNode)}
-    for item in rule.inputs:
-        name = item.name.id
-        if name in used or name in variables:
-            continue
-        if name in in_source or name not in lowering.used_inputs:
-            lowering.error(
-                "E0209", f"input `{name}` is not part of the source", item.name.span,
-                "use it as an operand in the source, or remove it",
-            )  # fmt: skip
-        else:
-            lowering.error(
-                "E0605", f"the target uses `{name}`, which the source does not bind", item.name.span,
-                "use it in the source",
-            )
 
 
 def _check_counts(

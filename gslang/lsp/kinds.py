@@ -23,7 +23,8 @@ from gslang.check.context import (
     ValueOf,
 )
 from gslang.check.resolve import resolve
-from gslang.check.rule import lower_input, lower_statements, source_outputs, target_outputs
+from gslang.check.rule import lower_statements, source_outputs, target_outputs
+from gslang.check.rule_inputs import lower_input
 from gslang.dialect.tensor_type import TensorType
 from gslang.engine.build import BuildError
 from gslang.engine.meaning import with_meanings
