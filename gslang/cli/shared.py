@@ -168,7 +168,7 @@ def load_rules(
     if not programs:
         raise InputError("no .gsl files in this folder", path=names[0])
     rules = RuleSet(tuple(map(with_meanings, programs)))
-    for name in filter(None, defines):
+    for name in filter(None, defines):  # that of `ANY_VALUES` is empty
         if name not in rules.parameters:
             guess = did_you_mean(name, rules.parameters)
             listed = ", ".join(rules.parameters) or "none"

@@ -16,7 +16,7 @@ from gslang.discover.equations import Candidate, turned_round
 from gslang.discover.judge import Judged
 from gslang.discover.plan import Question
 from gslang.discover.terms import Tree
-from gslang.verify.verdict import own_code
+from gslang.verify.verdict_key import own_code
 
 
 class State:

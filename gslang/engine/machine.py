@@ -53,7 +53,9 @@ def matches(program: MatchProgram, graph: Graph, start: int) -> Iterator[Scope]:
 
 
 class Machine(Backtracking):
-    """One run of a program at a node, which tries at most `most_tried` choices of outputs and orders."""
+    """One run of a program at a node, which tries at most `most_tried` choices: outputs, orders of operands,
+    alternatives in blocks.
+    """
 
     most_tried: float = MOST_ON_THE_MACHINE
 

@@ -20,7 +20,8 @@ from gslang.verify.prove.prove import prove
 from gslang.verify.prove.terms.certificate import as_certificate
 from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.recheck.check import Checked, Refused, check
-from gslang.verify.verdict import Verdict, content_of, in_a_line
+from gslang.verify.verdict import Verdict, in_a_line
+from gslang.verify.verdict_key import content_of
 
 
 def digest_of_rule(rule: CheckedRule) -> str:

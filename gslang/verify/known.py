@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 def cache_key(program: CheckedProgram, name: str) -> tuple[str, ...]:
     """The key of a rule's verdict with the usual settings: the rule, its tests, the settings, the code."""
-    from gslang.verify.verdict import Settings, content_of, settings_key
+    from gslang.verify.evidence import Settings
+    from gslang.verify.verdict_key import content_of, settings_key
 
     tests = [test for test in program.tests if test.rule == name]
     return content_of(program.rules[name]), content_of(tests), *settings_key(Settings())

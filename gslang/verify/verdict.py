@@ -15,74 +15,43 @@ how proofs are found (`prove`).
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import field, replace
-from functools import lru_cache, partial
-from pathlib import Path
+from functools import partial
 from textwrap import shorten
 from time import thread_time
 
-from gslang.base.arrays import Array
-from gslang.base.cache import cached, digest
+from gslang.base.cache import cached
 from gslang.base.deadline import NO_TIME, deadline, in_time
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import Builtin, CheckedProgram, CheckedRule, Extern
 from gslang.check.levels import levels
 from gslang.check.limits import RuleFailed
 from gslang.check.walks import walk
-from gslang.dialect.dialect import Dialect
 from gslang.dialect.load import require_inference
 from gslang.engine.externs import ALLOW
-from gslang.formats.json_writer import write_json
-from gslang.graph.graph import Graph
-from gslang.graph.inner_graph import READ
 from gslang.verify.comparison.compare import NOT_COMPUTED, Finding
 from gslang.verify.comparison.exact import BOUND
 from gslang.verify.comparison.undefined import UNDEFINED
+from gslang.verify.counterexample import Counterexample, counterexample_of, elements_of
 from gslang.verify.doubted import look_at_doubts
 from gslang.verify.evidence import Covered, Evidence, Settings
 from gslang.verify.gather import gather
-from gslang.verify.instances.draw import DEEPEST, Instance, integer_types
-from gslang.verify.paste import as_test
+from gslang.verify.instances.draw import DEEPEST, integer_types
 from gslang.verify.prove.prove import Proof, prove
 from gslang.verify.prove.terms.paths import NotProved, OutOfTime
+from gslang.verify.verdict_key import content_of, settings_key
 
 _MOST_NAMED = 3  # of what was not varied
 _MANY_AXES = 4  # few instances have more
 _LONGEST = 160  # characters of what stopped a proof: terms that differ may be long
 _FOR_PROOF = 0.75  # share of the time
 _OVER = "the time was over"
-_UNCOMPUTED = "instances that differ over a prime field and cannot be computed"
+_UNCOMPUTED = "instances that differ over a prime field but cannot be computed in floating point"
 _UNSEEN = "what no time was left for"
 _SPECIAL = "; differs on NaN and infinities only"
 _EMPTY = "; differs on tensors without elements only"
 ORDER = ("refuted", "unknown", "changes", "tested", "exact", "proved")  # from bad to good
-
-
-@dataclass(frozen=True, slots=True)
-class Counterexample:
-    """`source` and `target` are JSON graphs, or models in ONNX's text form (`.onnxtxt`) if calls in them have
-    bodies; `test` is a `test` item to paste, or the source in that form.
-
-    `inputs`: values by name, as nested lists.
-    """
-
-    source: str
-    target: str | None
-    inputs: dict[str, Array]
-    max_abs: float
-    test: str
-
-    def read_source(self, dialect: Dialect) -> Graph:
-        """The source as a graph."""
-        if self.source.startswith("{"):
-            from gslang.formats.json_reader import read_json
-
-            return read_json(self.source, dialect=dialect)
-        from gslang.formats.onnx.text import read_onnx_text
-
-        return read_onnx_text(self.source.encode(), "<counterexample>", dialect)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,11 +128,6 @@ def no_time_for(rule: CheckedRule) -> Verdict:
 
 class _Absent(Exception):
     """The cache has no verdict."""
-
-
-def settings_key(settings: Settings) -> tuple[str, str]:
-    """The part of a verdict's key that is no rule: settings but for the time, and the code."""
-    return repr(replace(settings, seconds=0.0)), own_code()
 
 
 def known_verdict(key: tuple[str, ...], seconds: float) -> Verdict | None:
@@ -247,9 +211,9 @@ def _judged(
     broken = [item for item in evidence.bad if rule.changes is None or _cannot_be(item[1])]
     if broken:
         instance, finding, why = min(
-            broken, key=lambda item: (item[1] is None, _size(item[0].before), item[0].seed)
+            broken, key=lambda item: (item[1] is None, elements_of(item[0].before), item[0].seed)
         )
-        return verdict("refuted", why, example=_counterexample(rule, instance, finding))
+        return verdict("refuted", why, example=counterexample_of(rule, instance, finding))
     if rule.changes is not None and count:
         return verdict("changes", f"{rule.changes}; {_change(evidence)}")
     if not evidence.good:
@@ -260,9 +224,9 @@ def _judged(
             "tested",
             f"only on its own tests, since no other instance was found: {evidence.search.obstacle}",
         )
-    if any(finding.field is False and finding.numbers is None for finding in evidence.good):
-        evidence.unvaried.insert(0, _UNCOMPUTED)
-    unvaried = list(dict.fromkeys(evidence.unvaried))[:_MOST_NAMED]  # a `fn` has one text wherever it is used
+    doubtful = any(finding.field is False and finding.numbers is None for finding in evidence.good)
+    named = [*([_UNCOMPUTED] if doubtful else []), *evidence.unvaried]
+    unvaried = list(dict.fromkeys(named))[:_MOST_NAMED]  # a `fn` has one text wherever it is used
     capped = "; not varied: " + "; ".join(unvaried) if unvaried else ""
     unfit = _unfit(evidence)
     nearness = ", where `close` is equality" if _has_nearness(rule) else ""
@@ -390,69 +354,3 @@ def _has_nearness(rule: CheckedRule) -> bool:
     return any(
         isinstance(part, Builtin) and part.name == "close" for part in (*walk(rule.where), *walk(rule.lets))
     )
-
-
-def _counterexample(rule: CheckedRule, instance: Instance, finding: Finding | None) -> Counterexample:
-    inputs = finding.inputs if finding is not None and finding.inputs is not None else {}
-    before, after, shown = instance.before, instance.after, instance.shown or instance.before
-    source, target, test = write_json, write_json, partial(as_test, rule)
-    if READ in before.meta:
-        from gslang.verify.instances.bodies import as_model, as_model_to_match
-
-        source, target, test = as_model, as_model, partial(as_model_to_match, rule)
-    return Counterexample(
-        source(before),
-        None if after is None else target(after),
-        {name: value.tolist() for name, value in inputs.items()},
-        finding.max_abs if finding is not None else float("inf"),
-        test(shown),
-    )
-
-
-def _size(graph: Graph) -> int:
-    """The number of elements in the graph's inputs and nodes."""
-    total = 0
-    for node in graph.reverse_post_order():
-        shape = getattr(graph.types[node], "shape", None) or ()
-        size = 1
-        for d in shape:
-            size *= d if isinstance(d, int) else 2
-        total += size + 1
-    return total
-
-
-def content_of(value: object) -> str:
-    """A text that is the same for equal rules in every process: sets are sorted, spans left out."""
-    return "\n".join(_parts(value))
-
-
-def _parts(value: object) -> Iterator[str]:
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        yield type(value).__name__
-        for item in dataclasses.fields(value):
-            if item.name not in ("span", "spans", "where_spans", "dialect"):
-                yield from _parts(getattr(value, item.name))
-        added = getattr(getattr(value, "dialect", None), "added", ())
-        yield from (part for signature in added for part in _parts(signature))
-    elif isinstance(value, (tuple, list)):
-        yield f"({len(value)}"
-        for item in value:
-            yield from _parts(item)
-    elif isinstance(value, (set, frozenset)):
-        yield repr(sorted(map(repr, value)))
-    elif isinstance(value, dict):
-        yield from _parts(list(value.items()))
-    else:
-        yield repr(value)
-
-
-@lru_cache(maxsize=1)
-def own_code() -> str:
-    """The state of the code that verdicts depend on, beyond what the cache itself looks at."""
-    package = Path(__file__).resolve().parent.parent
-    stamps = []
-    for folder in ("engine", "evaluate", "graph", "verify"):
-        for path in sorted((package / folder).rglob("*.py")):
-            state = path.stat()
-            stamps.append(f"{path.name} {state.st_size} {state.st_mtime_ns}")
-    return digest(stamps)

@@ -13,8 +13,9 @@ import pytest
 
 import gslang.api as api
 from gslang.cli.main import main
+from gslang.verify.counterexample import Counterexample
 from gslang.verify.report import FORMATS
-from gslang.verify.verdict import Counterexample, Verdict
+from gslang.verify.verdict import Verdict
 
 SCHEMA = Path(__file__).parent.parent / "lint" / "data" / "sarif-2.1.0.subset.schema.json"
 TEXT = """## Swapped. More of it.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from gslang.base.open_types import Attrs
 from gslang.base.quick_dataclass import dataclass
@@ -27,6 +27,9 @@ from gslang.verify.prove.terms.paths import OPERATOR, Impossible, NotProved
 from gslang.verify.prove.terms.signs import at_least_0, is_positive
 from gslang.verify.prove.terms.sizes import Number, product, text_of
 from gslang.verify.prove.terms.terms import ZERO, Term, guard, of_atom
+
+if TYPE_CHECKING:
+    from gslang.verify.prove.operators.everywhere import Partial
 
 Index = tuple[Number, ...]
 At = Callable[[Index], Term]
@@ -105,7 +108,7 @@ class World:
         self.whole_types: list[Dtype] = []  # open element types that hold whole numbers in this case
         # what the source is defined for: condition → terms, as an ordered set
         self.defined: dict[str, dict[Written, None]] = {}
-        self.partial: list[Any] = []  # calls that are not defined for all elements: `everywhere.Partial`
+        self.partial: list[Partial] = []  # calls that are not defined for all elements
         self.under: tuple[Term, ...] = ()  # what holds where elements are evaluated: conditions of `where`
         self.record: CaseRecord | None = None  # where a certificate is asked for
         # what the source looks up: places, and the sizes of axes that they lie in
