@@ -167,6 +167,33 @@ def test_annotations_read_the_row(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert "@attach(step = 0)" in capsys.readouterr().out
 
 
+KINDS = """## The table gives the kind of an input, with constraints or without.
+rule last(x: K, y: any(dtype = x.dtype)) for K in const, param(dtype = "float32") {
+    x - y where y.kind == "input" => x + negative(y)
+}
+## It gives the operators of a variable.
+rule twice(x, f: F(unary)) for F in op(nn.relu | abs), op(ceil) { f(f(x)) => f(x) }
+test "a constant" for last[const] {
+    y: input float32[2];
+    const(value = [1.0, 2.0], dtype = "float32") - y
+  => const(value = [1.0, 2.0], dtype = "float32") + negative(y)
+}
+test "a parameter" for last { y: input float32[2];  w: param float32[2];  w - y => w + negative(y) }
+test "not of this type" for last { y: input float16[2];  w: param float16[2];  w - y => unchanged }
+test "ceil" for twice { x: input float32[2];  ceil(ceil(x)) => ceil(x) }
+test "not exp" for twice { x: input float32[2];  exp(exp(x)) => unchanged }
+"""
+
+
+def test_kinds_of_inputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "kinds.gsl"
+    path.write_text(KINDS)
+    assert main(["lint", str(path)]) == 0 and main(["test", str(path)]) == 0, capsys.readouterr().out
+    capsys.readouterr()
+    assert main(["verify", str(path), "--require", "proved"]) == 0
+    assert 'last[param(dtype="float32")]' in capsys.readouterr().out
+
+
 def test_the_nearest_rule_of_a_family_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.gsl"
     path.write_text(

@@ -301,7 +301,7 @@ class _Scan:
                         k, "variable" if t.text(k + 1) == ":" and t.text(k + 2) == "op" else "input"
                     )
                     skip.add(k)
-                elif t.text(k - 1) == ":" and self.is_word(k):
+                elif t.text(k - 1) == ":" and t.text(k) in KINDS:  # it may be a name of the table, too
                     yield self.mark(k, "kind")
                     skip.add(k)
         yield from self.body(at + 1, len(t.all), skip)

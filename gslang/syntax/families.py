@@ -109,12 +109,27 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
                 related=(Label(names[node.id].span, "the table has the same name"),),
             )  # fmt: skip
         used.add(node.id)
+    for name, item in _no_kinds(rule, table):
+        yield Diagnostic(
+            "E0210", f"`{name.id}` is the kind of an input, which this row does not give", Label(item.span),
+            help="write a kind in each row: `any`, `const`, `any(dtype = \"int64\")`, `op(unary)` …",
+            related=(Label(name.span, "read here"),),
+        )
     for name in names.values():
         if name.id not in used:
             yield Diagnostic(
                 "E0210", f"`{name.id}` of the table is not used in the rule", Label(name.span),
                 help="use it, or remove it and its items",
             )
+
+
+def _no_kinds(rule: n.Rule, table: n.Table) -> Iterator[tuple[n.Name, n.Expr]]:
+    """The names of a table that are read as the kind of an input, with each item that cannot be one."""
+    read = {given.kind.name.id: given.kind for given in rule.inputs if given.kind is not None}
+    for row in table.rows:
+        for name, item in zip(table.names, items_of(row, len(table.names)) or ()):
+            if name.id in read and _kind(read[name.id], item) is None:
+                yield read[name.id].name, item
 
 
 _BINDING = frozenset(("name", "targets", "fields"))
@@ -135,6 +150,7 @@ def _names(item: object, bound: bool = False) -> Iterator[tuple[n.Name, bool]]:
     elif isinstance(item, n.Arm):  # its name is that of an alternative
         yield from _names(item.value)
     elif isinstance(item, n.Kind):
+        yield item.name, False
         yield from _names(item.arguments)
 
 
@@ -147,9 +163,31 @@ def _filled(item: object, meant: Mapping[str, n.Expr]) -> Any:
         return item if all(a is b for a, b in zip(item, new)) else new
     if not (is_dataclass(item) and isinstance(item, n.Node)):
         return item
+    if isinstance(item, n.Kind) and item.name.id in meant:
+        item = _kind(item, meant[item.name.id]) or item
     old = {
         f.name: getattr(item, f.name)
         for f in fields(item) if f.name not in _BINDING and not f.name.endswith("span")
     }
     changed = {name: value for name, part in old.items() if (value := _filled(part, meant)) is not part}
     return replace(item, **changed) if changed else item
+
+
+def _kind(read: n.Kind, item: n.Expr) -> n.Kind | None:
+    """The kind of an input that a row's item is, `const` or `any(dtype = "int64")`, where `read` has a name
+    of the table; arguments that are written there are added. None if it is no kind.
+    """
+    match item:
+        case n.Name():
+            name, arguments = item, read.arguments
+        case n.Call(callee=n.Name() as name, optional=False):
+            own = tuple(a for a in item.arguments if isinstance(a, (n.Positional, n.Keyword)))
+            if len(own) < len(item.arguments):
+                return None
+            arguments = *own, *read.arguments
+        case n.OperatorKind():
+            name = n.Name("op", span=item.span)
+            arguments = *(n.Positional(e, span=e.span) for e in item.arguments), *read.arguments
+        case _:
+            return None
+    return replace(read, name=replace(name, span=read.name.span), arguments=arguments)

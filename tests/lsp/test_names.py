@@ -115,6 +115,12 @@ def test_annotations_read_the_table_of_a_family() -> None:
     assert [roles for key, roles in found.items() if key[0] == "e"] == [["name", "counter", "name"]]
 
 
+def test_kinds_of_inputs_are_read_from_the_table_of_a_family() -> None:
+    text = "rule r(x: K, y: K(shape = ())) for K in const, any(dtype = x.dtype): f(x, y) => x;"
+    found = resolved(text)
+    assert [roles for key, roles in found.items() if key[0] == "K"] == [["name", "name", "counter"]]
+
+
 def test_names_in_text_that_does_not_parse() -> None:
     found = resolved("rule r(x, w: var { c = nn.conv2d(x, w; d = c + ")
     assert {key.split("@")[0]: roles for key, roles in found.items()} == {
