@@ -134,6 +134,21 @@ def test_captured_values_are_in_the_order_of_the_declaration() -> None:
     assert found.verdict == "exact", found.reason
 
 
+@pytest.mark.parametrize(
+    ("call", "condition", "target"),
+    [
+        ("If(c, x)", "calls(y.then_branch, Relu) == 1, y.then_branch == y.else_branch", "Relu(x)"),
+        ("If(c, x)", "calls(y, Neg | Abs) >= 2, calls(y.else_branch) == 4", "Neg(x)"),
+        ("Loop(n, c, x)", "calls(y.body, Exp) > 0", "Exp(x)"),
+        ("Loop(n, c, x)", "calls(y.body, Softmax, axis = 0) == 1, calls(y.body, Exp) == 0", "Exp(x)"),
+    ],
+)
+def test_bodies_contain_the_calls_that_a_condition_counts(call: str, condition: str, target: str) -> None:
+    inputs = "n, c, x" if "n" in call else "c, x"
+    found = verdict(f"rule r({inputs}) {{ y = {call}; y.0 where {condition} => {target} }}")
+    assert found.verdict == "refuted", found
+
+
 def test_bodies_that_cannot_be_made_leave_a_rule_unknown() -> None:
     found = verdict("rule r(x) { y = SequenceMap(x, body = Relu(input[0])); y.0 => x }")
     assert found.verdict == "unknown" and "`SequenceMap`" in found.reason

@@ -13,7 +13,7 @@ from gslang.engine.scope import evaluate, holds
 from gslang.engine.values import FAILURES
 from gslang.verify.instances.elements import in_tuples
 from gslang.verify.instances.make import Making
-from gslang.verify.instances.surround import FIELD
+from gslang.verify.instances.surround import FIELD, INSIDE
 from gslang.verify.samplers.sample import Shape
 
 Wish = dict[tuple[int, str], object]
@@ -32,7 +32,9 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
     match side:
         case ir.NodeAttr(ir.Own(), node, name):
             return _field(node, name, value, making)
-        case ir.Uses(what, ir.Own(), node, operators) if what != "calls":
+        case ir.Uses("calls", ir.Own(), node, operators):
+            return {(node, f"{INSIDE} {side.body} {operators!r}"): (side, value)}
+        case ir.Uses(what, ir.Own(), node, operators):
             return {(node, f"{FIELD} {what} {operators!r}"): (side, value)}
         case ir.Captured(ir.Own(), capture):
             wishes = (assign(read, value, making, levels) for read in captured(making.rule, capture))

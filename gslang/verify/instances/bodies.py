@@ -19,6 +19,8 @@ from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
+from gslang.engine.scope import evaluate, operators_named
+from gslang.engine.values import FAILURES
 from gslang.formats.json_writer import own_keys
 from gslang.formats.onnx.model_graph import read_message
 from gslang.formats.onnx.outside import inner_graph
@@ -31,21 +33,25 @@ from gslang.graph.inner_graph import READ
 from gslang.verify.instances.leaves import Leaves, Misfit
 from gslang.verify.instances.operand_types import operand_types
 from gslang.verify.instances.scans import choose_inputs, choose_outputs
+from gslang.verify.instances.surround import INSIDE
 
 _NUMBERS: Final = (2.0, 1.0, 0.5, -1.0, 3.0)
 _ALIKE: Final = 0.4  # how often two bodies that are left open are the same
 _OUTER: Final = "outer"  # how names of outer values begin
+_MOST: Final = 12  # calls that are added to a body
 
 
 def add_call(
     making: Leaves,
+    number: int,
     call: ir.CallNode,
     operator: str,
     operands: Sequence[int],
     attrs: dict[str, Any],
     rng: Random,
 ) -> int:
-    """The node of a call with bodies: those that the rule describes, and some where it leaves them open.
+    """The node of a call with bodies, pattern node `number`: those that the rule describes, and some where it
+    leaves them open, with the calls that are wished for.
 
     Raises `Misfit`, and what evaluations may fail with.
     """
@@ -61,15 +67,18 @@ def add_call(
     count = max([len(test.outputs) for test in stated.values()], default=1)
     results: list[list[Type | None]] = []
     before: Body | None = None  # that is left open
+    wished = [value for (node, field), value in making.wishes.items() if node == number and INSIDE in field]
     for name, spec in signature.attributes.items():
         if spec.types[0].base == "graph" and not isinstance(attrs.get(name), Body):
             left = [slot for slot in read if f"{_OUTER}{slot}" not in captures_of(attrs.values())]
-            if before and name not in stated and not left and rng.random() < _ALIKE:
+            inside = [] if name in stated else [w for w in wished if w[0].body in (name, None)]
+            if before and name not in stated and not left and not inside and rng.random() < _ALIKE:
                 attrs[name] = before
                 results.append(results[-1])
                 continue
             made = _Making(making, given, left or read, rng)
-            attrs[name] = made.body(stated.get(name, _any_outputs(operator, types, attrs, count)))
+            attrs[name] = made.body(stated.get(name, _any_outputs(operator, types, attrs, count)), inside)
+            wished = [w for w in wished if w[0].body or not inside]
             results.append(made.results)
             before = None if name in stated else attrs[name]
     shared = with_common_captures(attrs, signature.attributes)
@@ -194,11 +203,16 @@ class _Making:
         self.shown: dict[int, int] = {}  # outer node → its node here
         self.results: list[Type | None] = []
 
-    def body(self, stated: ir.Computes) -> Body:
-        """The body with these outputs."""
+    def body(self, stated: ir.Computes, inside: Sequence[tuple[ir.Uses, object]]) -> Body:
+        """The body with these outputs, one of which goes through the calls that are wished for."""
         graph, outputs = self.graph, list[int]()
+        waiting = [uses for uses, count in inside if isinstance(count, int) for _ in range(min(count, _MOST))]
         for part in stated.outputs:
             node = self.value(part, None)
+            for uses in tuple(waiting):
+                if (made := self.wished(uses, node)) is not None:
+                    node = made
+                    waiting.remove(uses)
             if graph.op[node] in LEAVES or node in outputs:  # an output is something that is computed
                 node = self.typed(graph.add("Identity", (node,), {}))
             outputs.append(node)
@@ -209,6 +223,24 @@ class _Making:
         del message.input[:]
         message.input.extend(own)
         return body_of(message)
+
+    def wished(self, uses: ir.Uses, node: int) -> int | None:
+        """A call that counts for a question about the body, all of its operands being `node`; None if there
+        is none."""
+        scope, dtype = self.making.scope, getattr(self.graph.types[node], "dtype", "")
+        names = ("Neg",) if uses.operators is None else operators_named(uses.operators, scope)
+        attributes = {name: evaluate(value, scope) for name, value in uses.attributes}
+        for name in (names,) if isinstance(names, str) else names:
+            signature = self.making.rule.dialect.get(name)
+            if signature is None or dtype not in operand_types(name, 0):
+                continue
+            count = max(1, sum(not operand.optional for operand in signature.operands))
+            made = self.graph.add(name, (node,) * count, attributes)
+            try:
+                return self.typed(made)
+            except FAILURES:
+                self.graph.discard_from(made)
+        return None
 
     def value(self, part: ir.BodyPart, dtype: str | None) -> int:
         """The node of a value in the body; a constant is of type `dtype`, if that is known."""

@@ -266,7 +266,7 @@ class Making(Operands):
         if any(spec.types[0].base == "graph" for spec in signature.attributes.values()):
             from gslang.verify.instances.bodies import add_call
 
-            return add_call(self, call, operator, operands, attrs, rng)
+            return add_call(self, number, call, operator, operands, attrs, rng)
         slot = self.typed(self.graph.add(operator, tuple(operands), attrs))
         if self.rule.dialect.name == "onnx":
             check_result(operator, types, self.graph.types[slot])

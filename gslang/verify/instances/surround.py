@@ -13,6 +13,9 @@ FIELD = "%uses"
 """Prefix of the field of a wish for `surround`; its value: (the question about the graph, the answer wished
 for)."""
 
+INSIDE = "%calls"
+"""The same of a wish for calls in bodies, which `bodies` fulfils."""
+
 _MOST = 12  # users of one kind that are added
 
 
