@@ -80,6 +80,11 @@ class CheckedRule(_WithFootprint):
     externs: tuple[Extern, ...] = ()  # the Python functions that it rests on, each once
 
     @property
+    def roots(self) -> tuple[int, ...]:
+        """Where the source begins: its outputs, or the root of the template that gives them."""
+        return self.outputs if self.output_block is None else (self.blocks[self.output_block].root,)
+
+    @property
     def calls(self) -> dict[int, CallNode]:
         """The calls of the source by their number."""
         return {k: node for k, node in enumerate(self.nodes) if isinstance(node, CallNode)}

@@ -23,6 +23,7 @@ from gslang.check.outputs import (
     check_replaced,
     settle_constants,
 )
+from gslang.check.relative_domains import check_relative_domains
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, told_of, told_of_target
 from gslang.check.rule_inputs import check_inputs, lower_input
@@ -88,6 +89,7 @@ def check_rule(
     checked = replace(checked, externs=externs_in(checked))
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
     promised = check_range(checked, marked.span) if marked is not None else []
+    promised += check_relative_domains(checked)
     return None if promised else checked, [*lowering.diagnostics, *promised]
 
 
@@ -132,9 +134,6 @@ def _lower_target(lowering: Lowering, rule: n.Rule) -> list[int]:
 
 def _has_error(lowering: Lowering) -> bool:
     return lowering.broken or any(finding.severity.value == "error" for finding in lowering.diagnostics)
-
-
-# ── header ──────────────────────────────────────────────────────────────────────────────────────────────────
 
 
 # ── sides ───────────────────────────────────────────────────────────────────────────────────────────────────

@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, lru_cache
 from typing import Any, Final, TypeGuard
 
+from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 
 _FLIPPED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
@@ -32,6 +33,20 @@ def reverse_post_order(patterns: Sequence[ir.Pattern], outputs: Sequence[int]) -
                 stack.pop()
                 result.append(node)
     return result
+
+
+def always_matched(rule: ir.CheckedRule, of_blocks: bool = False) -> frozenset[int]:
+    """Pattern nodes that every match binds once: not inside an alternation or a template. With `of_blocks`
+    also those that every instance of a template binds.
+    """
+    nodes = rule.nodes
+
+    def below(node: int) -> list[int]:
+        parts = () if isinstance(nodes[node], ir.AltNode) else nodes[node].below
+        return [part for part in parts if of_blocks or nodes[part].block is None]
+
+    roots = [root for root in rule.roots if of_blocks or nodes[root].block is None]
+    return frozenset(reachable(roots, below))
 
 
 def walk(item: object, lets: Sequence[ir.Value] = (), sure: bool = False) -> Iterator[Any]:

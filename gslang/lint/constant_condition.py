@@ -13,14 +13,14 @@ from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.check.decided import UNKNOWN, decided
 from gslang.check.limits import LimitExceeded
-from gslang.check.walks import dimension_of, field_of
+from gslang.check.walks import always_matched, dimension_of, field_of
 from gslang.check.walks import walk as values_in
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import Graph
 from gslang.lint.facts import Fact, Known, facts_of, facts_of_constraint
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk
-from gslang.lint.pattern_walk import always_matched, match_order
+from gslang.lint.pattern_walk import match_order
 from gslang.lint.where_edits import without_condition
 from gslang.syntax import nodes as n
 

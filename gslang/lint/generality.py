@@ -43,7 +43,7 @@ def overlays(general: ir.CheckedRule, special: ir.CheckedRule) -> Iterator[Overl
         > _MOST_NODES
     ):
         return
-    for nodes in _laid(general, special, list(zip(roots_of(general), roots_of(special))), {}, [_MOST_STEPS]):
+    for nodes in _laid(general, special, list(zip(general.roots, special.roots)), {}, [_MOST_STEPS]):
         overlay = Overlay(general, special, nodes)
         if _nodes_agree(overlay) and _blocks_agree(overlay) and _constraints_follow(overlay):
             yield overlay
@@ -55,11 +55,6 @@ def _holds_for(general: tuple[int | None, int | None], special: tuple[int | None
     return (low is None or least is not None and least >= low) and (
         high is None or most is not None and most <= high
     )
-
-
-def roots_of(rule: ir.CheckedRule) -> tuple[int, ...]:
-    """Where a source begins: its outputs, or the root of the template that gives them."""
-    return rule.outputs if rule.output_block is None else (rule.blocks[rule.output_block].root,)
 
 
 def _laid(
@@ -137,7 +132,7 @@ def _nodes_agree(overlay: Overlay) -> bool:
     """True if nodes that must be private, distinct or kept in the general rule are so in the special one."""
     general, special, nodes = overlay.general, overlay.special, overlay.nodes
     inner = [nodes[k] for k in sorted(general.interior)]
-    roots = [nodes[k] for k in roots_of(general) if k not in general.interior]
+    roots = [nodes[k] for k in general.roots if k not in general.interior]
     return len({*inner, *roots}) == len(inner) + len(roots) and set(inner) <= special.interior
 
 

@@ -12,8 +12,9 @@ from gslang.base.diagnostics import Edit, Fix
 from gslang.base.quick_dataclass import dataclass
 from gslang.base.source import Span
 from gslang.check import checked as ir
+from gslang.check.walks import always_matched
 from gslang.lint.linted_file import Finding, LintedFile, LintedRule, finding, walk
-from gslang.lint.pattern_walk import always_matched, match_order
+from gslang.lint.pattern_walk import match_order
 from gslang.lint.where_edits import with_argument, without_condition
 from gslang.syntax import nodes as n
 

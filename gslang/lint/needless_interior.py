@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from gslang.base.diagnostics import Edit, Fix
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.lint.generality import roots_of
 from gslang.lint.linted_file import Finding, LintedFile, finding
 
 
@@ -25,7 +24,7 @@ def needless_interior(file: LintedFile) -> Iterator[Finding]:
         going = sum(k in checked.calls for k in checked.outputs)
         if made > going:
             continue
-        below_outputs = {child for root in roots_of(checked) for child in checked.nodes[root].below}
+        below_outputs = {child for root in checked.roots for child in checked.nodes[root].below}
         for k in sorted(checked.interior & below_outputs):
             node = checked.nodes[k]
             if k in checked.outputs or k not in checked.calls:

@@ -1,11 +1,9 @@
-"""The pattern nodes that every match has, the order in which nodes are matched, and the nodes that stay in
-the graph."""
+"""The order in which pattern nodes are matched, and the nodes that stay in the graph."""
 
 from __future__ import annotations
 
 from gslang.base.reachable import reachable
 from gslang.check import checked as ir
-from gslang.lint.generality import roots_of
 
 _MOST_NODES = 200
 
@@ -20,7 +18,7 @@ def is_run(rule: ir.CheckedRule) -> bool:
 def match_order(rule: ir.CheckedRule) -> dict[int, int]:
     """Pattern node → its place in the order of matching: operands first, left to right."""
     place: dict[int, int] = {}
-    for root in roots_of(rule):
+    for root in rule.roots:
         stack = [(root, False)]
         while stack:
             node, done = stack.pop()
@@ -30,20 +28,6 @@ def match_order(rule: ir.CheckedRule) -> dict[int, int]:
                 stack.append((node, True))
                 stack.extend((child, False) for child in reversed(rule.nodes[node].below))
     return place
-
-
-def always_matched(rule: ir.CheckedRule, of_blocks: bool = False) -> frozenset[int]:
-    """Pattern nodes that every match binds once: not inside an alternation or a template. With `of_blocks`
-    also those that every instance of a template binds.
-    """
-    nodes = rule.nodes
-
-    def below(node: int) -> list[int]:
-        parts = () if isinstance(nodes[node], ir.AltNode) else nodes[node].below
-        return [part for part in parts if of_blocks or nodes[part].block is None]
-
-    roots = [root for root in roots_of(rule) if of_blocks or nodes[root].block is None]
-    return frozenset(reachable(roots, below))
 
 
 def staying_nodes(rule: ir.CheckedRule) -> set[int]:

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Sequence
 from gslang.base.diagnostics import Label
 from gslang.base.reachable import reachable
 from gslang.check import checked as ir
+from gslang.check.walks import always_matched
 from gslang.lint.linted_file import Finding, LintedFile, finding
-from gslang.lint.pattern_walk import always_matched, staying_nodes
+from gslang.lint.pattern_walk import staying_nodes
 from gslang.lint.rebuilt import is_small, rebuilt
 
 

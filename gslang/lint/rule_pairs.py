@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts
 from gslang.engine.lower import program_of
-from gslang.lint.generality import overlays, roots_of, same_targets
+from gslang.lint.generality import overlays, same_targets
 from gslang.lint.likeness import Known, Likeness
 from gslang.lint.linted_file import LintedFile, LintedRule
 from gslang.lint.pattern_walk import match_order
@@ -58,7 +58,7 @@ def _demands_of(rule: ir.CheckedRule, likeness: Likeness) -> tuple[int, ...]:
 
 def _below(rule: ir.CheckedRule) -> Key:
     """The operators of the operands, sorted, `?` where several or none are named."""
-    root = rule.nodes[roots_of(rule)[0]]
+    root = rule.nodes[rule.roots[0]]
     if not isinstance(root, ir.CallNode):
         return ("?",)
     return tuple(sorted(_operator(rule, operand) for operand in root.operands))
