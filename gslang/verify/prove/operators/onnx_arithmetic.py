@@ -181,24 +181,24 @@ def with_bias(world: World, y: Tensor, bias: Tensor | None, channels: Number) ->
     return Tensor(y.shape, y.dtype, lambda index: y.at(index) + bias.at((index[1],)))
 
 
-def _channels(world: World, x: Tensor, vectors: Sequence[Tensor]) -> None:
-    world.need_true(len(x.shape) >= 2, "an input without channels")
+def _channels(world: World, channels: Number, vectors: Sequence[Tensor]) -> None:
     for vector in vectors:
         world.need_true(len(vector.shape) == 1, "the rank of a per-channel parameter")
-        world.need_equal(vector.shape[0], x.shape[1], "length of a per-channel parameter")
+        world.need_equal(vector.shape[0], channels, "length of a per-channel parameter")
 
 
 def _batch_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     x, scale, shift, mean, variance = operands
     if attrs["training_mode"] != 0:
         raise NotProved("batch normalization in training mode is not supported")
-    _channels(world, x, operands[1:5])
+    world.need_true(len(x.shape) >= 1, "an input without axes")
+    _channels(world, x.shape[1] if len(x.shape) > 1 else 1, operands[1:5])
     if world.reading:
         what = "normalization statistics have the element type of the input"
         world.mostly_alike += [(a.dtype, b.dtype, what) for a, b in combinations(operands[:5], 2)]
 
     def at(index: Index) -> Term:
-        c = (index[1],)
+        c = index[1:2] or (0,)  # data of one axis has one channel
         part = over_root(world, variance.at(c) + as_term(attrs["epsilon"]))
         result: Term = (x.at(index) - mean.at(c)) * part * scale.at(c) + shift.at(c)
         return result
@@ -211,7 +211,8 @@ def _instance_norm(world: World, operands: Operands, attrs: Attrs) -> Value:
     scale: Tensor
     shift: Tensor
     x, scale, shift = operands
-    _channels(world, x, operands[1:3])
+    world.need_true(len(x.shape) >= 2, "an input without channels")
+    _channels(world, x.shape[1], operands[1:3])
     for other in (scale, shift):
         world.need_same_dtype(x.dtype, other.dtype)
     y = standardised(world, x, tuple(range(2, len(x.shape))), attrs["epsilon"])

@@ -24,6 +24,8 @@ def _shifted(world: World, x: Tensor, zero: Tensor | None) -> Tensor:
 def _single(world: World, x: Tensor | None, what: str) -> Tensor | None:
     """One number, or none."""
     if x is not None:
+        if world.reading and x.leaf is not None:
+            world.notes.add("scales and zero points of the left factor are single numbers")
         world.need_true(len(x.shape) <= 1, what)
         for size in x.shape:
             world.need_equal(size, 1, what)
@@ -33,6 +35,8 @@ def _single(world: World, x: Tensor | None, what: str) -> Tensor | None:
 def _for_columns(world: World, x: Tensor | None, matrix: Tensor, what: str) -> Tensor | None:
     """One number, or one for each column of a matrix, or none."""
     if x is not None:
+        if world.reading and x.leaf is not None:
+            world.notes.add("scales and zero points of the right factor have at most one axis")
         world.need_true(len(x.shape) <= 1, what)
         if len(x.shape) == 1 and not world.facts.equal(x.shape[0], 1):
             world.need_equal(x.shape[0], matrix.shape[-1], what)
@@ -41,8 +45,7 @@ def _for_columns(world: World, x: Tensor | None, matrix: Tensor, what: str) -> T
 
 def _product(world: World, a: Tensor, b: Tensor, a_zero: Tensor | None, b_zero: Tensor | None) -> Tensor:
     """The sums of products of whole numbers, which wrap at 32 bits."""
-    if world.reading and any(x is not None and x.leaf is not None for x in (a_zero, b_zero)):
-        world.notes.add("zero points of matrix products have at most one axis")
+    world.need_true(len(a.shape) >= 1 and len(b.shape) >= 1, "the ranks of the factors")
     left = _shifted(world, a, _single(world, a_zero, "the shape of the left zero point"))
     right = _shifted(world, b, _for_columns(world, b_zero, b, "the shape of the column zero points"))
     return ARITHMETIC["MatMul"](world, [left, right], {})  # type: ignore[no-any-return]

@@ -57,7 +57,7 @@ ONNX_RANKS: dict[str, tuple[int | None, ...]] = {
     "Conv": (None, None, 1),
     "ConvTranspose": (None, None, 1),
     "Slice": (None, 1, 1, 1, 1),
-    "Pad": (None, 1, 0, 1),
+    "Pad": (None, 1, None, 1),
     "com.microsoft.RotaryEmbedding": (None, None, 2, 2),
     "com.microsoft.MatMulIntegerToFloat": (None, None, None, None, None, None, 1),
     "com.microsoft.EmbedLayerNormalization": (2, 2, 2, 2, 2, 1, 1, 2, 2),

@@ -231,7 +231,9 @@ def _pad(world: World, operands: Operands, attrs: Attrs) -> Value:
         both[axis] = (found[k], found[len(named) + k])
     if fill is not None:
         world.need_same_dtype(fill.dtype, x.dtype)
-        world.need_true(len(fill.shape) == 0, "a padding value that is not a scalar")
+        world.need_true(len(fill.shape) <= 1, "a padding value of several axes")  # as runtimes demand
+        for size in fill.shape:
+            world.need_equal(size, 1, "number of padding values")
     y = padded(world, x, both, ZERO if fill is None else fill)
     for size in y.shape:
         world.need(size, "size of a padded tensor")

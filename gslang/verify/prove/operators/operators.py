@@ -55,6 +55,7 @@ RANKS_BETWEEN: dict[str, tuple[tuple[int, int] | None, ...]] = {
         (3, 3), (3, 4), (3, 4), (1, 1), (1, 3), (4, 4), (4, 4), (4, 4),
     ),
     "com.microsoft.Attention": ((3, 3), (2, 2), (1, 1), (1, 4), (5, 5), (4, 4)),
+    "Pad": (None, None, (0, 1)),
     "Range": ((0, 1),) * 3,
     "MatMulInteger": (None, None, (0, 1), (0, 1)),
     "com.microsoft.MatMulIntegerToFloat": (None, None, (0, 1), (0, 1), (0, 1), (0, 1)),
