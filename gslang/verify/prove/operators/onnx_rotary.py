@@ -134,7 +134,7 @@ def _rotary_of_onnxruntime(world: World, operands: Operands, attrs: Attrs) -> Va
             count = world.facts.normal(count)
         world.need(count - 1, "number of heads")
         heads = in_heads(world, x, count)
-    elif counted:
+    elif counted and not whole:  # whole heads are told apart already, whatever `num_heads` says
         world.need_equal(x.shape[1], count, "number of heads")
     if whole:
         world.need_equal(heads.shape[3], turned, "number of angles")
