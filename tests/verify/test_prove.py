@@ -98,6 +98,22 @@ def test_what_is_proved_is_stated() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("rule", "real"),
+    [
+        ('rule t(x: any(dtype = "int32"), y): x + y => y + x;', False),
+        ('rule t(x: any(dtype = "bool"), y): logical_and(x, y) => logical_and(y, x);', False),
+        ('rule t(x: any(dtype = "int32")): cast(cast(x, dtype = "float64"), dtype = "int32") => x;', True),
+        ('rule t(x: any(dtype = "float32"), y): x + y => y + x;', True),
+        ("rule t(x, y): bitwise_and(x, y) => bitwise_and(y, x);", False),
+        ("rule t(x, y): x + y => y + x;", True),
+    ],
+)
+def test_real_arithmetic_is_only_assumed_of_real_numbers(rule: str, real: bool) -> None:
+    (checked,) = api.parse_rules(rule).own.values()
+    assert ("(real arithmetic, " in prove(checked).claim) == real
+
+
 def test_the_same_proofs_every_time() -> None:
     rule = api.load("std.relay").known["bias_add_add"]
     first, second = prove(rule, 10_000), prove(rule, 10_000)

@@ -63,7 +63,7 @@ class Proof:
     `limits`: cases that were left out. `cases`: how many were looked at. `laws`: the names of those used
     (`laws.LAWS`). `suffices`: the largest rank that was looked at where that says everything of larger ones
     (`ranks.sufficient`). `steps`: of the round with the fewest ranks. `whole`: how many of the cases of a
-    certificate are about whole numbers, too.
+    certificate are about whole numbers, too. `real`: an element may be a real number.
     """
 
     ranks: int | None
@@ -76,6 +76,7 @@ class Proof:
     written: tuple[object, ...] = ()  # the cases of a certificate
     steps: int = 0
     whole: int = 0
+    real: bool = True
 
     @property
     def claimed(self) -> dict[str, Any]:
@@ -84,6 +85,7 @@ class Proof:
             "ranks": self.ranks,
             "suffices": self.suffices,
             "floats": self.floats,
+            "real": self.real,
             "limits": list(self.limits),
             "cases": self.cases,
             "whole": self.whole,
@@ -225,7 +227,7 @@ def _prove(rule: CheckedRule, budget: Budget, way: _Way, first: _Found, record: 
                 most if starts and most != enough else None, found.floats, found.limits,
                 found.cases, perf_counter() - began, tuple(sorted(found.laws)),
                 most if starts and most == enough else None,
-                steps=spent if best is None else best.steps,
+                steps=spent if best is None else best.steps, real=found.with_reals,
             )
         growth = _GROWTH_TO_THE_LAST if to_the_last else _GROWTH
         if not starts or best is not None and budget.left < growth * spent:
@@ -249,6 +251,7 @@ def _recorded(watching: Watched, budget: Budget, way: _Way, most: int, proof: Pr
     _look_at_cases(watching, budget, _Round(way, most, FROM_THE_FIRST), found, _Found())
     return replace(
         proof, floats=found.floats, limits=found.limits, cases=found.cases, whole=found.whole,
+        real=found.with_reals,
         laws=tuple(sorted({*proof.laws, *found.laws})),
         written=tuple(found.written or ()),
     )
@@ -317,6 +320,7 @@ class _Found:
         self.whole = 0  # those of them that are about whole numbers, too
         self.clipped = False  # a bound of a slice was left as it is written
         self.real = 0  # those that are about real numbers
+        self.with_reals = False  # an element of some tensor may be a real number
         self.floats = False  # it holds for floats, and could not be shown for whole numbers
         self.why_floats: NotProved | None = None  # why not
         self.notes: set[str] = set()
@@ -360,6 +364,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
     try:
         with noting() as uses:
             one_case(case)
+        with_reals = case.graph.may_hold_reals()
     except TooMuch:
         raise
     except Impossible as error:
@@ -378,6 +383,7 @@ def _look_at_case(watching: Watched, world: World, found: _Found) -> None:
     found.cases += 1
     found.whole += world.whole
     found.real += not world.whole
+    found.with_reals = found.with_reals or with_reals
     (found.notes_of_whole if world.whole else found.notes).update(world.notes)
     found.laws |= uses.names
     found.sides |= case.scope.sides

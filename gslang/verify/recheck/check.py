@@ -75,7 +75,7 @@ def statement(claim: JsonObject) -> str:
     ranks = "every rank and size" if most is None else f"ranks up to {most} and every size"
     suffices = () if enough is None else (f"ranks up to {enough} suffice",)
     types = "floating-point types" if claim["floats"] else "every element type that the operators take"
-    assumed = ("real arithmetic", "non-empty dimensions", *suffices, *claim["limits"])
+    assumed = (*["real arithmetic"] * claim["real"], "non-empty dimensions", *suffices, *claim["limits"])
     return f"for {ranks}, {types} ({', '.join(assumed)})"
 
 

@@ -391,7 +391,9 @@ def _of_convolution(
             return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
         case "out_layout":
             data = attrs.plain_or("data_layout", _DATA[rank][0])
-            return ("", data, next(layout for layout in _DATA[rank] if layout != data))[choices.choose(3)]
+            if choices.choose(2) == 0:
+                return Written(choices, "", [lambda: "", lambda: data])
+            return next(layout for layout in _DATA[rank] if layout != data)
         case "out_dtype":
             own = operands[0].dtype
             if choices.choose(2) == 0:

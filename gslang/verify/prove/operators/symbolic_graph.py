@@ -13,6 +13,7 @@ from gslang.verify.prove.operators.constant_value import ConstantValue
 from gslang.verify.prove.operators.domains import Attributes
 from gslang.verify.prove.operators.leaf import Leaf
 from gslang.verify.prove.operators.tensors import Tensor, Value, World
+from gslang.verify.prove.terms.dtypes import may_be_real
 from gslang.verify.prove.terms.reals import Token
 
 
@@ -109,6 +110,17 @@ class SymbolicGraph:
         self.attrs.append(attrs)
         self.values.append(value)
         return len(self.op) - 1
+
+    def may_hold_reals(self) -> bool:
+        """True if an element of a tensor that was computed may be a real number."""
+        waiting = list(self.values)
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, (Leaf, Tensor)) and may_be_real(value.dtype):
+                return True
+            if isinstance(value, (Pending, tuple)):
+                waiting += value.found if isinstance(value, Pending) else value
+        return False
 
     def tensor(self, node: int) -> Value:
         """The value of a node."""

@@ -148,6 +148,14 @@ def numbers_of(dtype: str | Dtype) -> tuple[str, bool]:
     return root.numbers, True
 
 
+def may_be_real(dtype: str | Dtype) -> bool:
+    """True if an element type holds real numbers, or may do so in this case."""
+    known = settled(dtype)
+    if known is not None:
+        return known == REAL
+    return not isinstance(dtype, Dtype) or REAL in dtype.root().kinds
+
+
 def restrict(dtype: str | Dtype, allowed: frozenset[str]) -> None:
     """An operator takes these numbers only. Raises `Impossible` where others are known."""
     known = settled(dtype)

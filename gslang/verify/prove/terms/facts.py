@@ -99,9 +99,7 @@ class Facts(Quantities):
         self._join_again()
         self._multiply_again()
         before = {text_of(f) for f in self.known}
-        self.known = [
-            fact for fact in (self.normal(f) for f in self.known) if isinstance(fact, Size) or fact < 0
-        ]
+        self.known = [fact for fact in self.normals(self.known) if isinstance(fact, Size) or fact < 0]
         self._changed()
         if any(
             isinstance(fact, int) or fact.text not in before and self.proves(-1 - fact) for fact in self.known

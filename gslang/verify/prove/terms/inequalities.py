@@ -41,12 +41,13 @@ class _Found:
     and every conclusion stays. `indexed`: how many of the known facts are in the index.
     """
 
-    __slots__ = ("about", "indexed", "least", "long", "nonnegative", "normal", "proved", "seen")
+    __slots__ = ("about", "indexed", "least", "long", "nonnegative", "normal", "proved", "quotients", "seen")
 
     def __init__(self) -> None:
         self.indexed = 0
         self.seen: set[str] = set()
         self.normal: dict[str, Number] = {}
+        self.quotients: dict[tuple[str, str], Number] = {}
         self.proved: dict[str, bool] = {}
         self.nonnegative: dict[str, bool] = {}
         # quantity → short inequalities that mention it once in a product, and its factor there
@@ -59,6 +60,7 @@ class _Found:
         other = _Found()
         other.indexed, other.seen, other.long = self.indexed, set(self.seen), list(self.long)
         other.normal, other.proved = dict(self.normal), dict(self.proved)
+        other.quotients = dict(self.quotients)
         other.nonnegative, other.least = dict(self.nonnegative), dict(self.least)
         other.about = {name: list(facts) for name, facts in self.about.items()}
         return other

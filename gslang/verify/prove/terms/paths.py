@@ -17,7 +17,7 @@ from gslang.verify.recheck.check import IMPOSSIBLE
 _UNWATCHED: Final = 100  # steps between two looks at the clock
 _BEFORE_JUDGED: Final = 0.25  # share of the steps after which the pace is looked at
 _LEAST_PACE: Final = 0.5  # share of the cases by that of the steps; in proofs it is about 1
-FACTS: Final = 250_000  # inequalities that are put in order: proofs of shipped rules take up to 173,000
+FACTS: Final = 500_000  # inequalities that are put in order: proofs of shipped rules take up to 445,000
 
 
 SIZES, CONDITION, OPERATOR, TYPES, DOMAIN = IMPOSSIBLE

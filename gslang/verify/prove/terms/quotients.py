@@ -56,6 +56,14 @@ class Quotients(Inequalities):
             return a // b
         if type(b) is int and b == 1:
             return a
+        key = text_of(a), text_of(b)
+        known = self._found.quotients.get(key)
+        if known is None:
+            known = self._floor(a, b)
+            self._found.quotients[key] = known  # of what is known now
+        return known
+
+    def _floor(self, a: Number, b: Number) -> Number:
         if not self.proves(b - 1):
             if not self.at_least(b, 1):
                 raise NotProved("a divisor may be zero or negative")
