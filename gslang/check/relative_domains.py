@@ -80,9 +80,7 @@ def _built(rule: ir.CheckedRule) -> Iterator[_Made]:
         if isinstance(call, ir.MakeCall) and isinstance(call.operator, str):
             parts = [targets[k] for k in call.operands]
             nodes = [part.node if isinstance(part, ir.SourceNode) else -1 for part in parts]
-            values = {
-                name: (v.value,) for name, v in call.attributes if isinstance(v, ir.Const) and v.name is None
-            }
+            values = {name: found for name, v in call.attributes if (found := _literals(ir.Equals(v)))}
             yield _Made(
                 (call.operator,), tuple(map(stated.get, nodes)), values,
                 dict.fromkeys(values, rule.target.spans[number]),

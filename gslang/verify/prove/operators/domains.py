@@ -383,23 +383,29 @@ def _of_convolution(
             places = [k for k, letter in enumerate(layout) if letter not in "OI"]
             window = tuple(operands[1].shape[k] for k in places)
             return Written(choices, window, [lambda: None, lambda: tuple(map(facts.normal, window))], True)
-        case "data_layout":
-            world.notes.add(f"data layout {' or '.join(_DATA[rank])}")
-            return _DATA[rank][choices.choose(2)]
-        case "kernel_layout":
-            world.notes.add(f"kernel layout {' or '.join(_KERNELS[rank])}")
-            return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
-        case "out_layout":
-            data = attrs.plain_or("data_layout", _DATA[rank][0])
-            if choices.choose(2) == 0:
-                return Written(choices, "", [lambda: "", lambda: data])
-            return next(layout for layout in _DATA[rank] if layout != data)
+        case "data_layout" | "kernel_layout" | "out_layout":
+            return _layout_of_convolution(world, name, rank, attrs, choices)
         case "out_dtype":
             own = operands[0].dtype
             if choices.choose(2) == 0:
                 return Written(choices, "", [lambda: "", lambda: own])
             return Dtype(choices, own)
     raise NotProved(f"attribute `{name}` of a convolution is unconstrained")
+
+
+def _layout_of_convolution(
+    world: World, name: str, rank: int, attrs: Attributes, choices: Choices
+) -> object:
+    if name == "data_layout":
+        world.notes.add(f"data layout {' or '.join(_DATA[rank])}")
+        return _DATA[rank][choices.choose(2)]
+    if name == "kernel_layout":
+        world.notes.add(f"kernel layout {' or '.join(_KERNELS[rank])}")
+        return _KERNELS[rank][choices.choose(len(_KERNELS[rank]))]
+    data = attrs.plain_or("data_layout", _DATA[rank][0])
+    if choices.choose(2) == 0:
+        return Written(choices, "", [lambda: "", lambda: data])
+    return next(layout for layout in _DATA[rank] if layout != data)
 
 
 def _layout(world: World, name: str, rank: int, attrs: Attributes, choices: Choices) -> str:
