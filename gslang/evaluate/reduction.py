@@ -115,8 +115,7 @@ def _group_norm(operands: Sequence[Array], attrs: Attrs) -> object:
 
 def _l2_normalize(operands: Sequence[Array], attrs: Attrs) -> object:
     x = operands[0]
-    axis = None if attrs["axis"] is None else tuple(attrs["axis"])
-    total = (x * x).sum(axis=axis, keepdims=True)
+    total = (x * x).sum(axis=reduced_axes({**attrs, "exclude": False}, x.ndim), keepdims=True)
     return (x / np.sqrt(np.maximum(total, x.dtype.type(attrs["eps"])))).astype(x.dtype)
 
 

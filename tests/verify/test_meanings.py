@@ -30,6 +30,11 @@ from gslang.verify.prove.terms.terms import Atom, Term, read
 ONNX = load_dialect("onnx")
 Call = tuple[str, list[tuple[int, ...] | None], dict[str, Any]]
 _FUNCTIONS = {
+    "abs": abs,
+    "ceil": math.ceil,
+    "floor": math.floor,
+    "min": min,
+    "sigmoid": lambda x: 1 / (1 + math.exp(-x)),
     "exp": math.exp,
     "sqrt": math.sqrt,
     "Erf": math.erf,
@@ -298,6 +303,8 @@ def _named(value: Size, name: str, places: dict[str, int]) -> int:
     if name in facts.withins:
         place, wide = (size(part, places) for part in facts.withins[name])
         return 0 if wide == 1 else place
+    if name not in places:
+        raise UnknownFunction(name)
     return places[name]
 
 
@@ -313,12 +320,26 @@ def number(term: Term, places: dict[str, int], values: dict[str, Any]) -> float:
     return total
 
 
+class UnknownFunction(Exception):
+    """A function whose numbers a proof does not know."""
+
+
+def _converted(value: float, dtype: str) -> float:
+    """A number in another type: towards 0, and wrapped."""
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return float(value != 0)
+    return float(np.asarray(int(value), np.int64).astype(kind)) if kind.kind in "iu" else value
+
+
 def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
     match atom.kind:
         case "read" if atom.name.startswith(("unidirectional", "is_causal")):
             i, j = (size(k, places) for k in atom.args)
             rows, columns, *_ = map(int, atom.name.rpartition(" of ")[2].split(", "))
             return float(j <= i + (columns - rows if atom.name.startswith("uni") else 0))
+        case "read" if atom.name not in values:
+            raise UnknownFunction(atom.name)
         case "read":
             return float(values[atom.name][tuple(size(k, places) for k in atom.args)])
         case "num":
@@ -327,15 +348,19 @@ def _atom(atom: Atom, places: dict[str, int], values: dict[str, Any]) -> float:
             return float(size(atom.args[0], places) >= 0)
         case "group":
             return number(atom.args[0], places, values)
-        case "fn" if atom.name.startswith(("cast ", "number ")):  # to types that hold each value
+        case "fn" if atom.name.startswith("number "):
             return number(atom.args[0], places, values)
+        case "fn" if atom.name.startswith("cast ") and atom.name.count(" ") == 2:  # towards 0
+            return _converted(number(atom.args[0], places, values), atom.name.split()[2])
         case "fn" if atom.name.startswith("resize "):
             return weight(atom.name, *(number(a, places, values) for a in atom.args))
-        case "fn":
+        case "fn" if atom.name in _FUNCTIONS:
             return float(_FUNCTIONS[atom.name](*(number(a, places, values) for a in atom.args)))
+        case "fn":
+            raise UnknownFunction(atom.name)
     assert atom.kind == "total"
     ranges = [range(size(count, places)) for _, count in atom.variables]
-    return {"sum": sum, "max": max, "min": min}[atom.name](
+    return {"sum": sum, "max": max, "min": min, "prod": math.prod}[atom.name](
         number(atom.args[0], {**places, **dict(zip([name for name, _ in atom.variables], found))}, values)
         for found in product(*ranges)
     )

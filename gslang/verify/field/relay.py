@@ -24,6 +24,7 @@ from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.relay.dynamic import STATIC, whole_numbers
+from gslang.dialect.relay.reduction import reduced_axes
 from gslang.dialect.signature import Signature, TypeInferenceError
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.evaluate.elementwise import along
@@ -330,9 +331,8 @@ def _group_norm(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> o
 
 def _l2_normalize(operands: Sequence[Array], attrs: Attrs, unknown: set[str]) -> object:
     x = operands[0]
-    total = (x * x % PRIME).sum(
-        axis=None if attrs["axis"] is None else tuple(attrs["axis"]), keepdims=True
-    ) % PRIME
+    axes = reduced_axes({**attrs, "exclude": False}, x.ndim)
+    total = (x * x % PRIME).sum(axis=axes, keepdims=True) % PRIME
     least = np.full_like(total, _float32(attrs["eps"]))
     unknown.add("maximum")
     return (

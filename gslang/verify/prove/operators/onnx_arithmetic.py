@@ -24,7 +24,7 @@ from gslang.verify.prove.operators.relay_movement import inserted, plain_axis, t
 from gslang.verify.prove.operators.relay_products import convolved, multiplied
 from gslang.verify.prove.operators.tensors import Index, Meaning, Operands, Tensor, Value, World, constant
 from gslang.verify.prove.terms.axioms import apply, maximum, minimum
-from gslang.verify.prove.terms.dtypes import compared
+from gslang.verify.prove.terms.dtypes import Dtype, compared
 from gslang.verify.prove.terms.paths import NotProved
 from gslang.verify.prove.terms.reals import as_term
 from gslang.verify.prove.terms.sizes import Number, product
@@ -135,7 +135,8 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
     a = transposed(a, [1, 0]) if attrs["transA"] else a
     b = transposed(b, [1, 0]) if attrs["transB"] else b
     y = multiplied(world, a, b, a.dtype)
-    alpha, beta = as_term(attrs["alpha"]), as_term(attrs["beta"])
+    alpha = _multiplier(world, attrs["alpha"], a.dtype)
+    beta = as_term(0) if c is None else _multiplier(world, attrs["beta"], a.dtype)
     if c is not None:
         world.need_same_dtype(a.dtype, c.dtype)
         wide = world.broadcast(y.shape, c.shape)
@@ -148,6 +149,16 @@ def _gemm(world: World, operands: Operands, attrs: Attrs) -> Value:
         return value if c is None else value + world.element(c, y.shape, index) * beta
 
     return Tensor(y.shape, y.dtype, at)
+
+
+def _multiplier(world: World, value: object, dtype: str | Dtype) -> Term:
+    """A number of an attribute that elements are multiplied by. Of integers, products with numbers that are
+    not whole are rounded.
+    """
+    factor = as_term(value)
+    if factor.constant is None or factor.constant != int(factor.constant):
+        world.need_real(dtype)
+    return factor
 
 
 def _conv(world: World, operands: Operands, attrs: Attrs) -> Value:

@@ -228,7 +228,9 @@ COMPOSED: dict[str, Meaning] = {
     "com.microsoft.BiasGelu": _of_sum(False),
     "com.microsoft.FastGelu": _of_sum(True),
     "com.microsoft.FusedMatMul": _fused_matmul,
-    "com.microsoft.TransposeMatMul": _fused_matmul,
+    "com.microsoft.TransposeMatMul": lambda world, operands, attrs: _fused_matmul(
+        world, operands, {"transBatchA": 0, "transBatchB": 0, **attrs}
+    ),
     "com.microsoft.FusedConv": _fused_conv,
     "com.microsoft.FusedGemm": _fused_gemm,
     "com.microsoft.SkipLayerNormalization": _skip_layer_norm,
