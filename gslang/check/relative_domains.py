@@ -12,7 +12,7 @@ from gslang.base.quick_dataclass import dataclass
 from gslang.base.reachable import reachable
 from gslang.base.source import Span
 from gslang.check import checked as ir
-from gslang.check.walks import against_constant, always_matched, conjuncts, within_captures
+from gslang.check.walks import against_constant, always_matched, conjuncts, walk, within_captures
 from gslang.dialect.bounds import Call
 from gslang.dialect.call_check import conform
 from gslang.dialect.domain import contains
@@ -61,10 +61,17 @@ def _matched(rule: ir.CheckedRule) -> Iterator[_Made]:
         if number in always and not call.swappable:
             values = {test.field: found for test in call.tests if (found := _literals(test.test))}
             yield _Made(
-                call.operators,
-                tuple([stated.get(part) if isinstance(part, int) else None for part in call.operands]),
-                values, {test.field: test.span for test in call.tests},
+                call.operators, tuple([stated.get(_first(rule, part)) for part in call.operands]), values,
+                {test.field: test.span for test in call.tests},
             )
+
+
+def _first(rule: ir.CheckedRule, part: int | None | ir.Splice) -> int:
+    """The operand that domains speak of: of a tuple its first field; -1 for other parts."""
+    if not isinstance(part, int):
+        return -1
+    node = rule.nodes[part]
+    return _first(rule, node.fields[0]) if isinstance(node, ir.TupleNode) and node.fields else part
 
 
 def _built(rule: ir.CheckedRule) -> Iterator[_Made]:
@@ -78,8 +85,7 @@ def _built(rule: ir.CheckedRule) -> Iterator[_Made]:
     for number in reachable(rule.target.outputs, below):
         call = targets[number]
         if isinstance(call, ir.MakeCall) and isinstance(call.operator, str):
-            parts = [targets[k] for k in call.operands]
-            nodes = [part.node if isinstance(part, ir.SourceNode) else -1 for part in parts]
+            nodes = [_first_node(targets, number) for number in call.operands]
             values = {name: found for name, v in call.attributes if (found := _literals(ir.Equals(v)))}
             yield _Made(
                 (call.operator,), tuple(map(stated.get, nodes)), values,
@@ -87,23 +93,42 @@ def _built(rule: ir.CheckedRule) -> Iterator[_Made]:
             )
 
 
+def _first_node(targets: Sequence[ir.Target], number: int) -> int:
+    """The matched node that a target is, or its first field; -1 of others."""
+    target = targets[number]
+    if isinstance(target, ir.MakeTuple) and target.fields:
+        return _first_node(targets, target.fields[0])
+    return target.node if isinstance(target, ir.SourceNode) else -1
+
+
 def _stated(rule: ir.CheckedRule) -> Iterator[tuple[int, _Stated]]:
     """The nodes of which every match has the stated rank."""
     for condition, span in zip(rule.where, rule.where_spans):
         for part in conjuncts((condition,), rule.lets):
-            found = against_constant(part)
+            found = None if _reads_parameter(part) else against_constant(part)
             if found is not None and found[1] == "==" and isinstance(found[0], ir.NodeAttr):
-                if found[0].place == ir.OWN and (shape := _shape(found[0].name, found[2])) is not None:
+                shape = _shape(found[0].name, found[2])
+                if found[0].place == ir.OWN and shape is not None:
                     yield found[0].node, _Stated(shape, span)
     for number in always_matched(rule):
-        for test in rule.nodes[number].tests:
-            asked = within_captures(test.test)
-            literal = ir.literal_of(asked)
-            if isinstance(asked, ir.TupleTest) and test.field == "shape" and asked.back is None:
-                sizes = [v.value if (v := ir.literal_of(item)) else None for item in asked.items]
-                yield number, _Stated(tuple([s if isinstance(s, int) else None for s in sizes]), test.span)
-            elif literal is not None and (shape := _shape(test.field, literal.value)) is not None:
+        for test in () if rule.nodes[number].optional else rule.nodes[number].tests:
+            if (shape := _asked_shape(test)) is not None:
                 yield number, _Stated(shape, test.span)
+
+
+def _asked_shape(test: ir.Constraint) -> tuple[int | None, ...] | None:
+    """The shape that a constraint demands, if it settles the rank."""
+    asked = within_captures(test.test)
+    if isinstance(asked, ir.TupleTest) and test.field == "shape" and asked.back is None:
+        sizes = [_literals(item) for item in asked.items]
+        return tuple([s[0] if len(s) == 1 and isinstance(s[0], int) else None for s in sizes])
+    one = _literals(asked)
+    return _shape(test.field, one[0]) if len(one) == 1 else None
+
+
+def _reads_parameter(condition: ir.Value) -> bool:
+    """True if a condition depends on a parameter of the file, which is another one in another run."""
+    return any(isinstance(part, ir.Const) and part.name is not None for part in walk(condition))
 
 
 def _shape(field: str, value: object) -> tuple[int | None, ...] | None:
@@ -140,6 +165,13 @@ def _is_never(signature: Signature, call: _Made, name: str) -> bool:
     return all(contains(spec.domain, conform(value, spec), facts) is False for value in call.values[name])
 
 
+def _told(name: str, shape: tuple[int | None, ...], sizes: bool) -> str:
+    """What is known of an operand: its sizes, if the domain depends on these, else its rank."""
+    if sizes:
+        return f"the shape of `{name}` is `({', '.join('_' if d is None else str(d) for d in shape)})`"
+    return f"`{name}` has {len(shape)} dimension{'s' * (len(shape) != 1)}"
+
+
 def _finding(signature: Signature, call: _Made, name: str) -> Diagnostic:
     spec = signature.attributes[name]
     declared = domain_text(spec.domain)
@@ -148,8 +180,8 @@ def _finding(signature: Signature, call: _Made, name: str) -> Diagnostic:
     for place, operand in enumerate(call.operands):
         of = signature.operand(place)
         if of is not None and operand is not None and re.search(rf"\b{re.escape(of.name)}\b", declared):
-            count = len(operand.shape)
-            because.append(Label(operand.span, f"`{of.name}` has {count} dimension{'s' * (count != 1)}"))
+            told = _told(of.name, operand.shape, f"{of.name}.shape[" in declared)
+            because.append(Label(operand.span, told))
     return Diagnostic(
         "E0313", f"`{name}` cannot be {shown} here", Label(call.spans[name]), help=f"declared: `{declared}`",
         related=tuple(because),
