@@ -47,7 +47,7 @@ def corners(rule: ir.CheckedRule, point: Point, seed: int, attempts: int) -> Ite
     made: set[str] = set()
     tried: set[str] = set()  # what is wished for decides, given the seed
     ranks = chain(
-        _outgrowing(point), _without_axes(point), _of_one_size(point),
+        _outgrowing(point), _without_axes(point), _of_one_size(point), _kept_alone(point),
         _of_no_items(point), _shuffled(of_other_ranks(point), Random(seed)),
     )
     shapes = zip_longest(ranks, _coinciding(point, Random(seed)))
@@ -304,6 +304,18 @@ def _alone(point: Point, size: int) -> Iterator[dict[int, tuple[int, ...]]]:
     if len(wide) > 1:
         for kept in wide:
             yield shapes | {leaf: (1,) * len(shapes[leaf]) for leaf in wide if leaf != kept}
+
+
+def _kept_alone(point: Point) -> Iterator[Wishes]:
+    """A size that several inputs have, kept in one of them, where it is 1 in the others: what is computed
+    from that one widens what the others make."""
+    for size in dict.fromkeys(d for d in point.sizes.values() if d > 1):
+        having = [leaf for leaf, shape in point.shapes.items() if size in shape]
+        for kept in having if len(having) > 1 else ():
+            yield _shaped({
+                leaf: tuple([1 if d == size else d for d in point.shapes[leaf]])
+                for leaf in having if leaf != kept
+            })
 
 
 def _outgrowing(point: Point) -> Iterator[Wishes]:

@@ -120,6 +120,13 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
     _note_effects(rule, instance, settings, evidence)
 
 
+def look_at_types(rule: CheckedRule, instance: Instance, settings: Settings, evidence: Evidence) -> None:
+    """Add an instance that refutes because the target does not fit its element types."""
+    finding, why = _judged(rule, instance, settings)
+    if why and finding is None:
+        evidence.bad.append((instance, finding, why))
+
+
 def refuting(rule: CheckedRule, instance: Instance, settings: Settings) -> bool:
     """True if an instance would refute the rule."""
     return bool(_judged(rule, instance, settings)[1])

@@ -14,7 +14,7 @@ from gslang.verify.in_common import in_common
 from gslang.verify.instances.draw import Instance, Search, instances, instances_on, of_whole_numbers
 from gslang.verify.neighbours import NEAR, near
 from gslang.verify.own_tests import graphs_near, test_graphs
-from gslang.verify.seek import look_at_nothing, look_beyond, seek_variety
+from gslang.verify.seek import look_at_mixed_types, look_at_nothing, look_beyond, seek_variety
 from gslang.verify.variety import varied
 
 _MOST_ATTEMPTS = 60  # to draw an instance, for each that is wanted
@@ -86,6 +86,7 @@ def gather(
         corners = _MOST_CORNERS if covered else _CORNERS_OF_UNPROVED
         look_beyond(rule, settings, evidence, search, until, corners)
     if evidence.good and not evidence.bad and rule.changes is None and not covered:
+        look_at_mixed_types(rule, settings, evidence, until)
         look_at_nothing(rule, settings, evidence, until)  # proofs exclude them
         evidence.unvaried += in_common(rule, evidence.agreeing)
     evidence.complete = True

@@ -28,6 +28,8 @@ Wishes = dict[tuple[int, str], object]
 Place = tuple[int, int]  # a leaf and an axis of it
 
 _DTYPES = ("float32", "int32", "float16", "float64")
+_INTEGERS = ("int64", "int32", "uint8", "int8", "uint64", "uint32", "uint16", "int16")
+_FLOATS = ("float32", "float16", "float64")
 _MOST_PAIRS = 24  # pairs of equal sizes that change together
 _MOST_VALUES = 2  # of an attribute, besides the one that it has
 _LARGEST = 12  # size to which one is raised
@@ -188,6 +190,30 @@ def _changed(
         and not (key[0] in told and key[1] in ("value", "shape"))
     }
     return wished(rule, kept | change, seed, Search(), made)
+
+
+def of_mixed_types(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:
+    """The instances near one in which a single input has another element type, of the same kind of numbers
+    and of another one; or two inputs have it, of which neither has it alone. The source may let that pass.
+    """
+    scope = match_in(rule, centre.before)
+    if scope is None:
+        return
+    point, seed = point_of(scope), max(centre.seed, 0)
+    made, tied = {text_of(centre.before)}, list[Wishes]()
+    for leaf, dtype in point.dtypes.items():
+        alike = next(d for d in (_INTEGERS if dtype in _INTEGERS else _FLOATS) if d != dtype)
+        for other in (alike, "float32" if dtype in _INTEGERS else "int32"):
+            change: Wishes = {(leaf, "dtype"): other}
+            found = _changed(rule, point, change, seed, made)
+            if found is not None:
+                yield found
+            else:
+                tied.append(change)
+    for one, two in combinations(tied, 2):
+        found = _changed(rule, point, one | two, seed, made) if one.keys() != two.keys() else None
+        if found is not None:
+            yield found
 
 
 def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance | None:

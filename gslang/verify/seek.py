@@ -26,7 +26,7 @@ from gslang.verify.comparison.effects import matters, never_finds, shows
 from gslang.verify.corners import corners
 from gslang.verify.decisions import Goal, goals, reachable, ties
 from gslang.verify.demanded import never_so
-from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at, refuting
+from gslang.verify.evidence import MOST_IDLE, Evidence, Settings, look_at, look_at_types, refuting
 from gslang.verify.instances.draw import (
     KEPT,
     Instance,
@@ -39,7 +39,7 @@ from gslang.verify.instances.draw import (
 )
 from gslang.verify.instances.joint_numbers import at_limits, reaching
 from gslang.verify.instances.types_asked import types_not_seen
-from gslang.verify.neighbours import Point, defaults_of, emptied, point_of, resized, spelled
+from gslang.verify.neighbours import Point, defaults_of, emptied, of_mixed_types, point_of, resized, spelled
 from gslang.verify.reads import names_types, whole_literals
 from gslang.verify.unknown_ranks import on_unknown_ranks, without_ranks
 from gslang.verify.unvaried import SAY_NOTHING, constant_attributes, idle_attributes
@@ -60,6 +60,7 @@ _FOR_MANY = 0.1  # share of the time for blocks of many instances
 _MOST_TIES = 8  # conditions of which it is sought that they just hold
 _TIED = 3  # attempts for each
 _FOR_TIES = 0.05  # share of the time for all of them
+_MOST_MIXED = 4  # instances of which one input gets another element type
 _MOST_EMPTIED = 4  # instances of which some dimensions become 0
 _MOST_JOINT = 4  # instances in which several numbers change together, for one decision
 _MOST_LIMITS = 12  # the same, for what conditions just allow
@@ -136,6 +137,17 @@ def _look_in_floats(rule: CheckedRule, settings: Settings, evidence: Evidence) -
         found = wished(rule, plain, max(instance.seed, settings.seed), Search(), set())
         if found is not None:
             look_at(rule, found, settings, evidence)
+
+
+def look_at_mixed_types(
+    rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline
+) -> None:
+    """Look at instances in which one input has another element type than in those that agree."""
+    for centre in islice(reversed(evidence.agreeing), _MOST_MIXED):
+        for instance in of_mixed_types(rule, centre):
+            look_at_types(rule, instance, settings, evidence)
+            if evidence.bad or until.passed:
+                return
 
 
 def look_at_nothing(rule: CheckedRule, settings: Settings, evidence: Evidence, until: Deadline) -> None:

@@ -103,16 +103,16 @@ def test_mistakes_are_told(condition: str, message: str) -> None:
 
 
 def test_why_not_tells_the_number_and_verdicts_are_honest() -> None:
-    rules, beyond = (
+    rules, five, many = (
         api.parse_rules(
-            "dialect onnx; rule r(c, x) { y = If(c, x, c); r = Abs(y.0); "
+            f"dialect onnx; rule r(c, x) {{ y = If(c, x{more}); r = Abs(y.0); "
             f"r where calls(y.else_branch, Relu) == {count} => Neg(y.0) }}"
         )
-        for count in (5, 500)
+        for more, count in ((", c", 5), ("", 5), ("", 500))
     )
     graph = gslang.from_onnx(parse_model(IF))
     assert any(
         "calls(y.else_branch, Relu)" in str(miss) and "2" in str(miss) for miss in rules["r"].why_not(graph)
     )
-    found = [verify_now(made.own["r"], Settings(seconds=2, proof_steps=0)) for made in (rules, beyond)]
+    found = [verify_now(made.own["r"], Settings(seconds=2, proof_steps=0)) for made in (five, many)]
     assert [verdict.verdict for verdict in found] == ["refuted", "unknown"]

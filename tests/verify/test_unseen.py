@@ -61,6 +61,16 @@ SOME = [
     "range_cast_wrong", "slice_min_wrong", "trilu_min_wrong", "topk_min_wrong", "expand_min_wrong",
     "expand_cast_wrong", "reverse_min_wrong", "shape_min_wrong", "gather_mod_wrong", "hot_max_wrong",
     "hot_u8_onnx_wrong", "sums_u1_wrong", "sums_u4_wrong", "sums_v2_wrong", "types_c7_wrong",
+    "eq_cast_wrong", "eq_cast_where_wrong", "eq_mul4_wrong", "eq_shift_wrong", "eq_and16_wrong",
+    "xor_cast_wrong", "cast_sub_wrong", "trunc_zero_wrong", "u64_u32_wrong", "u32_u16_add_wrong",
+    "u32_mul_wrong", "u64_shl_wrong", "u32_where_wrong", "double_range_wrong", "eq_cast16_wrong",
+    "eq_cast16b_wrong", "cast_const_wrong", "cast_uint_wrong", "xor_bool_wrong", "mul_even_wrong",
+    "shl_wrong", "shl32_wrong", "sum_eq_wrong", "all_equal_wrong", "zero_u16_wrong", "shr_zero_wrong",
+    "ne_any_wrong", "mul_odd_wrong", "eq_cast_wrong", "gather_join_wrong", "cat_cast_wrong",
+    "where_cast_wrong", "cat_isnan_wrong", "cat_argmax_wrong", "ln_bias_wrong", "gemm_bias_wrong",
+    "if_calls_wrong", "if_calls2_wrong", "if_idem_wrong[Relu]", "if_idem_wrong[Abs]", "if_idem_wrong[Ceil]",
+    "if_bounded_wrong", "if_relu_after_wrong", "scan_calls_wrong", "if_neg_wrong",
+    "if_axis_wrong", "loop_idem_wrong", "gemm_halves_wrong", "gemm_doubled_wrong",
     "mod_before_slice_wrong", "div_before_where_wrong", "div_of_all_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says

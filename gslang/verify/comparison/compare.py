@@ -210,7 +210,7 @@ _IN_BRIEF = frozenset({"normal", "zeros", "wide"})
 
 def _may_not_fit(kind: str) -> bool:
     """True of inputs with integers that an operator may not take: the others are compared then."""
-    return kind in ("near", "far", "wide", "overflowing") or kind.startswith(MANY)
+    return kind in ("near", "far", "wide", "colliding", "overflowing") or kind.startswith(MANY)
 
 
 def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> list[str]:
@@ -226,7 +226,7 @@ def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> li
         *(["positive"] if floats or "bool" in dtypes else []),
         *([*([] if small else ["spread"]), "zeros", "halves"] if floats else []),
         *(far if floats or whole else []),
-        *(["wide"] if whole else []),
+        *(["wide", "colliding"] if whole else []),
         *(["point"] if has_point else []),
         *(["special"] if floats else []),
         *(["overflowing"] if floats and not small and seed % _OVERFLOWING == 0 else []),

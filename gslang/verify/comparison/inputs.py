@@ -71,8 +71,8 @@ class Inputs:
     def _of_kind(self, kind: str) -> Values:
         """Normal; from a half to two, and true; normal, times eight (so that clips and saturations show);
         with zeros and the smallest numbers among them; whole numbers and halves, many of them equal; near
-        thresholds; far from all that is normal; ever larger ones; whole numbers of all sizes; with infinities
-        and NaN among them, or with numbers whose squares overflow or vanish.
+        thresholds; far from all that is normal; ever larger ones; whole numbers of all sizes, or apart by a
+        power of 2; with infinities and NaN among them, or with numbers whose squares overflow or vanish.
         """
         if kind == "normal":
             return self.normal
@@ -82,6 +82,8 @@ class Inputs:
             return self._near()
         if kind == "far":
             return self._far()
+        if kind == "colliding":
+            return self._colliding()
         if kind.startswith(MANY):
             alone = kind.removeprefix(MANY)
             return self._many([self._counts[int(alone)]] if alone else self._counts)
@@ -178,6 +180,24 @@ class Inputs:
             whole = rng.integers(limits.min, limits.max, value.shape, value.dtype, endpoint=True)
             at_end = rng.random(value.shape) < 0.3
             changed[name] = np.where(at_end, rng.choice(ends, value.shape), whole).astype(value.dtype)
+        return changed
+
+    def _colliding(self) -> Values:
+        """Integers that are the same in all inputs of one size, or apart by a power of 2: of these a narrower
+        type, a shift or a product may leave the same number.
+        """
+        changed = dict(self.normal)
+        for k, name in enumerate(self._free):
+            value = changed[name]
+            bits = 8 * value.dtype.itemsize
+            alike, own = (np.random.default_rng([self.seed, value.size, 23, *more]) for more in ((), (k,)))
+            known = np.concatenate([[0, 0, 1], self.thresholds.near_whole(value.dtype)]).astype(value.dtype)
+            width = 8 * own.integers(1, bits // 8, value.shape, endpoint=True)  # of a type
+            ways = [width % bits, width - own.integers(1, 5, value.shape)]
+            ways.append(own.integers(bits // 4, bits, value.shape))
+            place = np.choose(own.integers(0, len(ways), value.shape), ways)
+            apart = np.where(own.random(value.shape) < 0.7, np.uint64(1) << place.astype(np.uint64), 0)
+            changed[name] = alike.choice(known, value.shape) + apart.astype(value.dtype)
         return changed
 
     def _near(self) -> Values:

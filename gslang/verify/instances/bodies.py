@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from functools import partial
+from math import prod
 from random import Random
 from typing import Any, Final
 
@@ -18,7 +19,7 @@ from gslang.dialect.onnx.attributes import Body, body_of, captures_of, with_comm
 from gslang.dialect.onnx.messages import messages
 from gslang.dialect.onnx.versions import OPSETS, history
 from gslang.dialect.signature import Signature
-from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type
+from gslang.dialect.tensor_type import UNKNOWN, TensorType, TupleType, Type, is_static
 from gslang.engine.scope import evaluate, operators_named
 from gslang.engine.values import FAILURES
 from gslang.formats.json_writer import own_keys
@@ -36,7 +37,11 @@ from gslang.verify.instances.scans import choose_inputs, choose_outputs
 from gslang.verify.instances.surround import INSIDE
 
 _NUMBERS: Final = (2.0, 1.0, 0.5, -1.0, 3.0)
+_NUMBERS_OF: Final = ("float32", "float64", "float16", "int64", "int32")
 _ALIKE: Final = 0.4  # how often two bodies that are left open are the same
+_OWN: Final = 0.2  # how often a value that is left open is a constant of the body
+_AFTER: Final = 0.5  # how often a call follows those that are wished for
+_ONE_OPERAND: Final = ("Neg", "Relu", "Abs")
 _OUTER: Final = "outer"  # how names of outer values begin
 _MOST: Final = 12  # calls that are added to a body
 
@@ -185,8 +190,12 @@ def _collected(type_: Type | None) -> Type | None:
 
 
 def _same_kind(types: Sequence[Type | None]) -> Type | None:
-    """The type of a result that is of one of several types."""
+    """The type of a result that is of one of several types. Raises `Misfit` for different element types,
+    which branches do not have.
+    """
     dtypes = {t.dtype if isinstance(t, TensorType) else None for t in types}
+    if len(dtypes - {None}) > 1:
+        raise Misfit("branches with results of different element types")
     return TensorType(None, dtypes.pop()) if len(dtypes) == 1 else None
 
 
@@ -213,7 +222,10 @@ class _Making:
                 if (made := self.wished(uses, node)) is not None:
                     node = made
                     waiting.remove(uses)
-            if graph.op[node] in LEAVES or node in outputs:  # an output is something that is computed
+            if inside and self.rng.random() < _AFTER:
+                node = self.something(node)
+            # an outer value needs a name of its own here
+            if graph.op[node] in LEAVES and node not in self.own or node in outputs:
                 node = self.typed(graph.add("Identity", (node,), {}))
             outputs.append(node)
         graph.set_outputs(outputs)
@@ -230,12 +242,16 @@ class _Making:
         scope, dtype = self.making.scope, getattr(self.graph.types[node], "dtype", "")
         names = ("Neg",) if uses.operators is None else operators_named(uses.operators, scope)
         attributes = {name: evaluate(value, scope) for name, value in uses.attributes}
-        for name in (names,) if isinstance(names, str) else names:
+        every = (names,) if isinstance(names, str) else names
+        for name in self.rng.sample(every, len(every)):
             signature = self.making.rule.dialect.get(name)
             if signature is None or dtype not in operand_types(name, 0):
                 continue
             count = max(1, sum(not operand.optional for operand in signature.operands))
-            made = self.graph.add(name, (node,) * count, attributes)
+            told = signature.call((self.graph.types[node],) * count, {})
+            left = [key for key in signature.attributes if key not in attributes and self.rng.random() < 0.5]
+            open_ = {key: draw(signature.attributes[key].domain, self.rng, told) for key in left}
+            made = self.graph.add(name, (node,) * count, {**open_, **attributes})
             try:
                 return self.typed(made)
             except FAILURES:
@@ -247,7 +263,10 @@ class _Making:
         match part:
             case ir.Anything():
                 choices = [*(self.seen(slot) for slot in self.outer), *self.own]
-                return self.something(self.rng.choice(choices)) if choices else self.constant(part, dtype)
+                if not choices:
+                    return self.constant(part, dtype)
+                chosen = self.rng.choice(choices)
+                return self.something(self.like(chosen) if self.rng.random() < _OWN else chosen)
             case ir.OuterValue():
                 return self.seen(self.making.scope.slot(part.place, part.node))
             case ir.BodyInput(index):
@@ -277,10 +296,21 @@ class _Making:
     def something(self, node: int) -> int:
         """A value of the same type as a node: itself or, of numbers, what a call makes of it."""
         dtype = getattr(self.graph.types[node], "dtype", None) or ""
-        operator = self.rng.choice((None, "Neg", "Add", "Mul"))
+        operator = self.rng.choice((None, *_ONE_OPERAND, "Add", "Mul"))
         if operator is None or not dtype.startswith(("float", "int")):
             return node
-        return self.typed(self.graph.add(operator, (node,) if operator == "Neg" else (node, node), {}))
+        return self.typed(self.graph.add(operator, (node,) * (1 + (operator not in _ONE_OPERAND)), {}))
+
+    def like(self, node: int) -> int:
+        """A constant of numbers with the type of a node, if that is known; else the node."""
+        import numpy
+
+        type_ = self.graph.types[node]
+        if not isinstance(type_, TensorType) or not is_static(type_.shape) or type_.dtype not in _NUMBERS_OF:
+            return node
+        shape = tuple([d for d in type_.shape or () if isinstance(d, int)])
+        drawn = [self.rng.choice(_NUMBERS) for _ in range(prod(shape))]
+        return self.graph.add_const(numpy.array(drawn, type_.dtype).reshape(shape), type_)
 
     def constant(self, test: ir.Test, dtype: str | None) -> int:
         """A constant that passes: one element."""
