@@ -70,7 +70,7 @@ SOME = [
     "where_cast_wrong", "cat_isnan_wrong", "cat_argmax_wrong", "ln_bias_wrong", "gemm_bias_wrong",
     "if_calls_wrong", "if_calls2_wrong", "if_idem_wrong[Relu]", "if_idem_wrong[Abs]", "if_idem_wrong[Ceil]",
     "if_bounded_wrong", "if_relu_after_wrong", "scan_calls_wrong", "if_neg_wrong",
-    "if_axis_wrong", "loop_idem_wrong", "gemm_halves_wrong", "gemm_doubled_wrong",
+    "if_axis_wrong", "gemm_halves_wrong", "gemm_doubled_wrong",
     "mod_before_slice_wrong", "div_before_where_wrong", "div_of_all_wrong",
 ]
 # wrong for more instances of a block or a larger rank than a proof looks at, as its claim says
