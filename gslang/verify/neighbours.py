@@ -18,7 +18,7 @@ from gslang.check import checked as ir
 from gslang.dialect.signature import REQUIRED
 from gslang.dialect.tensor_type import TensorType, is_static
 from gslang.engine.scope import Scope
-from gslang.graph.graph import CONST
+from gslang.graph.graph import CONST, Graph
 from gslang.verify.comparison.largest import largest
 from gslang.verify.instances.draw import Instance, Search, match_in, text_of, wished
 
@@ -195,25 +195,44 @@ def _changed(
 def of_mixed_types(rule: ir.CheckedRule, centre: Instance) -> Iterator[Instance]:
     """The instances near one in which a single input has another element type, of the same kind of numbers
     and of another one; or two inputs have it, of which neither has it alone. The source may let that pass.
+
+    Operands of one call that had one type keep one: that others could be mixed, no rule is asked for.
     """
     scope = match_in(rule, centre.before)
     if scope is None:
         return
     point, seed = point_of(scope), max(centre.seed, 0)
     made, tied = {text_of(centre.before)}, list[Wishes]()
+    changes: list[Wishes] = []
     for leaf, dtype in point.dtypes.items():
         alike = next(d for d in (_INTEGERS if dtype in _INTEGERS else _FLOATS) if d != dtype)
-        for other in (alike, "float32" if dtype in _INTEGERS else "int32"):
-            change: Wishes = {(leaf, "dtype"): other}
-            found = _changed(rule, point, change, seed, made)
-            if found is not None:
-                yield found
-            else:
-                tied.append(change)
+        changes += [{(leaf, "dtype"): alike}, {(leaf, "dtype"): "float32" if dtype in _INTEGERS else "int32"}]
+    for change in changes:
+        found = _changed(rule, point, change, seed, made)
+        if found is not None and _mixes_as_before(found.before, centre.before):
+            yield found
+        else:
+            tied.append(change)
     for one, two in combinations(tied, 2):
         found = _changed(rule, point, one | two, seed, made) if one.keys() != two.keys() else None
-        if found is not None:
+        if found is not None and _mixes_as_before(found.before, centre.before):
             yield found
+
+
+def _mixes_as_before(graph: Graph, before: Graph) -> bool:
+    """True if operands of one call that have one element type in a graph have one in another graph of the
+    same calls."""
+    for now, then in zip(graph.reverse_post_order(), before.reverse_post_order(), strict=False):
+        if graph.op[now] != before.op[then] or len(graph.operands[now]) != len(before.operands[then]):
+            return False
+        types = [
+            [getattr(side.types[o], "dtype", None) if o >= 0 else None for o in side.operands[node]]
+            for side, node in ((graph, now), (before, then))
+        ]
+        pairs = combinations(range(len(types[0])), 2)
+        if any(types[1][a] == types[1][b] and types[0][a] != types[0][b] for a, b in pairs):
+            return False
+    return len(graph) == len(before)
 
 
 def resized(rule: ir.CheckedRule, centre: Instance, change: Wishes) -> Instance | None:
