@@ -203,3 +203,30 @@ def test_the_nearest_rule_of_a_family_is_told(tmp_path: Path, capsys: pytest.Cap
     assert main(["test", str(path)]) == 1
     out = capsys.readouterr().out
     assert "f[abs, 2]" in out and "x.ndim = 1" in out and "f[nn.relu, 1]" not in out
+
+
+TUPLES = """dialect onnx;
+## Some axes.
+rule y(x) for (p, e) in ((0, ), 1), ([1,], 2), (( 0, 1, ), 2): ReduceSum(x, p) where x.ndim == e => x;
+## Tuples inside of calls.
+rule f(x) for (s, e) in (broadcast((2,), x.shape,), max(0, 1,)), ((0,) if 1 in (1,) else (), 2):
+    Concat(x, axis = e) where x.shape[:1] == s => x;
+test "one" for y[ (0,), 1 ] { x: input float32[3, 2]; ReduceSum(x, (0, 1)) => unchanged }
+pass p { y[([1,]), 2]; y[(0, 1,), 2]; }
+"""
+
+
+def test_tuples_of_one_item_in_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tuples.gsl"
+    path.write_text(TUPLES)
+    assert list(gslang.load(path).own) == [
+        "y[(0,), 1]", "y[[1], 2]", "y[(0, 1), 2]",
+        "f[broadcast((2,), x.shape), max(0, 1)]", "f[(0,)if 1 in(1,)else(), 2]",
+    ]
+    assert main(["check", str(path)]) == 0 and main(["test", str(path)]) == 0
+    capsys.readouterr()
+    assert main(["verify", str(path), "--rule", "y[(0,), 1]"]) == 1
+    assert "y[(0,), 1]" in capsys.readouterr().out
+    path.write_text(TUPLES + 'test "another" for y[(0), 1] { x: input float32[3]; x => unchanged }')
+    assert main(["check", str(path)]) == 1
+    assert "y[0, 1]" in capsys.readouterr().err

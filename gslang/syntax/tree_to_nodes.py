@@ -25,17 +25,37 @@ _SIGNS = re.compile(r'"(?:[^"\\]|\\.)*"|\#[^\n]*|\d+(?:\.\d+)?(?:[eE][+-]?\d+)?|
 
 
 def _bare_text(text: str) -> str:
-    """Its tokens with one blank between words and behind commas; without comments and last commas."""
-    result = ""
+    """Its tokens with one blank between words and behind commas; without comments and last commas, but for
+    the one that makes a tuple, `(0,)`.
+    """
+    result, before = "", ""
+    open_brackets: list[tuple[bool, int]] = []  # whether it may be a tuple, and its commas so far
     for sign in _SIGNS.findall(text):
         if sign[0] == "#":
             continue
-        if sign in ")]}":
-            result = result.removesuffix(", ")
+        if sign in "([{":
+            open_brackets.append((sign == "(" and not _is_called(before, result), 0))
+        elif sign == "," and open_brackets:
+            open_brackets[-1] = open_brackets[-1][0], open_brackets[-1][1] + 1
+        elif sign in ")]}":
+            is_tuple = bool(open_brackets) and open_brackets.pop() == (True, 1)
+            result = result.removesuffix(" " if is_tuple and before == "," else ", ")
         elif result and _is_wordlike(sign[0]) and _is_wordlike(result[-1]):
             result += " "
         result += ", " if sign == "," else sign
+        before = sign
     return result
+
+
+_BEFORE_VALUES = frozenset(("and", "else", "for", "if", "in", "keep", "match", "not", "or", "ordered"))
+"""Words before an expression; behind a dot they are names."""
+
+
+def _is_called(before: str, text: str) -> bool:
+    """True if a parenthesis behind `text`, whose last sign is `before`, holds the arguments of a call."""
+    if before in _BEFORE_VALUES:
+        return text.removesuffix(before).endswith(".")
+    return bool(before) and (_is_wordlike(before[-1]) or before in ")]?")
 
 
 def _is_wordlike(sign: str) -> bool:
