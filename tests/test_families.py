@@ -216,6 +216,17 @@ pass p { y[([1,]), 2]; y[(0, 1,), 2]; }
 """
 
 
+def test_tuples_of_one_item_in_a_table_of_one_name() -> None:
+    rules = gslang.parse_rules(
+        "dialect onnx; rule z(x) for p in (0,), [0], (0, 1): Transpose(x, perm = p) => x;"
+        "rule u(x) for ( # no tuples\n p, ) in (0,), [1], (2 ), 3: Softmax(x, axis = p) => x;"
+    )
+    assert list(rules.own) == ["z[(0,)]", "z[[0]]", "z[(0, 1)]", "u[0]", "u[1]", "u[2]", "u[3]"]
+    for names in ("A", "(A)"):
+        relus = gslang.parse_rules(f"dialect onnx; rule r(x) for {names} in Relu, (Abs): A(A(x)) => A(x);")
+        assert list(relus.own) == ["r[Relu]", "r[Abs]"]
+
+
 def test_tuples_of_one_item_in_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tuples.gsl"
     path.write_text(TUPLES)

@@ -59,7 +59,7 @@ def _bracketed(item: n.Rule) -> Iterator[Diagnostic]:
         return
     called = names_called(item)
     for row in item.table.rows:
-        items = items_of(row, len(item.table.names)) or ()
+        items = items_of(row, item.table) or ()
         if any(name.id in called and isinstance(e, n.TupleExpr) for name, e in zip(item.table.names, items)):
             yield Diagnostic(
                 "E0210", "the rows of a table have no brackets around them", Label(row.span),

@@ -240,7 +240,7 @@ def _items_of_table(piece: Piece, mark: Mark) -> str:
     for table in tables:
         for k, name in enumerate(table.names):
             if name.span.start == mark.start:
-                rows = [items_of(row, len(table.names)) for row in table.rows[:_SHOWN]]
+                rows = [items_of(row, table) for row in table.rows[:_SHOWN]]
                 shown = [f"`{row[k].span.text}`" for row in rows if row is not None]
                 return ", ".join([*shown, *(["…"] if len(table.rows) > _SHOWN else [])])
     return ""

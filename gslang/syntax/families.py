@@ -24,7 +24,7 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
     found = list(_mistakes(rule, table))
     made: dict[str, n.Rule] = {}
     for row in table.rows:
-        items = items_of(row, len(table.names))
+        items = items_of(row, table)
         if items is None:
             continue
         name = row_name(rule.name.id, items)
@@ -45,7 +45,7 @@ def instances(rule: n.Rule) -> tuple[tuple[n.Rule, ...], list[Diagnostic]]:
 def meant_by_row(rule: n.Rule, name: str) -> dict[str, n.Expr]:
     """The row items that the names of a family's table stand for in the rule of this name."""
     row, table = row_of(rule, name), rule.table
-    items = None if row is None or table is None else items_of(row, len(table.names))
+    items = None if row is None or table is None else items_of(row, table)
     return {} if table is None or items is None else {name.id: item for name, item in zip(table.names, items)}
 
 
@@ -61,40 +61,42 @@ def _parts(rule: n.Rule) -> tuple[object, ...]:
 
 def row_of(rule: n.Rule, name: str) -> n.Expr | None:
     """The row of a family that the rule of this name is made of."""
-    rows = rule.table.rows if rule.table is not None else ()
+    table = rule.table
+    if table is None:
+        return None
     return next(
         (
             row
-            for row in rows
-            if (items := items_of(row, len(rule.table.names))) is not None  # type: ignore[union-attr]
-            and row_name(rule.name.id, items) == name
+            for row in table.rows
+            if (items := items_of(row, table)) is not None and row_name(rule.name.id, items) == name
         ),
         None,
     )
 
 
-def items_of(row: n.Expr, count: int) -> tuple[n.Expr, ...] | None:
-    """The items of a row for so many names; None if it has more or fewer."""
-    if count == 1:
-        return (row.items[0],) if isinstance(row, n.TupleExpr) and len(row.items) == 1 else (row,)
-    return row.items if isinstance(row, n.TupleExpr) and len(row.items) == count else None
+def items_of(row: n.Expr, table: n.Table) -> tuple[n.Expr, ...] | None:
+    """The items of a row, one for each name of the table; None if it has more or fewer."""
+    if isinstance(row, n.TupleExpr) and table.unpacked:
+        return row.items if len(row.items) == len(table.names) else None
+    return (row,) if len(table.names) == 1 else None
 
 
 def _holds_rows(row: n.Expr, table: n.Table) -> bool:
     """True if what stands where a row should is a tuple of rows."""
     return isinstance(row, n.TupleExpr) and bool(row.items) and all(
-        isinstance(item, n.TupleExpr) and items_of(item, len(table.names)) is not None for item in row.items
+        isinstance(item, n.TupleExpr) and items_of(item, table) is not None for item in row.items
     )
 
 
 def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
     wanted = ", ".join(name.id for name in table.names)
+    items = f"`({wanted})` with their values" if len(table.names) > 1 else f"`({wanted},)` with its value"
     for row in table.rows:
-        if items_of(row, len(table.names)) is None:
+        if items_of(row, table) is None:
             yield Diagnostic(
                 "E0210", f"a row needs an item for each of {wanted}", Label(row.span),
                 help="the rows of a table have no brackets around them" if _holds_rows(row, table)
-                else f"write `({wanted})` with their values",
+                else f"write {items}",
             )
     names = {name.id: name for name in table.names}
     if len(names) < len(table.names):
@@ -127,7 +129,7 @@ def _no_kinds(rule: n.Rule, table: n.Table) -> Iterator[tuple[n.Name, n.Expr]]:
     """The names of a table that are read as the kind of an input, with each item that cannot be one."""
     read = {given.kind.name.id: given.kind for given in rule.inputs if given.kind is not None}
     for row in table.rows:
-        for name, item in zip(table.names, items_of(row, len(table.names)) or ()):
+        for name, item in zip(table.names, items_of(row, table) or ()):
             if name.id in read and _kind(read[name.id], item) is None:
                 yield read[name.id].name, item
 

@@ -207,10 +207,13 @@ class Input(Node):
 @dataclass(frozen=True, slots=True)
 class Table(Node):
     """`for (Op, e) in (Add, 0), (Sub, 0)`: a rule for each row, in which the names stand for the row's items.
+
+    `unpacked`: a row is a tuple of items, as for several names or for `(p,)`; otherwise it is the item.
     """
 
     names: tuple[Name, ...]
     rows: tuple[Expr, ...]
+    unpacked: bool
 
 
 @dataclass(frozen=True, slots=True)

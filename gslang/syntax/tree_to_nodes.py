@@ -222,7 +222,10 @@ class Builder(ExpressionBuilder):
         return n.Rule(self.name(name), inputs or (), source, target, table, **self.item(tree, c))
 
     def _table(self, tree: Tree[Token], c: Children) -> object:
-        return n.Table(c[0], tuple(c[1:]), span=self.span(tree))
+        names, *rows = c
+        span = self.span(tree)
+        before_rows = _SIGNS.findall(self.source.text[span.start : rows[0].span.start])
+        return n.Table(names, tuple(rows), len(names) > 1 or "," in before_rows, span=span)
 
     def _row(self, tree: Tree[Token], c: Children) -> object:
         return _Row(c)
