@@ -95,6 +95,11 @@ class CheckedRule(_WithFootprint):
         return {k: node for k, node in enumerate(self.nodes) if isinstance(node, LeafNode)}
 
     @property
+    def maker(self) -> str:
+        """Who is said to have made the nodes that it creates, for `@once`: its family, or itself."""
+        return self.name if self.family is None else self.family
+
+    @property
     def bodies(self) -> tuple[str, ...]:
         """The attributes of the source whose bodies are described."""
         return tuple([

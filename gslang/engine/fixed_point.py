@@ -65,7 +65,7 @@ class Progress:
     skipped: dict[str, str] = field(default_factory=dict)
     # rules of the latest applications, newest last
     recent: deque[str] = field(default_factory=lambda: deque(maxlen=256))
-    made_by: dict[int, str] = field(default_factory=dict)  # node → rule, for rules under `@once`
+    made_by: dict[int, str] = field(default_factory=dict)  # node → `maker`, for rules under `@once`
     given_limit: int | None = None  # of applications, where somebody gave one
     loop: list[str] = field(default_factory=list)  # of rules that never end, if it was looked for (`loops`)
 
@@ -193,12 +193,13 @@ def _sweeps(
 class _Entry:
     """A rule at work in a run. Its code is generated when that is worth its time (`first_tries`)."""
 
-    __slots__ = ("count", "name", "once", "rewrite")
+    __slots__ = ("count", "maker", "name", "rewrite")
 
     def __init__(
         self, plan: MatchProgram, edits: Edits, count: RuleCount, traced: bool, crowded: Callable[[], bool]
     ) -> None:
-        self.name, self.once, self.count = plan.rule.name, plan.rule.once, count
+        self.name, self.count = plan.rule.name, count
+        self.maker = plan.rule.maker if plan.rule.once else None  # under `@once`
         self.rewrite: Rewriter = lazy_rewriter(
             plan, traced, edits, crowded, partial(setattr, self, "rewrite")
         )
@@ -286,8 +287,8 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
         if found is None:
             continue
         for entry in found if isinstance(found, tuple) else found.at(node):
-            if entry.once:
-                if made_by.get(node) == entry.name:
+            if entry.maker is not None:
+                if made_by.get(node) == entry.maker:
                     continue
                 first_new = len(op)
             try:
@@ -308,8 +309,8 @@ def _sweep(run: _Run, todo: Iterable[int]) -> list[int]:
             progress.applications += 1
             count.applications += 1
             recent.append(entry.name)
-            if entry.once:
-                made_by.update(dict.fromkeys(range(first_new, len(op)), entry.name))
+            if entry.maker is not None:
+                made_by.update(dict.fromkeys(range(first_new, len(op)), entry.maker))
             if observe is not None:
                 observe(progress.applications, application)
             if progress.applications >= most:

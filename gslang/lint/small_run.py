@@ -40,17 +40,17 @@ def by_start(rules: Sequence[ir.CheckedRule]) -> Index:
 def apply_once(graph: Graph, dialect: Dialect, index: Index, made: dict[int, str]) -> str | None:
     """Apply the first rule that matches, changing the graph; its name.
 
-    `made`: node → rule, for rules under `@once`.
+    `made`: node → `maker`, for rules under `@once`.
     """
     edits = edits_of(graph, dialect)
     for node in graph.in_order():
         for rule in index.get(graph.op[node], ()):
-            if rule.once and made.get(node) == rule.name:
+            if rule.once and made.get(node) == rule.maker:
                 continue
             for scope in matches(program_of(rule), graph, node):
                 result = apply_match(scope, edits, [], traced=True)
                 if isinstance(result, Application):
-                    made.update(dict.fromkeys(result.added, rule.name))
+                    made.update(dict.fromkeys(result.added, rule.maker))
                     return rule.name
                 break
     return None

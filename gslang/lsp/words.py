@@ -166,7 +166,10 @@ ANNOTATIONS = {
         '@changes("why")',
         "Both sides are not meant to be equal; `gslc verify` never counts the rule as equal.",
     ),
-    "once": ("@once", "A node created by the rule is never the first output of another match of the rule."),
+    "once": (
+        "@once",
+        "A node created by the rule is never the first output of another match of the rule or its family.",
+    ),
     "opset": ("@opset(11..)", "The ONNX operator set versions that the rule is meant for."),
     "disconnected": ("@disconnected", "The outputs share nothing; the rule is checked and never swept."),
     "extern": (

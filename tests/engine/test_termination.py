@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import gslang
@@ -18,10 +21,15 @@ from gslang.engine.fixed_point import (
     limit_message,
     run_to_fixed_point,
 )
+from gslang.engine.lower import program_of
+from gslang.engine.machine import matches
+from gslang.engine.rewrite import Application
 from gslang.formats.json_writer import write_json
 from gslang.graph.builder import Builder
 from gslang.graph.graph import Graph
 from tests.cli.test_cli import gslc
+from tests.engine.readable import readable_only
+from tests.engine.test_fixed_point import random_run
 from tests.graph.invariants import check_invariants
 
 pytestmark = pytest.mark.usefixtures("code_at_once")
@@ -99,6 +107,63 @@ def test_operands_that_are_swapped_for_ever() -> None:
 def test_once_ends_what_grows() -> None:
     progress, _ = run("@once\n" + GROWS)
     assert progress.stop_reason is StopReason.FIXED_POINT and progress.applications == 1
+
+
+@pytest.mark.parametrize("readable", [False, True])
+def test_once_holds_for_a_family(readable: bool) -> None:
+    """No rule of it starts at what another one has made; rules of another family may."""
+    rows = "rule {}(x) for f in negative, abs: exp(x) => exp(f(x));\n"
+    with readable_only() if readable else nullcontext():
+        progress, graph = run("@once\n" + rows.format("grows"))
+        assert progress.stop_reason is StopReason.FIXED_POINT and progress.applications == 1
+        assert [graph.op[node] for node in graph.in_order()][1:] == ["negative", "exp"]
+        progress, _ = run(f"@once\n{rows.format('grows')}@once\n{rows.format('other')}", 50)
+        assert progress.stop_reason is StopReason.APPLICATION_LIMIT
+
+
+def test_once_holds_for_a_family_at_work_beside_tags() -> None:
+    """The kinds of a table may overlap, as `any` has constants in it."""
+    rules = gslang.parse_rules(
+        'dialect onnx; @attach(backend = "npu") @once rule conv(x, w: K) '
+        'for K in const, any(dtype = "float32") '
+        "{ c = Conv(x, w); c => Conv(x, w, c.*) }"
+    )
+    build = Builder(rules.programs[0].dialect)
+    weight = build.const(np.ones((2, 2, 1, 1), np.float32))
+    graph = build.finish(build.call("Conv", build.input("x", (1, 2, 3, 3)), weight))
+    result = rules.apply(graph)
+    assert result.progress.stop_reason is StopReason.FIXED_POINT and result.progress.applications == 1
+
+
+@pytest.mark.parametrize("chunk", range(3))
+def test_once_on_random_families(chunk: int) -> None:
+    """By its definition: which nodes each application made. Both engines agree."""
+    kept_apart = 0
+    for seed in range(chunk * 100, chunk * 100 + 100):
+        graph, rules, text = random_run(seed)
+        rules = [replace(rule, once=True, family=f"f{k // 2}") for k, rule in enumerate(rules)]
+        family = {rule.name: rule.family for rule in rules}
+        done: list[Application] = []
+        told, other = graph.copy(), graph.copy()
+        limits = Limits(applications=200)
+        run_to_fixed_point(
+            told, rules, limits, observe=lambda _, what: done.append(what)  # type: ignore[arg-type]
+        )
+        progress = run_to_fixed_point(graph, rules, limits)
+        with readable_only():
+            run_to_fixed_point(other, rules, limits)
+        assert write_json(graph) == write_json(told) == write_json(other), (seed, text)
+        made: dict[int, str | None] = {}
+        for application in done:
+            assert made.get(application.outputs[0], "") != family[application.rule], (seed, text)
+            made.update(dict.fromkeys(application.added, family[application.rule]))
+        if progress.stop_reason is StopReason.FIXED_POINT:
+            for rule in rules:
+                for node in told.in_order():
+                    if next(matches(program_of(rule), told, node), None) is not None:
+                        assert made.get(node, "") == rule.family, (seed, rule.name, node, text)
+                        kept_apart += 1
+    assert kept_apart > 0
 
 
 @pytest.mark.parametrize(

@@ -67,6 +67,8 @@ def test_longer_loops_are_named_once() -> None:
     assert found.message == "these rules form an infinite loop: a → b → c → a"
     assert lint(text.replace("sqrt(x) => exp(x)", "sqrt(x) => negative(x)"), "L0203") == []
     assert lint("@once rule a(x): exp(x) => exp(negative(x));", "L0203") == []
+    family = "rule a(x) for f in negative, abs: exp(x) => exp(f(x));"
+    assert [d.code for d in lint(family, "L0203")] == ["L0203"] and lint(f"@once {family}", "L0203") == []
 
 
 def test_conditions_keep_rules_apart() -> None:
