@@ -5,6 +5,7 @@ what is wrong with them.
 from __future__ import annotations
 
 import json
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 
 import pytest
@@ -202,7 +203,7 @@ def test_a_size_of_a_test_is_a_parameter(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_a_parameter_without_a_value_is_no_obstacle_where_nothing_runs(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "r.gsl"
     path.write_text(
@@ -211,6 +212,14 @@ def test_a_parameter_without_a_value_is_no_obstacle_where_nothing_runs(
     )
     assert main(["lint", str(path)]) == 0, capsys.readouterr().out
     assert main(["lint", str(path), "--jobs", "2", str(tmp_path)]) == 0
+    assert main(["check", str(path)]) == 0 and main(["fmt", str(path)]) == 0
+    assert main(["check", str(path), "--define", "need=1"]) == 1
+    assert "does not match its type" in "".join(capsys.readouterr())
+    monkeypatch.setattr("sys.stdin", TextIOWrapper(BytesIO(path.read_bytes())))
+    assert main(["check", "-"]) == 0
+    for verb in ("test", "verify"):
+        capsys.readouterr()
+        assert main([verb, str(path)]) == 1 and "`need` has no value" in "".join(capsys.readouterr())
     assert main(["export", "onnxscript", str(path)]) == 1
     assert "`need` has no value" in "".join(capsys.readouterr())
     main(["export", "onnxscript", str(path), "--define", "need=2"])

@@ -18,8 +18,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     from gslang import __version__
     from gslang.base import render, render_sarif
+    from gslang.check.parameters import ANY_VALUES
 
-    rules = load_rules(options.rules, defines=defines_of(options))
+    rules = load_rules(options.rules, defines={**ANY_VALUES, **defines_of(options)})
     if options.format == "text":
         failed = show_findings(rules, options)
         if not failed:
