@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.check import checked as ir
+from gslang.check.context import KINDS
 from gslang.check.rule import check_rule
 from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
@@ -23,8 +24,8 @@ def check_rules(
     """
     rules, found = instances(item)
     rows = item.table.rows if item.table is not None else ()
-    if bracketed := list(_bracketed(item)):
-        return {item.name.id: None}, [*found, *bracketed]
+    if wrong := [*_named_as_kinds(item), *_bracketed(item)]:
+        return {item.name.id: None}, [*found, *wrong]
     if any(problem.primary.span not in [row.span for row in rows] for problem in found):
         return {item.name.id: None}, found  # the table as a whole is wrong
     checked: dict[str, ir.CheckedRule | None] = {item.name.id: None} if found else {}
@@ -51,6 +52,16 @@ def names_called(item: n.Rule) -> set[str]:
         for part in walk((item.source, item.target))
         if isinstance(part, n.Call) and isinstance(part.callee, n.Name)
     }
+
+
+def _named_as_kinds(item: n.Rule) -> Iterator[Diagnostic]:
+    """Findings about names of a table that are kinds."""
+    for name in () if item.table is None else item.table.names:
+        if name.id in KINDS:
+            yield Diagnostic(
+                "E0203", f"`{name.id}` is a kind and cannot be bound", Label(name.span),
+                help="choose another name",
+            )
 
 
 def _bracketed(item: n.Rule) -> Iterator[Diagnostic]:
