@@ -148,6 +148,52 @@ def test_a_loop_unrolls(rounds: int, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "Loop" not in operators(after) and operators(after).count("Add") == rounds
 
 
+NO_ROUND = """agraph (float[2] x, int64[1] given) => (OUTPUTS)
+<int64 rounds = {COUNT}, bool yes = {CONDITION}>
+{
+    last, all = Loop (TRIPS, yes, x) <
+        body = b (int64 k, bool go, float[2] now) => (bool on, float[2] next, float[SIZE] seen) {
+            on = Identity(go)
+            next = Neg(now)
+            seen = EXPAND
+        }
+    >
+}"""
+
+
+@pytest.mark.parametrize(("trips", "count", "condition"), [
+    ("rounds", 0, 1), ("rounds", -3, 1), ("rounds", 5, 0), ("given", 0, 0),
+])  # fmt: skip
+@pytest.mark.parametrize(("size", "outputs", "goes"), [
+    ("2", "float[2] last, float[0, 2] all", True), ("m", "float[2] last", True),
+    ("m", "float[2] last, float[0, n] all", False),
+])  # fmt: skip
+def test_a_loop_without_rounds(
+    trips: str, count: int, condition: int, size: str, outputs: str, goes: bool, tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    """What it collects is empty; of an unknown size it can only be left out."""
+    text = NO_ROUND.replace("OUTPUTS", outputs).replace("SIZE", size).replace("TRIPS", trips)
+    text = text.replace("COUNT", str(count)).replace("CONDITION", str(condition))
+    save(
+        parse_model(HEAD + text.replace("EXPAND", "Exp(now)" if size == "2" else "ConstantOfShape(given)")),
+        tmp_path / "m.onnx",
+    )
+    (tmp_path / "none.gsl").write_text("dialect onnx;\nrule nothing(x): Relu(Relu(Relu(x))) => Relu(x);\n")
+    check = ["--check-numbers", "--backend", "reference"] if size == "2" else []
+    files = [str(tmp_path / name) for name in ("none.gsl", "m.onnx", "o.onnx")]
+    assert main(["apply", *files[:2], "--fold", "-o", files[2], *check]) == 0
+    capsys.readouterr()
+    after = load(files[2])
+    checker.check_model(after, full_check=True)
+    assert ("Loop" not in operators(after)) == goes
+    if goes:
+        x = np.array([1.5, -2.0], np.float32)
+        found = ReferenceEvaluator(after).run(None, {"x": x, "given": np.array([7])})
+        np.testing.assert_array_equal(found[0], x)
+        assert size == "m" or found[1].shape == (0, 2) and found[1].dtype == np.float32
+
+
 @pytest.mark.parametrize("text", [LOOP.replace("COUNT", "40").replace("ROUNDS", "40"), ENDS])
 def test_what_is_not_sure_stays(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Many rounds, and a condition that each round computes."""

@@ -1,5 +1,6 @@
 """Bodies that are sure to run take the places of their calls: the branch of an `If` whose condition is a
 constant, and each round of a `Loop` of few rounds whose number is a constant and whose condition stays true.
+A loop without a round is replaced by what it carries.
 
 Part of `fold`: what constants decide is decided.
 """
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.dtypes import PLAIN
 from gslang.dialect.onnx.attributes import Body
 from gslang.dialect.signature import TypeInferenceError
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, TupleType, Type
@@ -69,21 +71,19 @@ def _rounds(graph: Graph, dialect: Dialect, node: int) -> list[int] | None:
     if not isinstance(body, Body) or outside is None:
         return None
     formal = graph.operands[node][: len(graph.operands[node]) - len(outside.values)]
-    if len(formal) < 2 or (trips := _constant(graph, formal[0])) is None or trips.size != 1:
+    if len(formal) < 2:
         return None
-    start = None if formal[1] < 0 else _constant(graph, formal[1])
-    if formal[1] >= 0 and (start is None or not start.all()):
-        return None
-    count, carried = int(trips.reshape(-1)[0]), list(formal[2:])
-    splice = _Splice(graph, outside, body)
-    inputs = splice.inputs
-    scanned = len(splice.inner.outputs) - 1 - len(carried)
+    carried, splice = list(formal[2:]), _Splice(graph, outside, body)
+    inputs, count = splice.inputs, _count(graph, formal[0], formal[1], splice)
     if (
-        not 0 < count <= MOST_ROUNDS or count * len(splice.inner) > MOST_NODES
-        or len(inputs) != 2 + len(carried) or not splice.goes_on()
+        count is None or count > MOST_ROUNDS or count * len(splice.inner) > MOST_NODES
+        or len(inputs) != 2 + len(carried)
     ):
         return None
-    scans: list[list[int]] = [[] for _ in range(scanned)]
+    collected = splice.inner.outputs[1 + len(carried) :]
+    if count == 0:
+        return [*carried, *[_nothing(graph, splice.inner.types[item]) for item in collected]]
+    scans: list[list[int]] = [[] for _ in collected]
     for k in range(count):
         given = dict(
             zip(inputs, (_number(graph, k, "int64", ()), _number(graph, True, "bool", ()), *carried))
@@ -95,6 +95,27 @@ def _rounds(graph: Graph, dialect: Dialect, node: int) -> list[int] | None:
         for items, item in zip(scans, made[1 + len(carried) :]):
             items.append(item)
     return [*carried, *(_stacked(graph, dialect, items) for items in scans)]
+
+
+def _count(graph: Graph, trips: int, condition: int, splice: _Splice) -> int | None:
+    """The number of rounds of a loop whose operands these are; None if it is not known."""
+    most, start = _constant(graph, trips), _constant(graph, condition)
+    if most is not None and most.size != 1 or start is not None and start.size != 1:
+        return None
+    count = None if most is None else max(int(most.reshape(-1)[0]), 0)
+    if count == 0 or start is not None and not start.all():
+        return 0
+    return count if (condition < 0 or start is not None) and splice.goes_on() else None
+
+
+def _nothing(graph: Graph, type_: Type | None) -> int:
+    """The collected results of this type of no round; -1 where its sizes are not known."""
+    match type_:
+        case TensorType(tuple(shape), dtype) if dtype in PLAIN:
+            sizes = tuple([d for d in shape if isinstance(d, int)])
+            if len(sizes) == len(shape):
+                return _number(graph, (), dtype, (0, *sizes))
+    return -1
 
 
 def _stacked(graph: Graph, dialect: Dialect, items: list[int]) -> int:
@@ -115,7 +136,7 @@ def _typed(graph: Graph, dialect: Dialect, node: int) -> int:
 def _number(graph: Graph, value: object, dtype: str, shape: tuple[int, ...]) -> int:
     import numpy
 
-    return graph.add_const(numpy.asarray(value, dtype), TensorType(shape, dtype))
+    return graph.add_const(numpy.asarray(value, dtype).reshape(shape), TensorType(shape, dtype))
 
 
 def _constant(graph: Graph, node: int) -> Any:
