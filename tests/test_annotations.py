@@ -256,6 +256,7 @@ def test_statements_and_computed_values(readable: bool, tmp_path: Path) -> None:
         ("@attach(n, a = 1)", "`n` creates no operator"),
         ("@attach(1)", "not the name of a statement"),
         ("@attach(a = out.shape)", "`a` reads the type of a new node"),
+        ("@attach(a = 1e308 * 10)", "`a` cannot be attached"),
         ("@attach(a = q)", "unknown name `q`"),
     ],
 )

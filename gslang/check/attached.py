@@ -3,14 +3,16 @@ statement of its target."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import values
 from gslang.check.context import Lowering, Stop
+from gslang.check.decided import UNKNOWN
 from gslang.check.definite import new_nodes_read
+from gslang.check.known_values import known
 from gslang.graph.annotations import attachable
 from gslang.syntax import nodes as n
 
@@ -20,9 +22,9 @@ _SHOWN = '`@attach(backend = "npu")`'
 def read_attached(lowering: Lowering, item: n.Rule, made: dict[str, range]) -> None:
     """Give the calls of the target what is attached to them. `made`: the targets that each statement has
     created, by its name."""
-    whole: list[tuple[str, ir.Value]] = []
-    ignored: list[tuple[str, ir.Value]] = []
-    parts: dict[str, list[tuple[str, ir.Value]]] = {}
+    whole: list[ir.Attached] = []
+    ignored: list[ir.Attached] = []
+    parts: dict[str, list[ir.Attached]] = {}
     calls = {k: target for k, target in enumerate(lowering.targets) if isinstance(target, ir.MakeCall)}
     for annotation in item.annotations:
         if annotation.name.id != "attach":
@@ -48,15 +50,15 @@ def read_attached(lowering: Lowering, item: n.Rule, made: dict[str, range]) -> N
         if not given and wanted is not ignored:
             lowering.error("E0702", "`@attach` needs at least one annotation", annotation.span, _SHOWN)
         for argument in given:
-            if (pair := _pair(lowering, argument, dict(wanted))) is not None:
-                wanted.append(pair)
+            if (stated := _stated(lowering, argument, [one.name for one in wanted])) is not None:
+                wanted.append(stated)
     for k, call in calls.items():
-        own = dict(whole)
-        for name, pairs in parts.items():
+        own = {one.name: one for one in whole}
+        for name, some in parts.items():
             if k in made[name]:
-                own.update(pairs)
+                own.update({one.name: one for one in some})
         if own:
-            lowering.targets[k] = replace(call, attached=tuple(own.items()))
+            lowering.targets[k] = replace(call, attached=tuple(own.values()))
 
 
 def _statement(lowering: Lowering, value: n.Expr, made: Iterable[str]) -> str | None:
@@ -74,9 +76,10 @@ def _statement(lowering: Lowering, value: n.Expr, made: Iterable[str]) -> str | 
     return None
 
 
-def _pair(
-    lowering: Lowering, argument: n.Positional | n.Keyword, before: dict[str, ir.Value]
-) -> tuple[str, ir.Value] | None:
+def _stated(
+    lowering: Lowering, argument: n.Positional | n.Keyword, before: Collection[str]
+) -> ir.Attached | None:
+    """A name with its value; None for what is reported. `before`: names that have values already."""
     if not isinstance(argument, n.Keyword):
         lowering.error(
             "E0702",
@@ -92,14 +95,10 @@ def _pair(
         what = values.value(lowering, argument.value)
     except Stop:
         return None
-    if (
-        what.type == "graph"
-        or isinstance(what.value, ir.Const)
-        and not (what.value.value is not None and attachable(what.value.value))
-    ):
+    if what.type == "graph" or what.value == ir.Const(None) or _is_never_attachable(lowering, what.value):
         lowering.error(
             "E0702", f"`{argument.name}` cannot be attached", argument.value.span,
-            f"expected a string, a number, a boolean, or a tuple of these: {_SHOWN}",
+            f"expected a string, a finite number, a boolean, or a tuple of these: {_SHOWN}",
         )  # fmt: skip
         return None
     if new_nodes_read(what.value, lowering.lets):
@@ -110,4 +109,13 @@ def _pair(
             "read what the source has matched: its types, attributes and names",
         )
         return None
-    return argument.name, what.value
+    return ir.Attached(argument.name, what.value, argument.value.span)
+
+
+def _is_never_attachable(lowering: Lowering, value: ir.Value) -> bool:
+    """True if a value, or an item of it, is known to be none that can be attached."""
+    found = known(lowering, value)
+    if found is UNKNOWN and isinstance(value, ir.TupleValue):
+        items = [item for item in value.items if not isinstance(item, ir.SpreadValue)]
+        return any(_is_never_attachable(lowering, item) for item in items)
+    return found is not UNKNOWN and found is not None and not attachable(found)

@@ -137,6 +137,15 @@ class MakeConst(TargetPart):
 
 
 @dataclass(frozen=True, slots=True)
+class Attached:
+    """A name with a value that `@attach` states. `span`: of the value."""
+
+    name: str
+    value: Value
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class MakeCall(NewNode):
     """A new call. `operator` is a name, or ("variable", NAME) for the operator that a variable matched.
 
@@ -150,7 +159,7 @@ class MakeCall(NewNode):
     operands: tuple[int, ...]
     attributes: tuple[tuple[str, Value], ...]
     spreads: tuple[SameAttributes, ...] = ()
-    attached: tuple[tuple[str, Value], ...] = ()
+    attached: tuple[Attached, ...] = ()
 
     @property
     def reads(self) -> object:

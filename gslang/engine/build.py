@@ -10,6 +10,7 @@ import sys
 from typing import Any
 
 from gslang.base.arrays import Array
+from gslang.base.source import Span
 from gslang.check import checked as ir
 from gslang.dialect.call_check import MISFIT, MOST, conform
 from gslang.dialect.dialect import Dialect
@@ -25,6 +26,14 @@ from gslang.graph.graph import ABSENT, TUPLE, Graph
 from gslang.graph.scalar import as_row
 
 _LONG = 100  # targets
+
+
+class UnknownAnnotation(UnknownValue):
+    """A value of `@attach` is not known. `span`: where it is written."""
+
+    def __init__(self, why: str, span: Span) -> None:
+        super().__init__(why)
+        self.span = span
 
 
 def build(
@@ -178,8 +187,16 @@ def _call(builder: _Builder, call: ir.MakeCall) -> int:
         operands.pop()
     node = _typed(builder, graph.add(operator, operands, _attributes(builder, operator, call)))
     if call.attached:
-        annotate(graph, node, tuple([(name, evaluate(value, scope)) for name, value in call.attached]))
+        annotate(graph, node, tuple([(one.name, _attached(one, scope)) for one in call.attached]))
     return node
+
+
+def _attached(stated: ir.Attached, scope: Scope) -> object:
+    """The value to attach. Raises `UnknownAnnotation`."""
+    try:
+        return known_value(evaluate(stated.value, scope))
+    except FAILURES as error:
+        raise UnknownAnnotation(str(error) or type(error).__name__, stated.span) from error
 
 
 def annotate(graph: Graph, node: int, what: tuple[tuple[str, object], ...]) -> None:
@@ -189,7 +206,7 @@ def annotate(graph: Graph, node: int, what: tuple[tuple[str, object], ...]) -> N
     for name, value in known.items():
         if value is not None and not attachable(value):
             raise BuildError(
-                f"`{name}` cannot be attached to `{graph.op[node]}`: expected a string, a number, "
+                f"`{name}` cannot be attached to `{graph.op[node]}`: expected a string, a finite number, "
                 "a boolean, or a tuple of these"
             )
     attach(graph, node, known)

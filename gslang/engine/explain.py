@@ -17,7 +17,7 @@ from gslang.check import checked as ir
 from gslang.check.walks import walk
 from gslang.engine import program as mp
 from gslang.engine.backtracking import FAILED, Outcome, Todo, before
-from gslang.engine.build import build
+from gslang.engine.build import UnknownAnnotation, build
 from gslang.engine.conditions import input_slots, output_slots
 from gslang.engine.edits import BuildError, edits_of
 from gslang.engine.machine import Machine
@@ -30,6 +30,7 @@ from gslang.engine.step_words import KNOWN, Words, first_output, words_for
 from gslang.engine.values import FAILURES
 from gslang.graph.graph import ABSENT, Graph
 
+_NO_VALUE = "attach nothing where there is no value: `… if x.ndim > 2 else none`"
 _WHOLE = 5  # what the conditions on a whole match cost, in visits of a pattern node
 # candidates for further instances that a glance looks at, and that are looked at to tell why they are none
 _FEW = 8
@@ -373,6 +374,10 @@ class Attempt(Machine):
             words = Words("target-type", span, self.start, "a target of the source's type", why, _NO_CASE)
         except BuildError as error:
             words = Words("target-type", span, self.start, "a target that type-checks", str(error), _NO_CASE)
+        except UnknownAnnotation as error:
+            words = Words(
+                "target-value", error.span, self.start, "a known value to attach", str(error), _NO_VALUE
+            )
         except FAILURES as error:
             words = Words(
                 "target-value", span, self.start, "known values for the target",

@@ -325,7 +325,7 @@ def _call(
     else:
         add_node(writer, place, result, operator, items, attrs, known)
     if call.attached:
-        pairs = "".join(f"({name!r}, {code_of(value, names)}), " for name, value in call.attached)
+        pairs = "".join(f"({one.name!r}, {code_of(one.value, names)}), " for one in call.attached)
         writer.line(place, f"annotate(G, {result}, ({pairs}))")
 
 

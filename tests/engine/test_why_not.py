@@ -285,6 +285,13 @@ REASONS = [
         "this condition to be true",
         "users(y, no operator) = 0",
     ),
+    (
+        "@attach(rank = x.ndim, size = x.shape[9]) rule r(x): tanh(x) => exp(x);",
+        lambda b: (b.call("tanh", x_of(b)),),
+        "target-value",
+        "a known value to attach",
+        "index out of range",
+    ),
 ]
 
 
@@ -306,6 +313,8 @@ def test_reason(
 def test_the_place_is_that_of_the_pattern() -> None:
     _, miss = nearest(*REASONS[0][:2])
     assert miss.span.text == "nn.relu(x)" and str(miss.span) == "<rules>:1:17"
+    _, miss = nearest(*REASONS[-1][:2])
+    assert miss.span.text == "x.shape[9]"
 
 
 def test_nearer_misses_come_first() -> None:
