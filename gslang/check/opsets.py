@@ -87,10 +87,7 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     latest = history().latest
     versions = range(low if low is not None else 1, (high if high is not None else latest) + 1)
     if not versions:
-        return [Diagnostic(
-            "E0702", "the range of `@opset` is empty", Label(span),
-            help="the lower bound comes first: `@opset(11..13)`",
-        )]
+        return [_empty(low, high, latest, span)]
     if never := _never_there(rule, versions):
         return [never]
     first: dict[int, list[int]] = {}
@@ -118,6 +115,17 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
             Label(rule.target.spans[target]), related=(Label(span, "promised here"),), help=help,
         ))
     return found
+
+
+def _empty(low: int | None, high: int | None, latest: int, span: Span) -> Diagnostic:
+    """The finding for a range of operator sets without any; `latest` is the newest that is known."""
+    if low is not None and high is None:
+        what, help = f"operator set {low} is newer than any known one", f"the newest one is {latest}"
+    elif high is not None and low is None:
+        what, help = f"there is no operator set {high} or older", "operator sets are numbered from 1"
+    else:
+        what, help = "the range of `@opset` is empty", "the lower bound comes first: `@opset(11..13)`"
+    return Diagnostic("E0702", what, Label(span), help=help)
 
 
 def _never_there(rule: ir.CheckedRule, versions: range) -> Diagnostic | None:
