@@ -24,6 +24,7 @@ from gslang.cli.shared import load_rules
 if TYPE_CHECKING:
     from gslang.base.diagnostics import Diagnostic
     from gslang.base.source import Source
+    from gslang.check.checked import CheckedProgram
     from gslang.lint.lint_paths import Choice, Linted
     from gslang.syntax.parser import Parsed
 
@@ -113,8 +114,8 @@ def run(options: argparse.Namespace) -> int:
     if options.fix:
         sys.stderr.write(f"{fixed} fixed, {count} left\n")
     elif options.format == "text" and not options.statistics:
-        mendable = sum(d.fix is not None and d.fix.safe for d in counted)
-        more = f", {mendable} of them can be fixed with --fix" if mendable else ""
+        fixable = _mendable(files)
+        more = f", {fixable} of them can be fixed with --fix" if fixable else ""
         sys.stderr.write(
             f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n"
         )
@@ -170,10 +171,6 @@ def _fixed(
     import difflib
     from dataclasses import replace
 
-    from gslang.base.resources import stdlib_path
-    from gslang.check.check import check_module
-    from gslang.check.imports import Importer
-    from gslang.check.parameters import ANY_VALUES
     from gslang.lint.fixes import fix_source
     from gslang.lint.run_lints import lint_files
 
@@ -181,16 +178,14 @@ def _fixed(
     count = 0
     diffs: list[str] = []
     for file in files:
-        path = Path(file.source.name)
-        if not path.is_file() or stdlib_path() in path.resolve().parents:
-            result.append(file)  # standard input, and what gslang ships, are only read
+        if not _is_writable(file):
+            result.append(file)
             continue
         configuration = choice.configuration_of(file.source.name)
         found = [d for d in file.found if not _allowed(d)]
         parsed: dict[Source, Parsed] = {}
         fixed = fix_source(
-            file.source, found,
-            lambda new: check_module(new, Importer(check_module, parsed, ANY_VALUES)).program,
+            file.source, found, lambda new: _checked(new, parsed),
             lambda new, program: lint_files(
                 [(new, program)], configuration, parsed=parsed, cache=choice.cache
             ),
@@ -202,10 +197,38 @@ def _fixed(
                 file.source.text.splitlines(keepends=True), fixed.text.splitlines(keepends=True), name, name
             )
             if not options.diff:
-                _write(path, fixed.text)
+                _write(Path(name), fixed.text)
         count += fixed.count
         result.append(replace(file, source=fixed.source, found=fixed.remaining))
     return result, count, diffs
+
+
+def _is_writable(file: Linted) -> bool:
+    """False for standard input, and for what gslang ships: these are only read."""
+    from gslang.base.resources import stdlib_path
+
+    path = Path(file.source.name)
+    return path.is_file() and stdlib_path() not in path.resolve().parents
+
+
+def _checked(source: Source, parsed: dict[Source, Parsed] | None = None) -> CheckedProgram:
+    from gslang.check.check import check_module
+    from gslang.check.imports import Importer
+    from gslang.check.parameters import ANY_VALUES
+
+    return check_module(source, Importer(check_module, parsed, ANY_VALUES)).program
+
+
+def _mendable(files: Sequence[Linted]) -> int:
+    """The number of findings that `--fix` can fix."""
+    from gslang.lint.fixes import mendable
+
+    found = [
+        d
+        for file in files if _is_writable(file)
+        for d in mendable(file.source, [d for d in file.found if not _allowed(d)], _checked)
+    ]
+    return len({(d.order, d.help) for d in found})
 
 
 def _write(path: Path, text: str) -> None:

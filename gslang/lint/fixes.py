@@ -49,6 +49,17 @@ def apply_fixes(text: str, found: Sequence[Diagnostic], unsafe: bool = False) ->
     return text, count
 
 
+def mendable(
+    source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram]
+) -> list[Diagnostic]:
+    """The findings in a text whose safe fixes leave it without errors."""
+    safe = [d for d in found if d.fix is not None and d.fix.safe]
+    text, count = apply_fixes(source.text, safe)
+    if count == len(safe) and (not safe or check(Source(source.name, text)).ok):
+        return safe
+    return [d for d in safe if check(Source(source.name, apply_fixes(source.text, [d])[0])).ok]
+
+
 def fix_source(
     source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram],
     lint: Callable[[Source, CheckedProgram], Sequence[Diagnostic]], unsafe: bool = False,

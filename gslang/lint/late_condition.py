@@ -154,7 +154,9 @@ def _places(rule: LintedRule) -> dict[str, _Place]:
             and not statement.value.optional and statement.name.id in numbers
         ):
             node = numbers[statement.name.id]
-            if isinstance(rule.checked.nodes[node], ir.CallNode):
+            pattern = rule.checked.nodes[node]
+            # the call of a function has no constraints of the operator in the function's body
+            if isinstance(pattern, ir.CallNode) and pattern.span == statement.value.span:
                 found[statement.name.id] = _Place(
                     node, statement.value.span, statement.value.arguments, "call"
                 )

@@ -121,6 +121,20 @@ def test_fix_mends_and_is_stable(bad: Path, capsys: pytest.CaptureFixture[str]) 
     assert bad.read_text(encoding="utf-8") == FIXED
 
 
+def test_fixes_that_can_be_made_are_counted(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["lint", "bad rules.gsl"]) == 1
+    said = capsys.readouterr().err
+    assert main(["lint", "bad rules.gsl", "--fix"]) == 0
+    fixed = capsys.readouterr().err.partition(" fixed")[0]
+    assert f"{fixed} of them can be fixed with --fix" in said
+    bad.write_text(
+        "fn any_axis(x) = nn.softmax(x, axis = (a := _));\n## d\n@allow(L0109)\n"
+        "rule r(x) { y = any_axis(x); exp(y) where y.axis == 1 => tanh(x) }\n"
+    )
+    assert main(["lint", "bad rules.gsl"]) == 0
+    assert "can be fixed" not in capsys.readouterr().err
+
+
 def test_errors_are_shown_instead(bad: Path, capsys: pytest.CaptureFixture[str]) -> None:
     bad.write_text("rule r(x): nn.rely(x) => x;\n", encoding="utf-8")
     code, out = lint(capsys, "bad rules.gsl", "--format", "concise")
