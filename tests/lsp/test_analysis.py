@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from gslang.base.source import Source
-from gslang.check.check import check_source
+from gslang.check.check import check_module, check_source
+from gslang.check.imports import Importer
+from gslang.check.parameters import ANY_VALUES
 from gslang.lint.run_lints import _lint
 from gslang.lint.selectors import selected_codes
 from gslang.lsp import analysis as analysis_module
@@ -34,7 +36,7 @@ def whole(
     path: Path, text: str, selected: frozenset[str]
 ) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
     source = Source(str(path), text)
-    program = check_source(source)
+    program = check_source(source, Importer(check_module, None, ANY_VALUES))
     own = [d for d in program.diagnostics if d.primary.span.source.name == str(path)]
     found = [(d.primary.span.start, d.primary.span.end, d.code, d.message, d.help) for d in own]
     lints = [d for d in _lint(source, program, selected) if not d.allowed] if program.ok else []
