@@ -12,6 +12,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import attribute_values, attributes, links, values
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, NodeOf
+from gslang.check.results import Results, is_tuple
 from gslang.dialect.signature import OperandSpec, Signature
 from gslang.syntax import nodes as n
 
@@ -90,6 +91,27 @@ def check_tuple(
             "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tuple, found a tensor", span,
             f"list what it consists of in parentheses: `{signature.name}((a, b))`",
         )
+
+
+def check_tensor(
+    lowering: Lowering, signature: Signature, spec: OperandSpec, results: Results, operator: str | None,
+    span: Span,
+) -> bool:  # fmt: skip
+    """Report several results where an operand is a tensor; True if so. `operator`: that of the call that has
+    them; None for a tuple that is no call.
+    """
+    if spec.kind != "tensor" or not is_tuple(results):
+        return False
+    if operator is not None:
+        written = span.text if span.text.isidentifier() else f"{operator}(…)"
+        lowering.error("E0309", f"`{operator}` has several results", span, f"project one: `{written}.0`")
+    else:
+        lowering.error(
+            "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple", span,
+            f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
+            else "write one of its fields",
+        )
+    return True
 
 
 def constraints(

@@ -11,6 +11,7 @@ from gslang.base.diagnostics import Label
 from gslang.check import checked as ir
 from gslang.check import patterns, templates, variables
 from gslang.check.context import Denotation, Lost, Lowering, NodeOf, OperatorOf, Run
+from gslang.check.results import is_tuple, told_of
 from gslang.graph.graph import TUPLE
 from gslang.syntax import nodes as n
 
@@ -46,12 +47,35 @@ def chain(lowering: Lowering, statement: n.Chain) -> None:
             minimum=found.minimum if found.fewest is None else ir.Const(max(1, found.fewest)),
             root=root.node, previous=run.previous,
         )
+        _check_results(lowering, run, root.node, link)
     elif root is not None and not isinstance(root, Lost):
         _give_up(lowering, block, link)
         lowering.stop(
             "E0404",
             f"`prev.{link.field}` is an operand, so `{link.field}` must be a node of the block",
             link.span, f"name the call that reads `prev.{link.field}`: `{link.field} = …;`",
+        )
+
+
+def _check_results(lowering: Lowering, run: Run, root: int, link: n.Attribute) -> None:
+    """Report several results that are passed on, by an instance or to the first one, where an operand is a
+    tensor.
+    """
+    if "tensor" not in lowering.taken.get(run.previous, ()):
+        return
+    if is_tuple(told_of(lowering, root).results):
+        called = lowering.patterns[root].called_as
+        lowering.error(
+            "E0309", f"`prev.{link.field}` has several results", link.span,
+            "pass on one of its fields" if called is None
+            else f"pass on one: `{link.field} = {called}(…).0;`",
+        )
+    if is_tuple(told_of(lowering, run.start).results):
+        start = lowering.patterns[run.start]
+        lowering.error(
+            "E0309", "the chain starts from several results", start.span,
+            "start from one of its fields" if start.called_as is None
+            else f"start from one: `from {start.called_as}(…).0`",
         )
 
 

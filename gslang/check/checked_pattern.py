@@ -61,6 +61,11 @@ class PatternNode:
         return None
 
     @property
+    def called_as(self) -> str | None:
+        """The operator or operator variable that it is a call of, as the rule writes it; None for no call."""
+        return None
+
+    @property
     def optional(self) -> bool:
         """True if its slot may be absent."""
         return False
@@ -180,6 +185,10 @@ class CallNode(OpNode):
     operands: tuple[int | None | Splice, ...]
     variable: str | None = None
     swappable: frozenset[str] = frozenset()
+
+    @property
+    def called_as(self) -> str | None:
+        return self.variable or self.operators[0]
 
     @property
     def parts(self) -> tuple[int | None | Splice, ...]:

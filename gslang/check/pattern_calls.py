@@ -217,28 +217,25 @@ def _check_operands(
                     "E0302", f"operand `{spec.name}` of `{signature.name}` is not optional", expr.span,
                     "write a pattern for it: `any()` matches any tensor",
                 )
-            if isinstance(operand, int) and spec is not None:
-                _check_kind(lowering, signature, spec, operand)
+            if operand is not None and spec is not None:
+                _check_kind(lowering, signature, spec, operand if isinstance(operand, int) else operand.node)
 
 
 def _check_kind(lowering: Lowering, signature: Signature, spec: OperandSpec, operand: int) -> None:
-    pattern = lowering.patterns[operand]
+    """Report a tuple where an operand is a tensor, and the reverse; of alternatives each that is one."""
     lowering.taken.setdefault(operand, set()).add(spec.kind)
-    if spec.kind == "tensor" and isinstance(pattern, ir.TupleNode):
-        lowering.error(
-            "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-            pattern.span,
-            f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
-            else "write one of its fields",
-        )
+    pattern = lowering.patterns[operand]
     if isinstance(pattern, ir.CallNode) and len(pattern.operators) == 1:
         inner = lowering.dialect.operators[pattern.operators[0]]
         call_arguments.check_tuple(lowering, signature, spec, inner, pattern.span)
-        if inner.several_results and spec.kind == "tensor":
-            lowering.error(
-                "E0309", f"`{inner.name}` has several results", pattern.span,
-                f"project one: `{inner.name}(…).0`",
-            )
+    stack = [operand]
+    while stack:
+        number = stack.pop()
+        pattern, results = lowering.patterns[number], told_of(lowering, number).results
+        if not call_arguments.check_tensor(
+            lowering, signature, spec, results, pattern.called_as, pattern.span
+        ):
+            stack += reversed(pattern.stands_for)
 
 
 def _operand(lowering: Lowering, expr: n.Expr) -> Denotation:

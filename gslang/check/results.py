@@ -79,6 +79,9 @@ class _OfTargets(TargetReading[Told]):
     def of_matched(self, number: int, target: ir.SourceNode) -> Told:
         return told_when_matched(self.lowering, target.node)
 
+    def of_instances(self, number: int, target: ir.SpliceInstances) -> Told:
+        return told_when_matched(self.lowering, target.node)
+
     def of_constant(self, number: int, target: ir.MakeConst) -> Told:
         return Told("tuple" if target.as_tuple else "tensor", text_of(target.dtype))
 

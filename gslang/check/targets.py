@@ -20,6 +20,7 @@ from gslang.check.context import (
     ValueOf,
     article,
 )  # fmt: skip
+from gslang.check.results import told_of_target
 from gslang.check.variables import narrow
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
@@ -353,27 +354,33 @@ def _check_required(
 
 
 def _check_results(lowering: Lowering, signature: Signature, operands: list[int]) -> None:
+    """Report tuples where operands are tensors, and the reverse; of choices each part that is one."""
     for k, operand in enumerate(operands):
-        target = lowering.targets[operand]
         spec = signature.operand(k)
         if spec is None:
             continue
+        target = lowering.targets[operand]
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             inner = lowering.dialect.operators[target.operator]
             call_arguments.check_tuple(lowering, signature, spec, inner, lowering.target_spans[operand])
-        if spec.kind != "tensor":
-            continue
-        if isinstance(target, ir.MakeTuple):
-            lowering.error(
-                "E0307", f"operand `{spec.name}` of `{signature.name}` must be a tensor, found a tuple",
-                lowering.target_spans[operand],
-                f"list the operands without brackets: `{signature.name}(a, b)`" if spec.variadic
-                else "write one of its fields",
-            )
-        if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
-            inner = lowering.dialect.operators[target.operator]
-            if inner.several_results:
-                lowering.error(
-                    "E0309", f"`{inner.name}` has several results", lowering.target_spans[operand],
-                    f"project one: `{inner.name}(…).0`",
-                )
+        stack, met = [operand], set[int]()
+        while stack:
+            number = stack.pop()
+            if number in met:
+                continue
+            met.add(number)
+            target, results = lowering.targets[number], told_of_target(lowering, number).results
+            if not call_arguments.check_tensor(
+                lowering, signature, spec, results, _called_as(lowering, target),
+                lowering.target_spans[number],
+            ):
+                stack += reversed(target.outputs_within)
+
+
+def _called_as(lowering: Lowering, target: ir.Target) -> str | None:
+    """The operator of a call, new or matched, as the rule writes it; None for other targets."""
+    if isinstance(target, ir.MatchedNodes):
+        return lowering.patterns[target.node].called_as
+    if not isinstance(target, ir.MakeCall):
+        return None
+    return target.operator if isinstance(target.operator, str) else target.operator[1]
