@@ -211,6 +211,8 @@ class Lowering:
     sizes: dict[int, tuple[int, bool, Any]] = field(default_factory=dict)
     # values by identity that are known before a match (`known_values`), with what they are
     known: dict[int, tuple[ir.Value, Any]] = field(default_factory=dict)
+    # choices between values by identity, with their branches as written
+    branches: dict[int, tuple[ir.Value, tuple[tuple[n.Expr, ValueOf], ...]]] = field(default_factory=dict)
     # there is a graph around what is matched; not so in tests and in meanings of operators
     in_graph: bool = True
     # comprehension variables and fn parameters

@@ -6,6 +6,7 @@ that needs it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from gslang.check import checked as ir
@@ -34,6 +35,29 @@ def known(lowering: Lowering, value: ir.Value) -> Any:
     """The value of an expression made of literals; `UNKNOWN` of others."""
     whole = value.meant(lowering.lets)
     return whole.value if isinstance(whole, ir.Const) else lowering.known.get(id(whole), (None, UNKNOWN))[1]
+
+
+def choice(lowering: Lowering, value: ir.Value, branches: Iterable[tuple[n.Expr, ValueOf]]) -> ValueOf:
+    """`value`, which is one of the branches, with the type that all have."""
+    written = tuple(branches)
+    lowering.branches[id(value)] = value, written
+    kinds = {branch.type for _, branch in written}
+    return ValueOf(value, kinds.pop() if len(kinds) == 1 else "any")
+
+
+def possible(lowering: Lowering, expr: n.Expr, found: ValueOf) -> Iterator[tuple[n.Expr, ValueOf]]:
+    """The values that one may be, with where each is written: the branches of `a if c else b` and of `match`,
+    else itself.
+    """
+    stack, met = [(expr, found)], set[int]()
+    while stack:
+        written, what = stack.pop()
+        number = id(what.value.meant(lowering.lets))
+        if number not in lowering.branches:
+            yield written, what
+        elif number not in met:
+            met.add(number)
+            stack += reversed(lowering.branches[number][1])
 
 
 def _computed(lowering: Lowering, value: ir.Value) -> Any:

@@ -162,8 +162,8 @@ def _conditional(lowering: Lowering, expr: n.Conditional) -> Denotation:
     if is_tensor(a) or is_tensor(b):
         return targets.choose(lowering, expr, test, (then, a), (otherwise, b))
     first, second = values.force(lowering, then, a), values.force(lowering, otherwise, b)
-    kind = first.type if first.type == second.type else "any"
-    return ValueOf(ir.IfValue(test, first.value, second.value), kind)
+    chosen = ir.IfValue(test, first.value, second.value)
+    return known_values.choice(lowering, chosen, ((then, first), (otherwise, second)))
 
 
 def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
@@ -417,8 +417,6 @@ def _match(lowering: Lowering, expr: n.Match) -> Denotation:
         numbers = tuple(None if a is None else targets.target_of(lowering, a[0].value, a[1]) for a in found)
         return lowering.add_target(ir.SelectTarget(what.place, what.node, numbers), expr.span)
     forced = [None if a is None else values.force(lowering, a[0].value, a[1]) for a in found]
-    kinds = {f.type for f in forced if f is not None}
-    kind = kinds.pop() if len(kinds) == 1 else "any"
-    return ValueOf(
-        ir.SelectValue(what.place, what.node, tuple(None if f is None else f.value for f in forced)), kind
-    )
+    selected = ir.SelectValue(what.place, what.node, tuple(None if f is None else f.value for f in forced))
+    written = {id(a[0]): (a[0].value, f) for a, f in zip(found, forced) if a is not None and f is not None}
+    return known_values.choice(lowering, selected, written.values())

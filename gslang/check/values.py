@@ -22,6 +22,7 @@ from gslang.check.context import (
     article,
     branches_of,
 )  # fmt: skip
+from gslang.check.known_values import possible
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
@@ -69,7 +70,7 @@ _NO_CONDITIONS = {
     "str": 'compare it: `== "…"`',
     "dtype": 'compare it: `== "float32"`',
     "graph": "compare it, or count its calls: `calls(y.then_branch, Relu) == 0`",
-    "none": "never true: remove it",
+    "none": "never true: remove it, or write `false`",
     "int": "compare it: `== 1`, `> 0`, `!= 0`",
     "float": "compare it: `== 1.0`, `> 0.0`",
     "number": "compare it: `== 1`, `> 0`, `!= 0`",
@@ -79,14 +80,21 @@ _NO_CONDITIONS = {
 def condition(lowering: Lowering, expr: n.Expr) -> ir.Value:
     """The value of an expression that is to be true or false. What can be neither is reported."""
     found = value(lowering, expr)
-    if found.type in _NO_CONDITIONS:
-        lowering.error(
-            "E0501",
-            f"expected a condition, found {article(found.type)}",
-            expr.span,
-            _NO_CONDITIONS[found.type],
-        )
+    _check_condition(lowering, expr, found)
     return found.value
+
+
+def _check_condition(lowering: Lowering, expr: n.Expr, found: ValueOf) -> None:
+    """Report what can be neither true nor false; of a choice each such branch."""
+    if found.type in _NO_CONDITIONS:
+        wrong = [(expr, found)]
+    else:
+        wrong = [one for one in possible(lowering, expr, found) if one[1].type in _NO_CONDITIONS]
+    for written, what in wrong:
+        lowering.error(
+            "E0501", f"expected a condition, found {article(what.type)}", written.span,
+            _NO_CONDITIONS[what.type],
+        )
 
 
 def no_tensor(lowering: Lowering, kind: str, span: Span) -> NoReturn:
@@ -154,13 +162,7 @@ def unary(lowering: Lowering, expr: n.Unary, operator: str, what: Denotation) ->
             return ValueOf(ir.Const(-operand.value.value), operand.type)
         return ValueOf(ir.UnaryValue("-", operand.value), operand.type)
     if operator == "not":
-        if operand.type in _NO_CONDITIONS:
-            lowering.error(
-                "E0501",
-                f"expected a condition, found {article(operand.type)}",
-                expr.operand.span,
-                _NO_CONDITIONS[operand.type],
-            )
+        _check_condition(lowering, expr.operand, operand)
         if (outcome := lowering.settles(operand.value)) is not None:
             return ValueOf(ir.Const(not outcome), "bool")
         return ValueOf(ir.UnaryValue("not", operand.value), "bool")
