@@ -12,7 +12,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, ValueOf, article, branches_of
 from gslang.check.decided import UNKNOWN
-from gslang.check.known_values import known
+from gslang.check.known_values import known, possible
 from gslang.dialect.call_check import MOST, conform
 from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains, literals
@@ -28,8 +28,8 @@ def check_test(
     lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test, spec: AttributeSpec, what: str
 ) -> None:
     """Report each literal in a constraint on an attribute that the attribute can never be."""
-    for part, wanted in _equalities(expr, test):
-        check_value(lowering, part, wanted.value, spec, what)
+    for part, wanted in _equalities(lowering, expr, test):
+        check_value(lowering, part, wanted, spec, what)
 
 
 def unquoted(expr: n.Expr, spec: AttributeSpec | None) -> tuple[str, str | None]:
@@ -45,9 +45,14 @@ def unquoted(expr: n.Expr, spec: AttributeSpec | None) -> tuple[str, str | None]
 
 def check_dtype(lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test) -> None:
     """Report each literal in a constraint on the data type of a node that names none."""
-    for part, wanted in _equalities(expr, test):
-        if isinstance(wanted.value, ir.Const) and isinstance(wanted.value.value, str):
-            _check_dtype(lowering, wanted.value.value, part)
+    for part, wanted in _equalities(lowering, expr, test):
+        check_named(lowering, part, wanted)
+
+
+def check_named(lowering: Lowering, expr: n.Expr | n.Star, found: ir.Value) -> None:
+    """Report a literal for a data type that names none."""
+    if isinstance(found, ir.Const) and isinstance(found.value, str):
+        _check_dtype(lowering, found.value, expr)
 
 
 _FACTS: Final = {
@@ -61,8 +66,8 @@ _FACTS: Final = {
 def check_fact(lowering: Lowering, field: str, expr: n.Expr | n.Star, test: ir.Test) -> None:
     """Report each known value in a constraint on the shape, rank, data type or elements of a node that none
     of them is."""
-    for part, wanted in _equalities(expr, test):
-        value = known(lowering, wanted.value)
+    for part, wanted in _equalities(lowering, expr, test):
+        value = known(lowering, wanted)
         if value is not UNKNOWN and not _is_fact(field, value):
             what, hint = _FACTS[field]
             lowering.error("E0501", f"`{field}` is {what}, not `{value_text(value)}`", part.span, hint)
@@ -75,8 +80,8 @@ def check_elements(
     type equals."""
     said = next((c.equal_to for c in constraints if c.field == "dtype"), None)
     dtype = said.value if isinstance(said, ir.Const) else None
-    for part, wanted in _equalities(expr, test) if isinstance(dtype, str) else ():
-        value = known(lowering, wanted.value)
+    for part, wanted in _equalities(lowering, expr, test) if isinstance(dtype, str) else ():
+        value = known(lowering, wanted)
         for item in value if isinstance(value, tuple) else (value,):
             if isinstance(dtype, str) and (hint := _no_element(item, dtype)):
                 shown = value_text(item)
@@ -112,16 +117,22 @@ def _check_dtype(lowering: Lowering, name: str, expr: n.Expr | n.Star) -> None:
     if not name or dtype_exists(name):
         return
     guess = dtype_meant(name)
+    hint = 'data types: `"float32"`, `"int64"`, `"bool"`, …'
+    if lowering.side == "source":
+        hint += '; a part of the name: `"float" in x.dtype`'
     lowering.error(
         "E0313", f"`dtype` cannot be `{value_text(name)}`", expr.span,
-        f'did you mean `"{guess}"`?' if guess
-        else 'data types: `"float32"`, `"int64"`, `"bool"`, …; a part of the name: `"float" in x.dtype`',
+        f'did you mean `"{guess}"`?' if guess else hint,
     )
 
 
-def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr | n.Star, ir.Equals]]:
+def _equalities(
+    lowering: Lowering, expr: n.Expr | n.Star, test: ir.Test
+) -> Iterator[tuple[n.Expr | n.Star, ir.Value]]:  # fmt: skip
+    """The values one of which a constraint demands, with where each is written."""
     if isinstance(test, ir.Equals):
-        yield expr, test
+        for part, found in possible(lowering, expr, ValueOf(test.value)):
+            yield part, found.value
     written: Sequence[n.Expr] = ()
     match expr:
         case n.Walrus(_, inner):
@@ -131,16 +142,13 @@ def _equalities(expr: n.Expr | n.Star, test: ir.Test) -> Iterator[tuple[n.Expr |
         case n.Conditional(then, _, otherwise):
             written = (then, otherwise)
     for part, of_test in zip(written, test.either):
-        yield from _equalities(part, of_test)
+        yield from _equalities(lowering, part, of_test)
 
 
 def check_value(
     lowering: Lowering, expr: n.Expr | n.Star, found: ir.Value, spec: AttributeSpec, what: str
 ) -> None:
-    """Report a constant that an attribute can never be; of `a if c else b` both."""
-    if isinstance(expr, n.Conditional) and isinstance(found, ir.IfValue):
-        check_value(lowering, expr.then, found.then, spec, what)
-        check_value(lowering, expr.otherwise, found.otherwise, spec, what)
+    """Report a constant that an attribute can never be."""
     value = known(lowering, found)
     if value is UNKNOWN:
         return
@@ -156,7 +164,9 @@ def check_value(
         lowering.error("E0313", f"{what} cannot be `{value_text(value)}`", expr.span, suggestion(value, spec))
 
 
-def check_kind(lowering: Lowering, expr: n.Expr, found: ValueOf, spec: AttributeSpec, what: str) -> None:
+def check_kind(
+    lowering: Lowering, expr: n.Expr | n.Star, found: ValueOf, spec: AttributeSpec, what: str
+) -> None:
     """Report a computed value of a kind that an attribute never has, as the shape of a node for a number."""
     kind = found.type
     if (

@@ -45,11 +45,14 @@ def choice(lowering: Lowering, value: ir.Value, branches: Iterable[tuple[n.Expr,
     return ValueOf(value, kinds.pop() if len(kinds) == 1 else "any")
 
 
-def possible(lowering: Lowering, expr: n.Expr, found: ValueOf) -> Iterator[tuple[n.Expr, ValueOf]]:
+def possible(
+    lowering: Lowering, expr: n.Expr | n.Star, found: ValueOf
+) -> Iterator[tuple[n.Expr | n.Star, ValueOf]]:
     """The values that one may be, with where each is written: the branches of `a if c else b` and of `match`,
     else itself.
     """
-    stack, met = [(expr, found)], set[int]()
+    stack: list[tuple[n.Expr | n.Star, ValueOf]] = [(expr, found)]
+    met: set[int] = set()
     while stack:
         written, what = stack.pop()
         number = id(what.value.meant(lowering.lets))

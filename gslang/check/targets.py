@@ -20,6 +20,7 @@ from gslang.check.context import (
     ValueOf,
     article,
 )  # fmt: skip
+from gslang.check.known_values import possible
 from gslang.check.results import told_of_target
 from gslang.check.variables import narrow
 from gslang.dialect.onnx.versions import VECTORS
@@ -137,12 +138,7 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
         if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
             found = values.value(lowering, argument.value)
             given[argument.name] = found.value
-            needed, kinds, help = _OF_CONSTANTS[argument.name]
-            if found.type not in kinds:
-                lowering.error(
-                    "E0501", f"`{argument.name}` of a constant is {needed}, found "
-                    f"{article(found.type)}", argument.value.span, help,
-                )
+            _check_of_constant(lowering, argument, found)
         else:
             lowering.error(
                 "E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span,
@@ -153,6 +149,19 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
     return lowering.add_target(
         ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span
     )
+
+
+def _check_of_constant(lowering: Lowering, argument: n.Keyword, found: ValueOf) -> None:
+    """Report an argument of a new constant that cannot be one; of a choice each such branch."""
+    needed, kinds, help = _OF_CONSTANTS[argument.name]
+    for written, part in possible(lowering, argument.value, found):
+        if part.type not in kinds:
+            lowering.error(
+                "E0501", f"`{argument.name}` of a constant is {needed}, found {article(part.type)}",
+                written.span, help,
+            )
+        elif argument.name == "dtype":
+            attribute_values.check_named(lowering, written, part.value)
 
 
 def make_call(
@@ -270,8 +279,9 @@ def _attribute(
     found, signature = what.value, signatures[0]
     if len(signatures) == 1 and name in signature.attributes:
         spec, of = signature.attributes[name], f"`{name}` of `{signature.name}`"
-        attribute_values.check_kind(lowering, written, what, spec, of)
-        attribute_values.check_value(lowering, written, found, spec, of)
+        for part, one in possible(lowering, written, what):
+            attribute_values.check_kind(lowering, part, one, spec, of)
+            attribute_values.check_value(lowering, part, one.value, spec, of)
     if len(signatures) > 1:
         specs = [s.attributes[name] for s in signatures if name in s.attributes]
         attribute_values.check_width(lowering, written, found, specs, f"`{name}`")
