@@ -3,7 +3,9 @@ around a node of its source, or inside it."""
 
 from __future__ import annotations
 
-from gslang.check import call_arguments, values, variables
+from typing import Final
+
+from gslang.check import attribute_values, call_arguments, values, variables
 from gslang.check import checked as ir
 from gslang.check.bodies import body_attributes
 from gslang.check.context import (
@@ -19,10 +21,16 @@ from gslang.check.context import (
     TargetOf,
     ValueOf,
 )
+from gslang.check.known_values import known, possible
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
 _FEW = 4  # operators that a message lists
+_FORMER: Final = {
+    "mode": ("bilinear", "bicubic"),  # of GridSample
+    "coordinate_transformation_mode": ("tf_half_pixel_for_nn",),  # of Resize
+}
+"""Values that attributes had in earlier operator sets, which bodies may still state."""
 
 
 def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
@@ -57,7 +65,7 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
             _one_of(what, name, places[0].span.text),
         )
     operators = _operators(lowering, places[1]) if len(places) > 1 else None
-    attributes = tuple(_attribute(lowering, keyword, operators) for keyword in keywords)
+    attributes = tuple(_attribute(lowering, keyword, operators, name) for keyword in keywords)
     return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes, body), kind)
 
 
@@ -145,12 +153,26 @@ def _is_read(lowering: Lowering, name: str) -> bool:
     )
 
 
-def _attribute(lowering: Lowering, keyword: n.Keyword, operators: ir.Value | None) -> tuple[str, ir.Value]:
+def _attribute(
+    lowering: Lowering, keyword: n.Keyword, operators: ir.Value | None, function: str
+) -> tuple[str, ir.Value]:
     """The attributes demanded of the calls that count."""
-    if isinstance(operators, ir.Const):
-        names = (operators.value,) if isinstance(operators.value, str) else operators.value
-        signatures = [signature for name in names if (signature := lowering.dialect.get(name)) is not None]
-        listed = [signature.name for signature in signatures]
-        shown = " | ".join(listed if len(listed) <= _FEW else [*listed[: _FEW - 1], "…"])
-        call_arguments.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
-    return keyword.name, values.value(lowering, keyword.value).value
+    if not isinstance(operators, ir.Const):
+        return keyword.name, values.value(lowering, keyword.value).value
+    names = (operators.value,) if isinstance(operators.value, str) else operators.value
+    signatures = [signature for name in names if (signature := lowering.dialect.get(name)) is not None]
+    listed = [signature.name for signature in signatures]
+    shown = " | ".join(listed if len(listed) <= _FEW else [*listed[: _FEW - 1], "…"])
+    call_arguments.known_attribute(lowering, signatures, shown, keyword.name, keyword.name_span)
+    specs = [spec for s in signatures if (spec := s.attribute(keyword.name)) is not None]
+    text, hint = attribute_values.unquoted(keyword.value, specs[0] if specs else None)
+    with lowering.helping(text, hint):
+        found = values.value(lowering, keyword.value)
+    if specs and all((spec.types, spec.domain) == (specs[0].types, specs[0].domain) for spec in specs):
+        what = f"`{keyword.name}` of `{shown}`"
+        former = _FORMER.get(keyword.name, ()) if function == "calls" else ()
+        for part, one in possible(lowering, keyword.value, found):
+            if known(lowering, one.value) not in former:
+                attribute_values.check_kind(lowering, part, one, specs[0], what)
+                attribute_values.check_value(lowering, part, one.value, specs[0], what)
+    return keyword.name, found.value
