@@ -74,7 +74,7 @@ E0702 invalid arguments of an annotation
 E0703 a recursive pass
 E0704 an invalid test
 E0705 an opset of `@opset` that cannot express the target
-E0706 an invalid function in Python
+E0706 an invalid function
 """
 
 CODES: dict[str, CodeInfo] = {

@@ -9,7 +9,7 @@ from typing import Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import externs, known_values, pattern_calls, patterns, targets, uses, values
+from gslang.check import externs, fn_types, known_values, pattern_calls, patterns, targets, uses, values
 from gslang.check.builtin_calls import builtin
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
@@ -25,7 +25,6 @@ from gslang.check.context import (
     Stop,
     TargetOf,
     ValueOf,
-    article,
     is_tensor,
 )
 from gslang.check.unknown_operator import refuse, refuse_expression
@@ -153,15 +152,9 @@ def _expand(lowering: Lowering, expr: n.Call, function: n.FnDecl) -> Denotation:
     given = _arguments(lowering, expr, function)
     if function.body is None:
         return externs.call(lowering, expr, function, given)
-    for parameter, what in ((p, given[p.name.id]) for p in function.parameters):
-        if (
-            parameter.type is not None and parameter.type.id == "tensor" and isinstance(what, ValueOf)
-            and what.type in ("str", "tuple")
-        ):
-            lowering.error(
-                "E0501", f"`{parameter.name.id}` of `{name}` is a tensor, found {article(what.type)}",
-                expr.span, "pass a node or a number",
-            )
+    for parameter in function.parameters:
+        span = externs.written(expr, function, parameter).span
+        fn_types.check_argument(lowering, function, parameter, given[parameter.name.id], span)
     before = lowering.expanding
     loops = tuple(names for names in lowering.overlay if "" not in names)
     use: tuple[object, ...] = (name, lowering.side, *map(id, given.values()), 0, *map(id, loops))

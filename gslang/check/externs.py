@@ -16,25 +16,16 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import values
 from gslang.check.context import Denotation, Lowering, ValueOf
+from gslang.check.fn_types import ACCEPTED, TYPES, check_types
 from gslang.check.walks import walk
 from gslang.syntax import nodes as n
 
-TYPES: Final = ("any", "array", "bool", "dtype", "float", "int", "str", "tuple")
 _REFERENCE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*", re.ASCII)
 _SHOWN: Final = '`@extern("module:function") fn fits(shape: tuple, dtype: dtype) -> bool;`'
-_ACCEPTED: Final = {  # declared type → types of the checker that may be one
-    "int": ("int", "number", "any"),
-    "float": ("int", "float", "number", "any"),
-    "bool": ("bool", "any"),
-    "str": ("str", "dtype", "any"),
-    "dtype": ("str", "dtype", "any"),
-    "tuple": ("tuple", "any"),
-    "array": ("array", "any"),
-}
 
 
 def check_function(item: n.FnDecl) -> list[Diagnostic]:
-    """The error in the annotations of a function, or in the signature of one in Python."""
+    """The errors in the annotations of a function and in the types of its signature."""
     found = []
     named = [a for a in item.annotations if a.name.id == "extern"]
     for annotation in item.annotations:
@@ -57,7 +48,7 @@ def check_function(item: n.FnDecl) -> list[Diagnostic]:
                 "E0706", message, Label(named[0].span),
                 help=f"remove one of them; without a body: {_SHOWN}",
             ))
-        return found
+        return [*found, *check_types(item)]
     if not named:
         help = f"write `fn {item.name.id}(…) = …;`, or name a Python function: {_SHOWN}"
         found.append(Diagnostic("E0706", f"`{item.name.id}` has no body", Label(item.name.span), help=help))
@@ -104,13 +95,13 @@ def call(lowering: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[st
     result = function.result.id if function.result is not None else "any"
     arguments = []
     for parameter in function.parameters:
-        what = values.force(lowering, _written(expr, function, parameter), given[parameter.name.id])
+        what = values.force(lowering, written(expr, function, parameter), given[parameter.name.id])
         wanted = "any" if parameter.type is None else parameter.type.id
-        if what.type not in _ACCEPTED.get(wanted, (what.type,)):
+        if what.type not in ACCEPTED.get(wanted, (what.type,)):
             lowering.error(
                 "E0501",
                 f"`{parameter.name.id}` of `{function.name.id}` must be of type {wanted}, found {what.type}",
-                _written(expr, function, parameter).span,
+                written(expr, function, parameter).span,
                 f"pass a value of type {wanted}, or change the declaration",
             )
         arguments.append(what.value)
@@ -123,7 +114,7 @@ def call(lowering: Lowering, expr: n.Call, function: n.FnDecl, given: Mapping[st
     )
 
 
-def _written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
+def written(expr: n.Call, function: n.FnDecl, parameter: n.FnParameter) -> Any:
     """The argument for a parameter, as written."""
     for argument in expr.arguments:
         if isinstance(argument, n.Keyword) and argument.name == parameter.name.id:
