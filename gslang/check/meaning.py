@@ -15,12 +15,17 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
+from gslang.check.decided import UNKNOWN
 from gslang.check.externs import refuse
+from gslang.check.known_values import known, possible
 from gslang.check.outputs import settle_constants
 from gslang.check.resolve import resolve
+from gslang.check.results import Results, text_of, told_of_target, told_within
 from gslang.check.rule_annotations import misplaced
 from gslang.dialect.declarations import operand_type
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.domain_text import value_text
+from gslang.dialect.dtypes import dtype_exists, dtype_meant
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
 from gslang.syntax import nodes as n
@@ -51,10 +56,9 @@ def check_meaning(
     lowering = Lowering(dialect, functions, [], resolve, in_graph=False)
     lowering.not_yet = frozenset(declared) - dialect.operators.keys()
     for operand, parameter in zip(signature.operands, (p for p in decl.parameters if _is_operand(p))):
-        lowering.bind(
-            parameter.name, patterns.leaf(lowering, parameter.span, "any", (), name=operand.name),
-            of_declaration=True,
-        )
+        leaf = patterns.leaf(lowering, parameter.span, "any", (), name=operand.name)
+        lowering.taken[leaf.node] = {"tuple" if operand.variadic else operand.kind}
+        lowering.bind(parameter.name, leaf, of_declaration=True)
     call = lowering.add_pattern(ir.CallNode(
         name=None, span=decl.name.span, operators=(signature.name,),
         operands=tuple(range(len(signature.operands))),
@@ -102,18 +106,91 @@ def _lower_parts(
         seen.add(part.id)
         try:
             if part.id == "value":
-                output = (targets.target_of(lowering, expr, lowering.resolve(expr)),)
+                what = lowering.resolve(expr)
+                several = signature.results != "tensor"
+                output = (targets.target_of(lowering, expr, what, as_tuple=several),)
+                _check_results(lowering, signature, output[0])
             else:
-                what = values.value(lowering, expr)
-                if what.type not in _EXPECTED[part.id]:
-                    lowering.stop(
-                        "E0308", f"`{part.id}` must be {_wanted(part.id)}, found `{what.type}`", expr.span,
-                        _FORMS[part.id],
-                    )
-                found[part.id] = what.value
+                value = values.value(lowering, expr)
+                for written, one in possible(lowering, expr, value):
+                    _check_part(lowering, part.id, written, one)
+                found[part.id] = value.value
         except Stop:
             pass
+    stated, told = text_of(found.get("dtype")), told_of_target(lowering, output[0]).dtype if output else None
+    if stated is not None and told is not None and told != stated:
+        lowering.error(
+            "E0308", f"`dtype` is {stated}, and the value has the type {told}",
+            lowering.target_spans[output[0]], f'write `dtype = "{told}"`, or convert the value',
+        )
     return output, found
+
+
+def _check_part(lowering: Lowering, part: str, expr: n.Expr | n.Star, found: ValueOf) -> None:
+    """Report a shape that is no tuple of dimensions, and a data type that does not exist."""
+    if found.type not in _EXPECTED[part]:
+        lowering.stop(
+            "E0308", f"`{part}` must be {_wanted(part)}, found `{found.type}`", expr.span, _FORMS[part]
+        )
+    if part == "dtype":
+        name = text_of(found.value)
+        if name is not None and not dtype_exists(name):
+            guess = dtype_meant(name)
+            lowering.error(
+                "E0308", f"`dtype` cannot be `{value_text(name)}`", expr.span,
+                f'did you mean `"{guess}"`?' if guess else _FORMS[part],
+            )
+        return
+    items = expr.items if isinstance(expr, n.TupleExpr) else ()
+    sizes = [known(lowering, size) for size in _items(found.value)]
+    for k, size in enumerate(sizes):
+        if size is not UNKNOWN and size is not None and (type(size) is not int or size < 0):
+            lowering.error(
+                "E0308", f"`{value_text(size)}` is not a dimension",
+                items[k].span if len(items) == len(sizes) else expr.span,
+                "a dimension is a number from 0, or that of an operand: `x.shape[0]`",
+            )
+
+
+def _items(value: ir.Value) -> list[ir.Value]:
+    """The items of a tuple that is written out."""
+    if isinstance(value, ir.Const):
+        return [ir.Const(item) for item in value.value] if isinstance(value.value, tuple) else []
+    written = value.items if isinstance(value, ir.TupleValue) else ()
+    return [item for item in written if not isinstance(item, ir.SpreadValue)]
+
+
+def _check_results(lowering: Lowering, signature: Signature, output: int) -> None:
+    """Report a `value` that has other results than the declaration; of a choice each such part."""
+    declared = signature.results
+    for part, results in told_within(lowering, output):
+        if results is not None and not _is_declared(results, declared):
+            wanted = f"one {declared}" if isinstance(declared, str) else f"{len(declared)} results"
+            shown = "a tensor" if results == "tensor" else "a tuple"
+            shown += f" of {results}" if isinstance(results, int) else ""
+            lowering.error(
+                "E0308", f"`{signature.name}` declares {wanted}, and its value is {shown}",
+                lowering.target_spans[part], _as_declared(declared, results),
+            )
+
+
+def _is_declared(results: str | int, declared: tuple[str, ...] | str) -> bool:
+    """True if a value with these results may be that of an operator with the declared ones."""
+    if results == "tensor" or declared == "tensor":
+        return results == declared
+    if isinstance(declared, str) or not isinstance(results, int):
+        return True
+    return sum(not result.endswith("?") for result in declared) <= results <= len(declared)
+
+
+def _as_declared(declared: tuple[str, ...] | str, results: Results) -> str:
+    """The help for a value that has other results than the declaration."""
+    if declared == "tensor":
+        many = ", ".join(["tensor"] * results) if isinstance(results, int) else ""
+        return f"write one of its fields, `(…).0`, or declare `-> {f'({many})' if many else 'tuple'}`"
+    fields = "a, b" if isinstance(declared, str) else ", ".join("abcdefgh"[: len(declared)])
+    said = f"write a tuple, `({fields})`"
+    return f"{said}, or declare `-> tensor`" if results == "tensor" else said
 
 
 def _is_possible(lowering: Lowering, part: n.Name, signature: Signature, seen: set[str]) -> bool:

@@ -4,7 +4,7 @@ fields, and the element type.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar, Union
 
 from gslang.base.quick_dataclass import dataclass
@@ -66,6 +66,21 @@ def told_when_matched(lowering: Lowering, node: int) -> Told:
 def told_of_target(lowering: Lowering, target: int) -> Told:
     """The part that is known of a target."""
     return _OfTargets(lowering).of_target(target)
+
+
+def told_within(lowering: Lowering, target: int) -> Iterator[tuple[int, Results]]:
+    """A target and its results; where these are not known, the same of each target that it may be or repeat.
+    """
+    stack, met = [target], set[int]()
+    while stack:
+        number = stack.pop()
+        if number not in met:
+            met.add(number)
+            results = told_of_target(lowering, number).results
+            within = lowering.targets[number].outputs_within if results is None else ()
+            stack += reversed(within)
+            if not within:
+                yield number, results
 
 
 @dataclass(frozen=True, slots=True)

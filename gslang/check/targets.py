@@ -21,7 +21,7 @@ from gslang.check.context import (
     article,
 )  # fmt: skip
 from gslang.check.known_values import possible
-from gslang.check.results import told_of_target
+from gslang.check.results import told_within
 from gslang.check.variables import narrow
 from gslang.dialect.onnx.versions import VECTORS
 from gslang.dialect.signature import REQUIRED, OperandSpec, Signature
@@ -373,18 +373,11 @@ def _check_results(lowering: Lowering, signature: Signature, operands: list[int]
         if isinstance(target, ir.MakeCall) and isinstance(target.operator, str):
             inner = lowering.dialect.operators[target.operator]
             call_arguments.check_tuple(lowering, signature, spec, inner, lowering.target_spans[operand])
-        stack, met = [operand], set[int]()
-        while stack:
-            number = stack.pop()
-            if number in met:
-                continue
-            met.add(number)
-            target, results = lowering.targets[number], told_of_target(lowering, number).results
-            if not call_arguments.check_tensor(
-                lowering, signature, spec, results, _called_as(lowering, target),
-                lowering.target_spans[number],
-            ):
-                stack += reversed(target.outputs_within)
+        for part, results in told_within(lowering, operand):
+            called = _called_as(lowering, lowering.targets[part])
+            call_arguments.check_tensor(
+                lowering, signature, spec, results, called, lowering.target_spans[part]
+            )
 
 
 def _called_as(lowering: Lowering, target: ir.Target) -> str | None:
