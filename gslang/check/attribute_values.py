@@ -12,7 +12,7 @@ from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check.context import Lowering, ValueOf, article, branches_of
 from gslang.check.decided import UNKNOWN
-from gslang.check.known_values import known, possible
+from gslang.check.known_values import known, known_items, possible
 from gslang.dialect.call_check import MOST, conform
 from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains, literals
@@ -98,6 +98,20 @@ def _no_element(value: object, dtype: str) -> str:
     least, most = limits
     whole = least <= value <= most and value == int(value)
     return "" if whole else f"write an integer from {least} to {most}"
+
+
+def check_sizes(
+    lowering: Lowering, code: str, expr: n.Expr | n.Star, found: ir.Value, *, unknown: bool = False
+) -> None:  # fmt: skip
+    """Report each literal in a shape that is no size; `unknown`: one may be `none`."""
+    sizes = known_items(lowering, found)
+    written = expr.items if isinstance(expr, n.TupleExpr) and len(expr.items) == len(sizes) else None
+    for k, size in enumerate(sizes):
+        if not (size is UNKNOWN or unknown and size is None or _is_fact("ndim", size)):
+            lowering.error(
+                code, f"`{value_text(size)}` is not a size", (expr if written is None else written[k]).span,
+                "a size is a number from 0, or that of a node: `x.shape[0]`",
+            )
 
 
 def _is_fact(field: str, value: object) -> bool:

@@ -9,7 +9,17 @@ from typing import Final
 from gslang.base.diagnostics import Diagnostic, Label
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
-from gslang.check import externs, fn_types, known_values, pattern_calls, patterns, targets, uses, values
+from gslang.check import (
+    externs,
+    fn_types,
+    known_values,
+    new_constants,
+    pattern_calls,
+    patterns,
+    targets,
+    uses,
+    values,
+)
 from gslang.check.builtin_calls import builtin
 from gslang.check.context import (
     BUILTIN_ARGUMENTS,
@@ -56,7 +66,7 @@ def call(lowering: Lowering, expr: n.Call, ordered: bool) -> Denotation:
     if name == "splat" or name == "const" and name not in lowering.functions:
         if lowering.side == "source":
             return patterns.constant_call(lowering, expr, name)
-        return targets.constant_call(lowering, expr, name)
+        return new_constants.constant_call(lowering, expr, name)
     function = lowering.functions.get(name)
     if isinstance(function, n.ParamDecl):
         lowering.stop(

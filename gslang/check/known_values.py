@@ -6,7 +6,7 @@ that needs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from gslang.check import checked as ir
@@ -31,10 +31,19 @@ def noted(lowering: Lowering, expr: n.Expr, what: Denotation) -> Denotation:
     return what
 
 
-def known(lowering: Lowering, value: ir.Value) -> Any:
+def known(lowering: Lowering, value: ir.Value | ir.SpreadValue) -> Any:
     """The value of an expression made of literals; `UNKNOWN` of others."""
     whole = value.meant(lowering.lets)
     return whole.value if isinstance(whole, ir.Const) else lowering.known.get(id(whole), (None, UNKNOWN))[1]
+
+
+def known_items(lowering: Lowering, value: ir.Value) -> Sequence[object]:
+    """The items of a tuple that is written out, each as `known`; none of other values."""
+    whole = value.meant(lowering.lets)
+    if isinstance(whole, ir.TupleValue):
+        return [known(lowering, item) for item in whole.items]
+    found = known(lowering, whole)
+    return found if isinstance(found, tuple) else ()
 
 
 def choice(lowering: Lowering, value: ir.Value, branches: Iterable[tuple[n.Expr, ValueOf]]) -> ValueOf:

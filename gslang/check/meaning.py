@@ -12,12 +12,11 @@ from collections.abc import Iterable, Mapping
 
 from gslang.base.diagnostics import Diagnostic
 from gslang.base.suggest import did_you_mean
+from gslang.check import attribute_values, patterns, targets, values
 from gslang.check import checked as ir
-from gslang.check import patterns, targets, values
 from gslang.check.context import Lowering, Stop, ValueOf
-from gslang.check.decided import UNKNOWN
 from gslang.check.externs import refuse
-from gslang.check.known_values import known, possible
+from gslang.check.known_values import possible
 from gslang.check.outputs import settle_constants
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, text_of, told_of_target, told_within
@@ -141,23 +140,7 @@ def _check_part(lowering: Lowering, part: str, expr: n.Expr | n.Star, found: Val
                 f'did you mean `"{guess}"`?' if guess else _FORMS[part],
             )
         return
-    items = expr.items if isinstance(expr, n.TupleExpr) else ()
-    sizes = [known(lowering, size) for size in _items(found.value)]
-    for k, size in enumerate(sizes):
-        if size is not UNKNOWN and size is not None and (type(size) is not int or size < 0):
-            lowering.error(
-                "E0308", f"`{value_text(size)}` is not a dimension",
-                items[k].span if len(items) == len(sizes) else expr.span,
-                "a dimension is a number from 0, or that of an operand: `x.shape[0]`",
-            )
-
-
-def _items(value: ir.Value) -> list[ir.Value]:
-    """The items of a tuple that is written out."""
-    if isinstance(value, ir.Const):
-        return [ir.Const(item) for item in value.value] if isinstance(value.value, tuple) else []
-    written = value.items if isinstance(value, ir.TupleValue) else ()
-    return [item for item in written if not isinstance(item, ir.SpreadValue)]
+    attribute_values.check_sizes(lowering, "E0308", expr, found.value, unknown=True)
 
 
 def _check_results(lowering: Lowering, signature: Signature, output: int) -> None:

@@ -18,7 +18,6 @@ from gslang.check.context import (
     OperatorOf,
     TargetOf,
     ValueOf,
-    article,
 )  # fmt: skip
 from gslang.check.known_values import possible
 from gslang.check.results import told_within
@@ -109,59 +108,6 @@ def choose(
     return lowering.add_target(
         ir.ChooseTarget(condition, target_of(lowering, *then), target_of(lowering, *otherwise)), expr.span
     )
-
-
-_OF_CONSTANTS = {
-    "value": (
-        "a number, or a tuple of numbers",
-        ("int", "float", "number", "bool", "tuple", "array", "any", "none"),
-        "write its elements: `value = [1, 2]`",
-    ),
-    "dtype": (
-        "the name of a data type", ("str", "dtype", "any", "none"), 'write a string: `dtype = "int64"`'
-    ),
-    "shape": ("a tuple of sizes", ("tuple", "any", "none"), "write the sizes, `shape = (2, 3)`"),
-}
-"""Argument of a new constant → what it is, its types, and the help for another value."""
-
-
-def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
-    """`const(value = a, dtype = d)` in a target; `shape = s` fills."""
-    if name == "splat":
-        lowering.stop(
-            "E0506", "`splat` matches constants, and a target creates them", expr.span,
-            "write `const(value = v, shape = s)`",
-        )
-    given: dict[str, ir.Value] = {}
-    lowering.check_once(expr.arguments)
-    for argument in expr.arguments:
-        if isinstance(argument, n.Keyword) and argument.name in ("value", "dtype", "shape"):
-            found = values.value(lowering, argument.value)
-            given[argument.name] = found.value
-            _check_of_constant(lowering, argument, found)
-        else:
-            lowering.error(
-                "E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span,
-                'write `const(value = v, dtype = "float32")`',
-            )
-    if "value" not in given:
-        lowering.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
-    return lowering.add_target(
-        ir.MakeConst(given["value"], given.get("dtype"), False, given.get("shape")), expr.span
-    )
-
-
-def _check_of_constant(lowering: Lowering, argument: n.Keyword, found: ValueOf) -> None:
-    """Report an argument of a new constant that cannot be one; of a choice each such branch."""
-    needed, kinds, help = _OF_CONSTANTS[argument.name]
-    for written, part in possible(lowering, argument.value, found):
-        if part.type not in kinds:
-            lowering.error(
-                "E0501", f"`{argument.name}` of a constant is {needed}, found {article(part.type)}",
-                written.span, help,
-            )
-        elif argument.name == "dtype":
-            attribute_values.check_named(lowering, written, part.value)
 
 
 def make_call(
