@@ -22,6 +22,11 @@ def lower_input(lowering: Lowering, item: n.Input) -> int | None:
             if variables.is_by_trait(kind):
                 lowering.trait_variables.add(name)
             lowering.bind(item.name, OperatorOf(name))
+            if kind.optional:
+                lowering.error(
+                    "E0310", "an operator variable is never absent", kind.span,
+                    f"remove the `?`; `{name}?(p)` in the source matches a call of it, or `p` alone",
+                )
             return None
         elif kind.name.id in KINDS:
             node = patterns.leaf(
