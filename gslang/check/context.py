@@ -184,6 +184,8 @@ class Lowering:
     bound_at: dict[str, Span] = field(default_factory=dict)
     patterns: list[ir.Pattern] = field(default_factory=list)
     variables: dict[str, ir.OpVariable] = field(default_factory=dict)
+    # what the operator variables of the header may be, as written
+    variables_as_written: dict[str, n.Kind] = field(default_factory=dict)
     own_variables: set[str] = field(default_factory=set)  # of blocks: each instance has its own
     # declared by traits: an attribute need not be in all operators
     trait_variables: set[str] = field(default_factory=set)

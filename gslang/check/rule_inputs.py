@@ -19,6 +19,7 @@ def lower_input(lowering: Lowering, item: n.Input) -> int | None:
         elif kind.name.id == "op":
             operators = variables.operators_of(lowering, kind)
             lowering.variables[name] = ir.OpVariable(name, operators)
+            lowering.variables_as_written[name] = kind
             if variables.is_by_trait(kind):
                 lowering.trait_variables.add(name)
             lowering.bind(item.name, OperatorOf(name))

@@ -3,8 +3,9 @@ around a node of its source, or inside it."""
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NoReturn
 
+from gslang.base.source import Span
 from gslang.check import attribute_values, call_arguments, values, variables
 from gslang.check import checked as ir
 from gslang.check.bodies import body_attributes
@@ -22,6 +23,7 @@ from gslang.check.context import (
     ValueOf,
 )
 from gslang.check.known_values import known, possible
+from gslang.check.walks import walk
 from gslang.dialect.signature import TRAITS
 from gslang.syntax import nodes as n
 
@@ -64,7 +66,7 @@ def uses(lowering: Lowering, expr: n.Call, name: str) -> ValueOf:
             "E0505", f"`{name}` needs a node of the source", places[0].span,
             _one_of(what, name, places[0].span.text),
         )
-    operators = _operators(lowering, places[1]) if len(places) > 1 else None
+    operators = _operators(lowering, places[1], f"{name}({places[0].span.text}") if len(places) > 1 else None
     attributes = tuple(_attribute(lowering, keyword, operators, name) for keyword in keywords)
     return ValueOf(ir.Uses(name, what.place, what.node, operators, attributes, body), kind)
 
@@ -90,8 +92,10 @@ def _with_bodies(lowering: Lowering, expr: n.Expr, what: Denotation) -> tuple[De
     lowering.stop("E0505", "`calls` counts calls in bodies, and this node has none", expr.span, hint)
 
 
-def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
-    """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`."""
+def _operators(lowering: Lowering, expr: n.Expr, written: str) -> ir.Value:
+    """Operators by name and trait, as in `op(…)`, the operator of a variable, or a value: `c.op`. `written`:
+    what stands before them.
+    """
     shown = n.dotted(expr)
     known = lowering.look_up(shown.partition(".")[0]) if shown is not None else None
     if isinstance(known, OperatorNamed):
@@ -109,9 +113,7 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
             if isinstance(node, ir.CallNode) and node.variable == known.name
         ]
         if not calls:
-            lowering.stop(
-                "E0505", f"no call of `{known.name}` before this", expr.span, "test it in `where`"
-            )
+            _refuse_uncalled(lowering, known.name, expr.span, written)
         # one that is part of each match, else one of an instance: all of them have the same operator
         call = min(calls, key=lambda k: lowering.patterns[k].block not in (None, lowering.block))
         block = lowering.patterns[call].block
@@ -131,6 +133,30 @@ def _operators(lowering: Lowering, expr: n.Expr) -> ir.Value:
             "name operators, `nn.relu | tanh`, or read one: `c.op`",
         )
     return found.value
+
+
+def _refuse_uncalled(lowering: Lowering, variable: str, span: Span, written: str) -> NoReturn:
+    """Report the operator of a variable that no call has determined, not yet or not at all."""
+    if lowering.side == "source" and _is_called(lowering.text, variable):
+        lowering.stop("E0505", f"no call of `{variable}` before this", span, "test it in `where`")
+    kind = lowering.variables_as_written.get(variable)
+    meant = [argument.span.text for argument in kind.arguments] if kind is not None else []
+    shown = meant[0] if len(meant) == 1 and meant[0] != "_" else "elementwise"
+    lowering.stop(
+        "E0505", f"`{variable}` is not called in the source", span,
+        f"call it there, or count by a trait or by operators: `{written}, {shown})`",
+    )
+
+
+def _is_called(side: n.Node | None, variable: str) -> bool:
+    """True if the statements or outputs of a side call a variable, or pass it to a function that may."""
+    parts = (side.statements, side.outputs) if isinstance(side, n.Side) else ()
+    for part in walk(parts):
+        if isinstance(part, n.Call) and n.dotted(part.callee) not in USES:
+            passed = [a.value for a in part.arguments if isinstance(a, n.Positional | n.Keyword)]
+            if variable in (n.dotted(part.callee), *map(n.dotted, passed)):
+                return True
+    return False
 
 
 def _one_of(what: Denotation, name: str, written: str) -> str:
