@@ -96,7 +96,7 @@ class CheckedRule(_WithFootprint):
 
     @property
     def maker(self) -> str:
-        """Who is said to have made the nodes that it creates, for `@once`: its family, or itself."""
+        """The maker of the nodes that it creates, for `@once`: its family, or itself."""
         return self.name if self.family is None else self.family
 
     @property

@@ -166,7 +166,7 @@ def _is_never(signature: Signature, call: _Made, name: str) -> bool:
 
 
 def _told(name: str, shape: tuple[int | None, ...], sizes: bool) -> str:
-    """What is known of an operand: its sizes, if the domain depends on these, else its rank."""
+    """The known facts about an operand: its sizes, if the domain depends on these, else its rank."""
     if sizes:
         return f"the shape of `{name}` is `({', '.join('_' if d is None else str(d) for d in shape)})`"
     return f"`{name}` has {len(shape)} dimension{'s' * (len(shape) != 1)}"
