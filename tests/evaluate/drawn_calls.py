@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import gslang.api as api
 from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import Signature
@@ -41,3 +43,15 @@ def calls_of(
         made = (drawn(rule, Search(), 11, k) for k in range(count))
         graphs += [instance.before for instance in made if instance is not None]
     return graphs
+
+
+def compared(
+    dialect: str, part: slice, count: int, compare: Callable[[Graph, str, int], bool]
+) -> list[int]:
+    """For each operator of a part, how many of its drawn calls were compared: `compare` of a call, its
+    operator and its number is False if there is nothing to compare.
+    """
+    return [
+        sum(compare(graph, name, k) for k, graph in enumerate(calls_of(name, signature, count, dialect)))
+        for name, signature in operators(dialect)[part]
+    ]
