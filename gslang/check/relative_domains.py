@@ -85,7 +85,7 @@ def _built(rule: ir.CheckedRule) -> Iterator[_Made]:
     for number in reachable(rule.target.outputs, below):
         call = targets[number]
         if isinstance(call, ir.MakeCall) and isinstance(call.operator, str):
-            nodes = [_first_node(targets, number) for number in call.operands]
+            nodes = [_first_node(targets, part) for part in call.operands]
             values = {name: found for name, v in call.attributes if (found := _literals(ir.Equals(v)))}
             yield _Made(
                 (call.operator,), tuple(map(stated.get, nodes)), values,

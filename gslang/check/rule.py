@@ -88,9 +88,9 @@ def check_rule(
     )
     checked = replace(checked, externs=externs_in(checked))
     marked = next((item for item in rule.annotations if item.name.id == "opset"), None)
-    promised = check_range(checked, marked.span) if marked is not None else []
-    promised += check_relative_domains(checked)
-    return None if promised else checked, [*lowering.diagnostics, *promised]
+    found = check_range(checked, marked.span) if marked is not None else []
+    found += check_relative_domains(checked)
+    return None if found else checked, [*lowering.diagnostics, *found]
 
 
 def _lose_names(lowering: Lowering, side: n.Side) -> None:

@@ -114,8 +114,8 @@ def run(options: argparse.Namespace) -> int:
     if options.fix:
         sys.stderr.write(f"{fixed} fixed, {count} left\n")
     elif options.format == "text" and not options.statistics:
-        fixable = _mendable(files)
-        more = f", {fixable} of them can be fixed with --fix" if fixable else ""
+        count_fixable = _fixable(files)
+        more = f", {count_fixable} of them can be fixed with --fix" if count_fixable else ""
         sys.stderr.write(
             f"{rules} rule{'s' * (rules != 1)}, {count or 'no'} finding{'s' * (count != 1)}{more}\n"
         )
@@ -219,14 +219,14 @@ def _checked(source: Source, parsed: dict[Source, Parsed] | None = None) -> Chec
     return check_module(source, Importer(check_module, parsed, ANY_VALUES)).program
 
 
-def _mendable(files: Sequence[Linted]) -> int:
+def _fixable(files: Sequence[Linted]) -> int:
     """The number of findings that `--fix` can fix."""
-    from gslang.lint.fixes import mendable
+    from gslang.lint.fixes import fixable
 
     found = [
         d
         for file in files if _is_writable(file)
-        for d in mendable(file.source, [d for d in file.found if not _allowed(d)], _checked)
+        for d in fixable(file.source, [d for d in file.found if not _allowed(d)], _checked)
     ]
     return len({(d.order, d.help) for d in found})
 

@@ -49,7 +49,7 @@ def apply_fixes(text: str, found: Sequence[Diagnostic], unsafe: bool = False) ->
     return text, count
 
 
-def mendable(
+def fixable(
     source: Source, found: Sequence[Diagnostic], check: Callable[[Source], CheckedProgram]
 ) -> list[Diagnostic]:
     """The findings in a text whose safe fixes leave it without errors."""

@@ -113,7 +113,7 @@ def _mistakes(rule: n.Rule, table: n.Table) -> Iterator[Diagnostic]:
         used.add(node.id)
     for name, item in _no_kinds(rule, table):
         yield Diagnostic(
-            "E0210", f"`{name.id}` is the kind of an input, which this row does not give", Label(item.span),
+            "E0210", f"`{name.id}` stands for the kind of an input, and this is none", Label(item.span),
             help="write a kind in each row: `any`, `const`, `any(dtype = \"int64\")`, `op(unary)` …",
             related=(Label(name.span, "read here"),),
         )

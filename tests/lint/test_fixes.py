@@ -11,7 +11,7 @@ from gslang.base.diagnostics import Diagnostic, Edit, Fix, Label
 from gslang.base.source import Source, Span
 from gslang.check.check import check_source
 from gslang.check.checked import CheckedProgram
-from gslang.lint.fixes import apply_fixes, fix_source, mendable
+from gslang.lint.fixes import apply_fixes, fix_source, fixable
 from gslang.lint.run_lints import lint_program
 
 TEXT = "rule a(x): nn.relu(nn.relu(x)) => nn.relu(x);\n"
@@ -51,9 +51,9 @@ def test_what_breaks_the_file_is_left_out() -> None:
 
 def test_only_fixes_that_can_be_made_count() -> None:
     breaking, good, other = wish("nn.relu(nn", "nn.rely(nn"), wish("rule a", "rule b"), wish("x);", "(x));")
-    assert mendable(SOURCE, [breaking, good, other], check_source) == [good, other]
-    assert mendable(SOURCE, [good, other, wish("=> nn", "=> nn", safe=False)], check_source) == [good, other]
-    assert mendable(SOURCE, [breaking], check_source) == mendable(SOURCE, [], check_source) == []
+    assert fixable(SOURCE, [breaking, good, other], check_source) == [good, other]
+    assert fixable(SOURCE, [good, other, wish("=> nn", "=> nn", safe=False)], check_source) == [good, other]
+    assert fixable(SOURCE, [breaking], check_source) == fixable(SOURCE, [], check_source) == []
 
 
 ROOT = Path(__file__).resolve().parents[2]
