@@ -113,11 +113,8 @@ def compare(
             special = True
             continue
         if agreement.special:
-            if _is_lost(before, after, dialect, inputs):
-                numbers, reason, worst, failing = (
-                    False, "the target is not finite where the source is", float("inf"), inputs,
-                )
-                rounds = False
+            if lost := _lost(before, after, dialect, inputs):
+                numbers, reason, worst, failing, rounds = False, lost, float("inf"), inputs, False
                 break
             special = True
             left, right = _where_finite(left, right)
@@ -258,9 +255,14 @@ def _where_finite(left: list[Array], right: list[Array]) -> tuple[list[Array], l
     return sides
 
 
-def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> bool:
-    """True if the target is infinite or NaN where the source is a number, also where all floats are taken as
-    float64; of float64 itself, which has no wider type, denormal numbers are 0 then."""
+def _lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]) -> str:
+    """The words for a target that is infinite or NaN where the source is a number, also where all floats are
+    taken as float64; of float64 itself, which has no wider type, denormal numbers are 0 then.
+
+    Where an infinite constant is written, infinities of the source are meant: the target has to have them.
+    """
+    reason = ""
+    is_meant = any(_is_infinite(constant) for graph in (before, after) for constant in graph.values.values())
     doubles = {name for name, value in inputs.items() if value.dtype == np.float64}
     wide = _flushed({name: inputs[name] for name in doubles}) | {
         name: value.astype(np.float64) if value.dtype.kind == "f" else value
@@ -274,13 +276,23 @@ def _is_lost(before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Ar
                     for graph in (before, after)
                 )
         except EvaluationError:
-            return False
+            return ""
         pairs = [
             (a, b) for a, b in zip(left, right) if a.shape == b.shape and a.dtype.kind == b.dtype.kind == "f"
         ]
-        if not any((np.isfinite(a) & ~np.isfinite(b)).any() for a, b in pairs):
-            return False
-    return True
+        if any((np.isfinite(a) & ~np.isfinite(b)).any() for a, b in pairs):
+            reason = "the target is not finite where the source is"
+        elif is_meant and any((np.isinf(a) & (a != b)).any() for a, b in pairs):
+            reason = "the target is not infinite where the source is"
+        else:
+            return ""
+    return reason
+
+
+def _is_infinite(constant: object) -> bool:
+    """True of an array of infinities only, as rules write them, unlike those that are drawn."""
+    array = np.asarray(constant)
+    return array.dtype.kind == "f" and array.size > 0 and bool(np.isinf(array).all())
 
 
 def flat(value: object) -> list[Any]:

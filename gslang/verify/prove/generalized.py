@@ -51,7 +51,10 @@ def generalized(rule: ir.CheckedRule, with_numbers: bool = False) -> ir.CheckedR
             continue
         below = set(_from(rule, rule.nodes[node].below, frozenset()))
         others = set(_from(rule, rule.outputs, frozenset({node}))) | whole | details
-        if not below & others and not (particular and any(_is_constant(rule.nodes[k]) for k in below)):
+        if (
+            not below & others and not any(_may_be_infinite(rule, rule.nodes[k]) for k in below)
+            and not (particular and any(_is_constant(rule.nodes[k]) for k in below))
+        ):
             free.add(node)
             inside |= below
     if not free:
@@ -83,6 +86,19 @@ def _is_costly(rule: ir.CheckedRule, number: int) -> bool:
 
 def _is_constant(node: ir.Pattern) -> bool:
     return isinstance(node, ir.LeafNode) and node.kind in ("const", "fixed")
+
+
+def _may_be_infinite(rule: ir.CheckedRule, node: ir.Pattern) -> bool:
+    """True of a constant that is infinite, or computed from a number so large that it may be: what is
+    computed with ∞ is not any number.
+    """
+    return any(
+        isinstance(part, ir.Const) and isinstance(part.value, float) and not abs(part.value) < _LARGE
+        for part in walk(node.constraints, rule.lets)
+    )
+
+
+_LARGE = 1e30
 
 
 def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterable[int]:

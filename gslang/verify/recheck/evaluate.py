@@ -144,9 +144,9 @@ def _total(atom: Atom, point: Point) -> Number:
 
 
 def _function(name: str, arguments: list[Number], point: Point) -> Number:
-    if not arguments:
-        return point.random(name, ())
     known = _FUNCTIONS.get(name)
+    if not arguments and known is None:
+        return point.random(name, ())
     if known is None:
         return _unknown(name, arguments, point)
     if point.numbers == WHOLE and name in _OF_REALS:
@@ -184,11 +184,11 @@ _OF_REALS = {"max", "maximum", "minimum", "relu", "abs", "clip", "divide", "reci
 _FUNCTIONS = _BYTES | _named({
     "exp": math.exp, "log": math.log, "log_abs": lambda x: math.log(abs(x)), "power": _raised,
     "very_low": lambda x: -(10**30) * (1 + abs(x)), "outweighed": lambda x: -(10**4) * (1 + abs(x)),
-    "IsNaN": lambda x: Fraction(0), "sqrt": math.sqrt, "rsqrt": lambda x: 1 / math.sqrt(x),
-    "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1), "order|wide order": lambda x: x,
-    "reciprocal": lambda x: _power(x, -1), "negative": lambda x: -x, "subtract": lambda x, y: x - y,
-    "max|maximum|whole maximum": max, "minimum|whole minimum": min, "abs|whole abs": abs,
-    "relu|whole relu": lambda x: max(x, 0), "trunc": lambda x: Fraction(math.trunc(x)),
+    "infinite": lambda: Fraction(10**30), "IsNaN": lambda x: Fraction(0), "sqrt": math.sqrt,
+    "rsqrt": lambda x: 1 / math.sqrt(x), "square": lambda x: x * x, "divide": lambda x, y: x * _power(y, -1),
+    "order|wide order": lambda x: x, "reciprocal": lambda x: _power(x, -1), "negative": lambda x: -x,
+    "subtract": lambda x, y: x - y, "max|maximum|whole maximum": max, "minimum|whole minimum": min,
+    "abs|whole abs": abs, "relu|whole relu": lambda x: max(x, 0), "trunc": lambda x: Fraction(math.trunc(x)),
     "clip|whole clip": lambda x, low, high: min(max(x, low), high),
     "sigmoid": lambda x: 1 / (1 + math.exp(-x)), "HardSigmoid": lambda x, a, b: min(max(a * x + b, 0), 1),
     "Mish": lambda x: x * math.tanh(math.log(1 + math.exp(x))),

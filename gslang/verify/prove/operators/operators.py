@@ -11,6 +11,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.verify.prove.operators.domains import Attributes, attribute
 from gslang.verify.prove.operators.families import Family, Sums, joined_family, split_family
+from gslang.verify.prove.operators.infinities import without_infinities
 from gslang.verify.prove.operators.onnx_operators import ONNX, ONNX_RANKS, onnx_attribute
 from gslang.verify.prove.operators.onnx_quantised import cast, converted
 from gslang.verify.prove.operators.relay_arithmetic import ARITHMETIC, collapse, elementwise
@@ -22,8 +23,9 @@ from gslang.verify.prove.operators.uninterpreted import is_of_a_file, said
 from gslang.verify.prove.terms.axioms import FUNCTIONS
 from gslang.verify.prove.terms.dtypes import Dtype, name_of
 from gslang.verify.prove.terms.paths import NotProved
-from gslang.verify.prove.terms.reals import Number, as_term
+from gslang.verify.prove.terms.reals import Number, as_element, as_term
 from gslang.verify.prove.terms.sizes import Size
+from gslang.verify.prove.terms.terms import is_infinite
 
 _RELAY: dict[str, Meaning] = {**MOVEMENT, **ARITHMETIC, **DYNAMIC}
 # The ranks that operators demand of their operands, None for any.
@@ -76,6 +78,8 @@ def meaning_of(
     signature = dialect.operators[operator]
     if signature.departs:
         raise NotProved(f"`{operator}` is redeclared without a `value`")
+    if world.has_infinities:
+        operands = without_infinities(operator, operands)
     if is_of_a_file(dialect, operator):
         return declared_function(world, signature, operands, attrs)
     if (found := over_instances(world, operator, operands, attrs)) is not None:
@@ -115,7 +119,8 @@ def meaning_of(
 def _clip(world: World, x: Tensor, low: object, high: object) -> Tensor:
     """Of bounds in an unknown order, the lower one has the last word; ONNX's `clip` has the same meaning only
     of bounds in order."""
-    least, most = (constant(as_term(bound), (), x.dtype) for bound in (low, high))
+    least, most = (constant(as_element(bound), (), x.dtype) for bound in (low, high))
+    world.has_infinities = world.has_infinities or any(is_infinite(bound.at(())) for bound in (least, most))
     if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high:
         return elementwise(world, "clip", [x, least, most], x.dtype)
     return elementwise(world, "maximum", [elementwise(world, "minimum", [x, most], x.dtype), least], x.dtype)

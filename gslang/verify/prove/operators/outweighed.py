@@ -8,14 +8,12 @@ that leaves a score to every row, which a condition says of a constant.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from gslang.verify.prove.operators.leaf import ONE_IS_TRUE
 from gslang.verify.prove.operators.tensors import World
 from gslang.verify.prove.terms.axioms import apply
 from gslang.verify.prove.terms.facts import Facts
 from gslang.verify.prove.terms.sizes import Number, names_in, text_of
-from gslang.verify.prove.terms.terms import Atom, Term, of_atom, term, unknown, with_value
+from gslang.verify.prove.terms.terms import Atom, Term, all_atoms, of_atom, term, unknown, with_value
 from gslang.verify.prove.terms.total_keys import all_names
 from gslang.verify.prove.terms.uses import rewrite
 
@@ -55,24 +53,10 @@ def weighed(world: World, score: Term, row: Row) -> Term | None:
 
 def _is_usual(world: World, score: Term) -> bool:
     """True for a sum of what inputs decide: no low number is in it, and no constant is added."""
-    return not any(atom.name in _LOWS for atom in _all_atoms(score)) and all(
-        any(atom.kind == "read" and atom.name not in world.constants for atom in _inside(factors))
-        for factors in score.parts
+    return not any(atom.name in _LOWS for atom in all_atoms(score)) and all(
+        any(atom.kind == "read" and atom.name not in world.constants for atom in all_atoms(part))
+        for part in (term({factors: c}) for factors, c in score.parts.items())
     )
-
-
-def _inside(factors: tuple[tuple[Atom, int], ...]) -> Iterator[Atom]:
-    for atom, _ in factors:
-        yield atom
-        for argument in atom.args:
-            if isinstance(argument, Term):
-                yield from _all_atoms(argument)
-
-
-def _all_atoms(value: Term) -> Iterator[Atom]:
-    """All atoms of a term, those inside of others too."""
-    for factors in value.parts:
-        yield from _inside(factors)
 
 
 def as_long(facts: Facts, own: Number, length: Number) -> bool:

@@ -115,6 +115,7 @@ class World:
         self.gathered: list[tuple[Tensor, Number]] = []
         self.constants: dict[str, Any] = {}  # leaves that are constants, by their names
         self.numbers_chosen: Callable[[], None] = lambda: None  # asks the conditions on numbers of constants
+        self.has_infinities = False  # constants that are infinite (`infinities`)
         self.types: dict[str, str | Dtype] = {}  # of leaves, by their names
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 

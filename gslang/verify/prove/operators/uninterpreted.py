@@ -15,6 +15,7 @@ from gslang.dialect.load import load_dialect
 from gslang.dialect.signature import AttributeSpec, Signature
 from gslang.verify.prove.operators.domains import Unread
 from gslang.verify.prove.operators.everywhere import any_place
+from gslang.verify.prove.operators.infinities import finite
 from gslang.verify.prove.operators.leaf import Leaf
 from gslang.verify.prove.operators.tensors import Tensor, Value, World
 from gslang.verify.prove.terms.dtypes import Dtype, name_of
@@ -64,6 +65,8 @@ def uninterpreted(
         raise NotProved(f"`{operator}` is not supported")
     if isinstance(signature.results, str) and signature.results != "tensor":
         raise NotProved(f"any number of results of `{operator}` is not supported")
+    if world.has_infinities:
+        operands = finite(operator, operands)
     given = [f"{name} {said(value)}" for name, value in sorted(attrs.items())]
     key = (operator, *[_same(world, operand) for operand in operands], *given)
     if is_of_a_file(dialect, operator):  # what is shipped is known to

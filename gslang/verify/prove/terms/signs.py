@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from gslang.verify.prove.terms.terms import ONE, Atom, Factors, Term, is_truth
+from gslang.verify.prove.terms.terms import ONE, Atom, Factors, Term, infinite, is_infinite, is_truth
 
 
 def at_least_0(x: Term) -> bool:
@@ -28,6 +28,8 @@ def _least(x: Term) -> Fraction | None:
     """A lower bound of x: what its constant and its bounded summands are at least. (None of the others is
     negative, so that one of them above 0 puts x above the bound.) None where there is none.
     """
+    if _is_infinite(x):
+        return Fraction(1)
     least = Fraction(0)
     for factors, c in x.parts.items():
         if not _is_signed(factors, c):
@@ -36,6 +38,15 @@ def _least(x: Term) -> Fraction | None:
                 return None
             least += bound
     return least
+
+
+(_INFINITE,) = infinite(1).parts
+
+
+def _is_infinite(x: Term) -> bool:
+    """True of ∞ and what is finite added to it."""
+    c = x.parts.get(_INFINITE)
+    return c is not None and c > 0 and not is_infinite(x - infinite(1).scaled(c))
 
 
 def _is_signed(factors: Factors, c: Fraction) -> bool:

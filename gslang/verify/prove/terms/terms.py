@@ -8,7 +8,7 @@ terms only add and multiply.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any, Final, Union
 
@@ -156,6 +156,29 @@ def number(value: Union[int, float, Fraction]) -> Term:
     if isinstance(value, float) and value - value != 0:
         raise NotProved("a constant is not finite")
     return term({(): _meant(value) if isinstance(value, float) else Fraction(value)})
+
+
+def infinite(sign: int) -> Term:
+    """∞, or −∞: a number above, or below, all those that inputs are made of (see `operators.infinities`)."""
+    return unknown(_INFINITE).scaled(Fraction(sign))
+
+
+def is_infinite(value: Term) -> bool:
+    """True if ∞ is anywhere in a term."""
+    return any(atom.name == _INFINITE for atom in all_atoms(value))
+
+
+def all_atoms(value: Term) -> Iterator[Atom]:
+    """All atoms of a term, those inside of others too."""
+    for factors in value.parts:
+        for atom, _ in factors:
+            yield atom
+            for argument in atom.args:
+                if isinstance(argument, Term):
+                    yield from all_atoms(argument)
+
+
+_INFINITE: Final = "infinite"
 
 
 def _meant(value: float) -> Fraction:
