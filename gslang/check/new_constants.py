@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from gslang.check import attribute_values, values
 from gslang.check import checked as ir
-from gslang.check.context import Lowering, TargetOf, ValueOf, article
+from gslang.check.context import Lowering, Stop, TargetOf, ValueOf, article
 from gslang.check.known_values import known, possible
 from gslang.dialect.domain_text import value_text
 from gslang.syntax import nodes as n
@@ -45,6 +45,8 @@ def constant_call(lowering: Lowering, expr: n.Call, name: str) -> TargetOf:
                 "E0303", "a new constant takes `value`, `dtype` and `shape`", argument.span,
                 'write `const(value = v, dtype = "float32")`',
             )
+    if "value" not in given and len(given) < len(expr.arguments):
+        raise Stop  # `const(1.0)` is reported already
     if "value" not in given:
         lowering.stop("E0604", "a new constant needs its value", expr.span, "write `const(value = …)`")
     _check_filled(lowering, written["value"], [value for _, value in written["shape"]])

@@ -7,6 +7,7 @@ side, `targets` on the target side; `calls` tells which), everything else makes 
 
 from __future__ import annotations
 
+import math
 from typing import NoReturn
 
 from gslang.check import (
@@ -210,6 +211,8 @@ def _name(lowering: Lowering, expr: n.Name, name: str) -> Denotation:
             lowering.broken = True
             raise Stop  # reported where it is declared
         return ValueOf(ir.Const(known.value, name), parameters.type_of(known))
+    if name == "inf":
+        return ValueOf(ir.Const(math.inf), "float")
     if name in lowering.functions:
         lowering.stop("E0504", f"`{name}` is a function: call it", expr.span, f"write `{name}(…)`")
     if name in KINDS and lowering.side == "source" and name != "op":

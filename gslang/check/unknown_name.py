@@ -19,7 +19,7 @@ _LITERALS: Final[Mapping[str, str]] = {
 """Literals as other languages write them, in lower case."""
 
 _NUMBERS: Final[Mapping[str, str]] = {
-    "inf": "1e308 * 10", "infinity": "1e308 * 10", "pi": str(math.pi), "e": str(math.e),
+    "inf": "inf", "infinity": "inf", "pi": str(math.pi), "e": str(math.e),
 }
 """Numbers that other languages name, as they are written here. NaN equals nothing."""
 

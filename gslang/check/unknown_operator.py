@@ -119,7 +119,7 @@ _ELSEWHERE: Final[Mapping[str, str]] = {
     "getattr": "read an attribute by its name: `y.perm`",
     "tuple": "lists and tuples are the same: write the value alone",
     "list": "lists and tuples are the same: write the value alone",
-    "float": "numbers are converted where they are used: write the value alone; infinity is `1e308 * 10`",
+    "float": "numbers are converted where they are used: write the value alone; infinity is `inf`",
     "enumerate": "number the items: `[(k, s[k]) for k in range(len(s))]`",
     "map": "write `[f(v) for v in s]`",
     "filter": "write `[v for v in s if v > 1]`",

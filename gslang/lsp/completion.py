@@ -302,9 +302,8 @@ class _Places(ItemsAt):
                 yield self.plain(name, _K.TypeParameter, text)
         for name, text in words.NAMES.items():
             template = any(m.role == "template" for m in marks(self.piece))
-            if self.piece.keyword == "rule" and (
-                self.analysis.dialect.name == "onnx" if name == "opset" else template
-            ):
+            known = {"inf": True, "opset": self.analysis.dialect.name == "onnx"}
+            if self.piece.keyword == "rule" and known.get(name, template):
                 yield self.plain(name, _K.Variable, text)
         for name in _EXPRESSION_WORDS:
             yield self.plain(name, _K.Keyword, words.KEYWORDS[name])

@@ -151,6 +151,7 @@ NAMES = {
         "In a chain, the instance before this one; `prev.y` as an operand is what it hands on, or what the "
         "chain starts from."
     ),
+    "inf": "Infinity, unless the rule gives this name to something else.",
     "opset": "In `where`, with ONNX: the operator set version that the model imports.",
 }
 

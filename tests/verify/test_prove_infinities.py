@@ -33,7 +33,7 @@ def rule_text(source: str, target: str, given: str = ROWS) -> str:
     others = [name for name in "cz" if f"{name}:" in given or f"{name}," in given]
     equal = "".join(f"x.shape == {name}.shape, " for name in others)
     return (
-        f"dialect onnx;\nrule r({given}) {{ i = const(value = 1e308 * 10);\n"
+        f"dialect onnx;\nrule r({given}) {{ i = const(value = inf);\n"
         f"    {source} where {equal}i.ndim == 0\n    => {target} }}"
     )
 
@@ -67,6 +67,19 @@ RIGHT = [
     ("Slice(Pad(x, const(value = [2, 2]), i), const(value = [0]), const(value = [2]), const(value = [0]))",
      "Expand(i, const(value = [2]))", ROW),
 ]  # fmt: skip
+# The same with constants that conditions say to be infinite.
+CONSTANT = "x: any(shape = (_,)), c: const(shape = {})"
+CONDITIONS = [
+    ("Max(x, c)", "c.value == -inf", "x", "()", True),
+    ("Min(x, Neg(c))", "c.value == -inf", "x", "()", True),
+    ("Max(x, c)", "all(v == -inf for v in c.value), x.shape == c.shape", "x", "(_,)", True),
+    ("Sub(Add(x, c), c)", "c.value == inf", "x", "()", False),
+    ("Sub(Add(x, c), c)", "c.value == inf or c.value == -inf", "x", "()", False),
+    ("Sub(Add(x, c), c)", "not (c.value < inf)", "x", "()", False),
+    ("Sub(Add(x, c), c)", "all(v == inf for v in c.value), x.shape == c.shape", "x", "(_,)", False),
+    ("Mul(x, c)", "c.value == inf", "Add(Mul(x, c), Sub(Mul(x, c), Mul(x, c)))", "()", False),
+    ("Max(x, c)", "c.value == -inf or c.value == inf", "x", "()", False),
+]
 # of each, the source is a number, or infinite, somewhere
 WRONG = [
     ("Max(x, i)", "x", ROW),
@@ -94,6 +107,14 @@ def test_what_is_different_for_infinity_is_refuted(source: str, target: str, giv
     assert not is_proved(text)
     (rule,) = api.parse_rules(text).own.values()
     assert verify(rule).verdict == "refuted"
+
+
+@pytest.mark.parametrize(("source", "where", "target", "shape", "right"), CONDITIONS)
+def test_constants_that_conditions_say_to_be_infinite(
+    source: str, where: str, target: str, shape: str, right: bool
+) -> None:
+    given = CONSTANT.format(shape)
+    assert is_proved(f"dialect onnx;\nrule r({given}) {{ {source} where {where} => {target} }}") == right
 
 
 def tree(random: Random, depth: int) -> Tree | str:

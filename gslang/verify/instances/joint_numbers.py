@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import product
-from math import isqrt, prod
+from math import isfinite, isqrt, prod
 from random import Random
 
 import numpy as np
@@ -248,8 +248,11 @@ def _captures(rule: ir.CheckedRule) -> dict[int, list[tuple[int, int]]]:
 
 def _candidates(rule: ir.CheckedRule) -> tuple[float, ...]:
     """Numbers that conditions may tell apart: small ones, those of the rule, and combinations of these."""
-    known = [n for n in stated((rule.where, rule.lets, rule.target.targets)) if type(n) in (int, float)]
-    numbers = list(dict.fromkeys([abs(n) for n in known if isinstance(n, (int, float))]))[:_MOST_STATED]
+    known = [
+        abs(n) for n in stated((rule.where, rule.lets, rule.target.targets))
+        if isinstance(n, (int, float)) and not isinstance(n, bool) and isfinite(n)
+    ]
+    numbers = list(dict.fromkeys(known))[:_MOST_STATED]
     found: list[float] = [*range(_SMALL), *_COARSE, *numbers]
     for n in numbers:
         found += [n + 1, n - 1, n / 2, 2 * n, isqrt(int(n)), *(n // k for k in range(1, _SMALL))]

@@ -72,6 +72,7 @@ def doubts(rule: ir.CheckedRule, until: Deadline, seed: int) -> list[Doubt]:
     def run(most: int, choices: Choices) -> None:
         world = World(Facts(choices), most)
         world.facts.by_cases, world.counted = True, _INSTANCES if rule.blocks else 0
+        world.has_infinities = watching.has_infinities
         world.unknown = frozenset(unknown)
         case = Case(watching, world)
         try:

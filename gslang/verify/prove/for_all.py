@@ -17,10 +17,10 @@ from gslang.check import checked as ir
 from gslang.engine.values import truth
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.operators.constant_value import ConstantValue
+from gslang.verify.prove.operators.infinities import finite_element
 from gslang.verify.prove.operators.leaf import NONE_IS_INFINITE, ONE_IS_A_NUMBER, ONE_IS_TRUE, Leaf
 from gslang.verify.prove.terms.facts import Facts
 from gslang.verify.prove.terms.paths import NotProved, TooMuch
-from gslang.verify.prove.terms.reals import as_term
 from gslang.verify.prove.terms.sizes import Number, Size, linear, names_in, text_of
 from gslang.verify.prove.terms.terms import Term
 
@@ -267,10 +267,10 @@ def _formula(case: Case, value: ir.Value, leaf: Leaf) -> Formula:
     """An expression of elements of other constants than `leaf`, for any place. Raises `Unread`."""
     if isinstance(value, ir.BinaryValue) and value.operator == "*":
         one, other = _formula(case, value.left, leaf), _formula(case, value.right, leaf)
-        return lambda places: one(places) * other(places)
+        return lambda places: finite_element("*", one(places)) * finite_element("*", other(places))
     found, facts = _value(case, value), case.world.facts
     if not isinstance(found, Part):
-        alone = as_term(found)
+        alone = case.world.element_of(found)
         return lambda places: alone
     if found.shape or found.leaf is leaf or not case.world.is_real(found.leaf.dtype):
         raise Unread

@@ -14,6 +14,7 @@ from dataclasses import replace
 from gslang.base.reachable import reachable
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts, walk
+from gslang.verify.prove.operators.infinities import has_infinities
 
 _COSTLY = frozenset({"MatMul"})  # calls with a meaning that takes many cases
 # Calls that tell what is computed from numbers, as any tensor is taken to be, from what constants make of it.
@@ -52,7 +53,7 @@ def generalized(rule: ir.CheckedRule, with_numbers: bool = False) -> ir.CheckedR
         below = set(_from(rule, rule.nodes[node].below, frozenset()))
         others = set(_from(rule, rule.outputs, frozenset({node}))) | whole | details
         if (
-            not below & others and not any(_may_be_infinite(rule, rule.nodes[k]) for k in below)
+            not below & others and not has_infinities([rule.nodes[k].constraints for k in below], rule.lets)
             and not (particular and any(_is_constant(rule.nodes[k]) for k in below))
         ):
             free.add(node)
@@ -86,19 +87,6 @@ def _is_costly(rule: ir.CheckedRule, number: int) -> bool:
 
 def _is_constant(node: ir.Pattern) -> bool:
     return isinstance(node, ir.LeafNode) and node.kind in ("const", "fixed")
-
-
-def _may_be_infinite(rule: ir.CheckedRule, node: ir.Pattern) -> bool:
-    """True of a constant that is infinite, or computed from a number so large that it may be: what is
-    computed with ∞ is not any number.
-    """
-    return any(
-        isinstance(part, ir.Const) and isinstance(part.value, float) and not abs(part.value) < _LARGE
-        for part in walk(node.constraints, rule.lets)
-    )
-
-
-_LARGE = 1e30
 
 
 def _from(rule: ir.CheckedRule, roots: tuple[int, ...], without: frozenset[int]) -> Iterable[int]:

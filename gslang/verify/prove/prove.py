@@ -299,6 +299,7 @@ def _look_at_cases(
         choices.floats_only = found.floats and found.written is None
         world = World(known, this.most)
         world.facts.by_cases, world.counted = this.way.by_cases, this.way.counted
+        world.has_infinities = watching.has_infinities
         world.unknown = this.way.unknown
         try:
             _look_at_case(watching, world, found)

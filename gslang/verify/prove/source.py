@@ -37,9 +37,8 @@ from gslang.verify.prove.proposed import Proposed, attributes_of
 from gslang.verify.prove.target import result_of
 from gslang.verify.prove.terms.dtypes import Dtype
 from gslang.verify.prove.terms.paths import CONDITION, OPERATOR, Impossible, NotProved, TooMuch, Unsupported
-from gslang.verify.prove.terms.reals import Token, as_element
+from gslang.verify.prove.terms.reals import Token
 from gslang.verify.prove.terms.sizes import Number, Size, is_number
-from gslang.verify.prove.terms.terms import is_infinite
 from gslang.verify.prove.watched import IS_CONST, Said
 
 # What an input of each kind may be in a graph.
@@ -263,8 +262,7 @@ class Source:
         elif isinstance(value, tuple) and is_single and all(map(is_number, value)):
             leaf.items, leaf.rank, leaf.known = value, 1, (len(value),)
         else:
-            leaf.value = as_element(value)
-            self.world.has_infinities = self.world.has_infinities or is_infinite(leaf.value)
+            leaf.value = self.world.element_of(value)
             leaf.ones = is_single
 
     def is_own(self, number_: int, value: ir.Value) -> bool:

@@ -31,9 +31,8 @@ from gslang.verify.prove.operators.operators import meaning_of
 from gslang.verify.prove.operators.tensors import Tensor, Value, World, constant
 from gslang.verify.prove.operators.uninterpreted import uninterpreted
 from gslang.verify.prove.terms.paths import CONDITION, Impossible, NotProved
-from gslang.verify.prove.terms.reals import Real, as_element, as_term
+from gslang.verify.prove.terms.reals import Real, as_term
 from gslang.verify.prove.terms.sizes import Copies, is_number
-from gslang.verify.prove.terms.terms import Term, is_infinite
 from gslang.verify.prove.values import FamilyValues
 from gslang.verify.prove.watched import Watched
 
@@ -175,7 +174,7 @@ class Target(TargetNodes[Value]):
             kind = dtype or default_dtype(value.value)
             if not _is_whole(value.value):
                 self.world.need_real(kind)
-            return constant(self.element(value.value), (value.count,), kind)
+            return constant(self.world.element_of(value.value), (value.count,), kind)
         if isinstance(value, tuple):
             value = tuple(_as_number(item) for item in value)
             if made.splat_shape is not None or not all(is_number(v) or isinstance(v, float) for v in value):
@@ -189,13 +188,7 @@ class Target(TargetNodes[Value]):
                 return constant(value.term, shape, dtype or value.leaf.dtype)
             whole = value.tensor()
             return Tensor(whole.shape, dtype or value.leaf.dtype, whole.at)
-        return constant(self.element(value), shape, dtype or default_dtype(value))
-
-    def element(self, value: object) -> Term:
-        """The number that a constant of the target holds."""
-        found = as_element(value)
-        self.world.has_infinities = self.world.has_infinities or is_infinite(found)
-        return found
+        return constant(self.world.element_of(value), shape, dtype or default_dtype(value))
 
     def new_call(self, call: ir.MakeCall) -> Value:
         """A call of the target.
@@ -249,7 +242,7 @@ def _is_known(value: object) -> bool:
 
 _UNWATCHED: Mapping[str, Any] = {
     "decisions": {}, "wanted": [], "looked_into": {}, "early": (), "said": {}, "vectors": frozenset(),
-    "limits": {}, "chosen": (), "shaped": (), "bare": frozenset(), "fixed": {},
+    "limits": {}, "chosen": (), "shaped": (), "bare": frozenset(), "fixed": {}, "has_infinities": False,
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import Scope, evaluate
 from gslang.engine.values import truth
 from gslang.verify.decisions import Goal, goals
+from gslang.verify.prove.operators.infinities import has_infinities
 from gslang.verify.prove.operators.listed import listed
 from gslang.verify.prove.operators.onnx_operands import asked_to_be_single, bare_numbers
 from gslang.verify.prove.operators.plain_scales import plain_scales
@@ -112,7 +113,7 @@ class Watched:
     `vectors`: inputs whose numbers say what a call does; these may be empty. `chosen`: conditions on inputs
     that read such numbers, which calls choose, or look at instances. `shaped`: those on types of results,
     too. `limits`: the largest ranks of nodes. `bare`: inputs that are numbers of any rank (`bare_numbers`).
-    `fixed`: the values that conditions say attributes of calls have.
+    `fixed`: the values that conditions say attributes of calls have. `has_infinities`: constants, perhaps.
     """
 
     rule: ir.CheckedRule
@@ -127,6 +128,7 @@ class Watched:
     shaped: tuple[Shaped, ...]
     bare: frozenset[int]
     fixed: Mapping[tuple[int, str], object]
+    has_infinities: bool
 
 
 def watched(rule: ir.CheckedRule) -> Watched:
@@ -179,6 +181,7 @@ def watched(rule: ir.CheckedRule) -> Watched:
     return Watched(
         result, decisions, wanted, _looked_into(result), early, said, vectors, rank_limits(result), chosen,
         tuple(_shaped(result)), bare_numbers(rule), _fixed(rule),
+        has_infinities((rule.nodes, rule.where, rule.blocks, rule.target), rule.lets),
     )
 
 

@@ -10,9 +10,9 @@ from gslang.verify.prove.operators.tensors import Tensor
 from gslang.verify.prove.terms.axioms import apply
 from gslang.verify.prove.terms.opaque import Opaque, unanswered
 from gslang.verify.prove.terms.paths import NotProved
-from gslang.verify.prove.terms.reals import Near, Real, as_term
+from gslang.verify.prove.terms.reals import Near, Real
 from gslang.verify.prove.terms.sizes import Number
-from gslang.verify.prove.terms.terms import Term
+from gslang.verify.prove.terms.terms import Term, is_infinite
 
 
 class ConstantValue(Opaque):
@@ -89,11 +89,16 @@ class ConstantValue(Opaque):
             return bool(self.real() == other)
         if self.taken < len(self.leaf.resolved().shape):
             return False  # an array
-        if self.taken or self.leaf.value is not None:
+        known = self.leaf.value
+        if known is not None and self.leaf.world.has_infinities and not isinstance(other, Near):
+            wanted = self.leaf.world.element_of(other)
+            if is_infinite(known) or is_infinite(wanted):
+                return known.key == wanted.key
+        if self.taken or known is not None:
             return bool(self.real() == other)
         if not self.leaf.world.facts.choices.decide():
             return False
-        value = self.leaf.value = as_term(other)
+        value = self.leaf.value = self.leaf.world.element_of(other)
         self.leaf.tensor = Tensor((), self.leaf.dtype, lambda index: value, None, value)
         return True
 

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.verify.prove.operators.relay_movement import MOVEMENT
 from gslang.verify.prove.operators.tensors import Tensor, Value
 from gslang.verify.prove.terms.paths import NotProved
@@ -32,6 +34,17 @@ _KEEPING = MOVEMENT.keys() | {
 }  # fmt: skip
 
 
+_LARGE = 1e30
+
+
+def has_infinities(parts: object, lets: Sequence[ir.Value]) -> bool:
+    """True if an infinite number is written in parts of a rule, or one so large that it may be computed."""
+    return any(
+        isinstance(part, ir.Const) and isinstance(part.value, float) and not abs(part.value) < _LARGE
+        for part in walk(parts, lets)
+    )
+
+
 def without_infinities(operator: str, operands: Sequence[Value]) -> Sequence[Value]:
     """The operands of a call as it may read them, where constants of the rule are infinite."""
     return operands if operator in _KEEPING else finite(operator, operands)
@@ -42,6 +55,13 @@ def finite(operator: str, operands: Sequence[Value]) -> Sequence[Value]:
     return [_finite(operator, operand) for operand in operands]
 
 
+def finite_element(operator: str, element: Term) -> Term:
+    """A number to compute with. Raises `NotProved` for one that may be infinite."""
+    if is_infinite(element):
+        raise NotProved(f"`{operator}` may compute with an infinite constant")
+    return element
+
+
 def _finite(operator: str, value: Value) -> Value:
     if isinstance(value, tuple):
         return tuple(_finite(operator, part) for part in value)
@@ -50,15 +70,10 @@ def _finite(operator: str, value: Value) -> Value:
     if not isinstance(value, Tensor):
         raise NotProved(f"`{operator}` of all instances may compute with an infinite constant")
 
-    def known(element: Term) -> Term:
-        if is_infinite(element):
-            raise NotProved(f"`{operator}` may compute with an infinite constant")
-        return element
-
     def checked(read: Callable[[_Place], Term]) -> Callable[[_Place], Term]:
-        return lambda place: known(read(place))
+        return lambda place: finite_element(operator, read(place))
 
     if value.splat is not None:
-        known(value.splat)
+        finite_element(operator, value.splat)
     flat = None if value.flat is None else checked(value.flat)
     return replace(value, at=checked(value.at), flat=flat, rises=None, converted=None)

@@ -23,9 +23,8 @@ from gslang.verify.prove.operators.uninterpreted import is_of_a_file, said
 from gslang.verify.prove.terms.axioms import FUNCTIONS
 from gslang.verify.prove.terms.dtypes import Dtype, name_of
 from gslang.verify.prove.terms.paths import NotProved
-from gslang.verify.prove.terms.reals import Number, as_element, as_term
+from gslang.verify.prove.terms.reals import Number, as_term
 from gslang.verify.prove.terms.sizes import Size
-from gslang.verify.prove.terms.terms import is_infinite
 
 _RELAY: dict[str, Meaning] = {**MOVEMENT, **ARITHMETIC, **DYNAMIC}
 # The ranks that operators demand of their operands, None for any.
@@ -119,8 +118,7 @@ def meaning_of(
 def _clip(world: World, x: Tensor, low: object, high: object) -> Tensor:
     """Of bounds in an unknown order, the lower one has the last word; ONNX's `clip` has the same meaning only
     of bounds in order."""
-    least, most = (constant(as_element(bound), (), x.dtype) for bound in (low, high))
-    world.has_infinities = world.has_infinities or any(is_infinite(bound.at(())) for bound in (least, most))
+    least, most = (constant(world.element_of(bound), (), x.dtype) for bound in (low, high))
     if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low <= high:
         return elementwise(world, "clip", [x, least, most], x.dtype)
     return elementwise(world, "maximum", [elementwise(world, "minimum", [x, most], x.dtype), least], x.dtype)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from math import inf
 from typing import TYPE_CHECKING, Any, Union
 
 from gslang.base.open_types import Attrs
@@ -24,9 +25,10 @@ from gslang.verify.prove.terms.dtypes import (
 )
 from gslang.verify.prove.terms.facts import Facts
 from gslang.verify.prove.terms.paths import OPERATOR, Impossible, NotProved
+from gslang.verify.prove.terms.reals import as_term
 from gslang.verify.prove.terms.signs import at_least_0, is_positive
 from gslang.verify.prove.terms.sizes import Number, product, text_of
-from gslang.verify.prove.terms.terms import ZERO, Term, guard, of_atom
+from gslang.verify.prove.terms.terms import ZERO, Term, guard, infinite, of_atom
 
 if TYPE_CHECKING:
     from gslang.verify.prove.operators.everywhere import Partial
@@ -115,7 +117,7 @@ class World:
         self.gathered: list[tuple[Tensor, Number]] = []
         self.constants: dict[str, Any] = {}  # leaves that are constants, by their names
         self.numbers_chosen: Callable[[], None] = lambda: None  # asks the conditions on numbers of constants
-        self.has_infinities = False  # constants that are infinite (`infinities`)
+        self.has_infinities = False  # the rule has infinite constants, perhaps (`infinities`)
         self.types: dict[str, str | Dtype] = {}  # of leaves, by their names
         self.comparing = ""  # the side that is evaluated: "source", "target", or none yet
 
@@ -126,6 +128,12 @@ class World:
         limited = most is None or most > self.most
         limit = self.most if most is None or limited else most
         return self.facts.choices.choose_some(limit + 1 - least, limited) + least
+
+    def element_of(self, value: object) -> Term:
+        """A number that a constant holds, which may be infinite. Raises `NotProved` for what is none."""
+        if self.has_infinities and isinstance(value, float) and value in (inf, -inf):
+            return infinite(1 if value > 0 else -1)
+        return as_term(value)
 
     # ── what must hold ──
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from math import inf
 from typing import Any, Protocol, runtime_checkable
 
 from gslang.verify.prove.terms.axioms import square_root
@@ -12,16 +11,7 @@ from gslang.verify.prove.terms.cases import contradictory
 from gslang.verify.prove.terms.opaque import Opaque, unanswered
 from gslang.verify.prove.terms.paths import Choices, NotProved
 from gslang.verify.prove.terms.sizes import Size
-from gslang.verify.prove.terms.terms import (
-    Atom,
-    Term,
-    infinite,
-    inverse,
-    number,
-    of_atom,
-    of_size,
-    unknown,
-)
+from gslang.verify.prove.terms.terms import Atom, Term, inverse, number, of_atom, of_size, unknown
 
 LOW = -(10**29)  # numbers of at most this one are told from others (`lows`)
 _OUTWEIGHED = -(10**4)  # the same of those that weigh nothing beside usual scores
@@ -229,13 +219,6 @@ def _exact(value: object) -> Term:
     if hasattr(value, "real") and not isinstance(value, (int, float)):
         value = value.real()
     return value.exact if isinstance(value, Real) else as_term(value)
-
-
-def as_element(value: object) -> Term:
-    """A number that a tensor holds as a term, which may be infinite. Raises `NotProved` for what is none."""
-    if isinstance(value, float) and value in (inf, -inf):
-        return infinite(1 if value > 0 else -1)
-    return as_term(value)
 
 
 def as_term(value: object) -> Term:
