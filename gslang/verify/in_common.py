@@ -37,7 +37,7 @@ def in_common(rule: ir.CheckedRule, instances: Sequence[Instance]) -> list[str]:
 def _counts(rule: ir.CheckedRule, scopes: Sequence[Scope]) -> Iterator[str]:
     for k, block in enumerate(rule.blocks):
         most = max(len(scope.instances[k]) for scope in scopes)
-        if most < _FEW:
+        if most < _FEW and most != block.most:
             yield f"no `{block.name}` has more than {most} instance{'s' * (most != 1)}"
 
 

@@ -290,6 +290,12 @@ def test_a_chain_without_end_in_sight() -> None:
     assert search.found == 0 and "more than 200 instances" in str(search.obstacle)
 
 
+def test_attributes_of_the_instance_before_say_nothing_of_the_first_one_of_a_chain() -> None:
+    text = "rule r(x) { chain c in 2..2 from x { y = nn.softmax(prev.y, prev.y.*); } c[-1].y => x }"
+    search = found(text)
+    assert search.found > 0, search.obstacle
+
+
 def test_scores_are_small_where_a_number_hides_them() -> None:
     """Scores of 10⁵ are none that −10⁴ was chosen for."""
     rules = api.parse_rules("""dialect onnx;

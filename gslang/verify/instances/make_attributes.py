@@ -158,7 +158,12 @@ class CallAttributes(Leaves):
         declared = self.rule.dialect.operators[operator]
         for constraint in call.constraints:
             if isinstance(constraint, ir.SameAttributes):
-                other = self.scope.slot(constraint.place, constraint.node)
+                here = self.scope.current
+                is_first = here is not None and here.previous is None  # `prev.y.*` says nothing there
+                other = (
+                    -1 if isinstance(constraint.place, ir.Prev) and is_first
+                    else self.scope.slot(constraint.place, constraint.node)
+                )
                 own = declared.complete(self.graph.attrs[other]) if other >= 0 else {}
                 given |= {name: value for name, value in own.items() if name not in constraint.without}
             elif constraint.field in declared.attributes and not (
