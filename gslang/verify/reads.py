@@ -80,9 +80,7 @@ def parts_of_shapes(rule: ir.CheckedRule) -> frozenset[int]:
 def whole_literals(rule: ir.CheckedRule, least: int, most: int) -> list[int]:
     """The whole numbers between these two that stand in a rule's conditions and target, each once."""
     read = (rule.where, rule.lets, rule.target, tuple([block.where for block in rule.blocks]))
-    found = {
-        part.value for part in walk(read) if isinstance(part, ir.Const) and type(part.value) is int
-    }
+    found = {number for number in stated(read) if type(number) is int}
     return sorted(number for number in found if least <= number <= most)
 
 

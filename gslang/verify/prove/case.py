@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.dialect.tensor_type import UnknownValue
 from gslang.engine.scope import UNBOUND, evaluate, iterate
 from gslang.engine.values import COMPARE, truth
@@ -64,6 +65,13 @@ class Case:
     def takes(self, branches: Branches) -> bool:
         """True if these branches of alternations are those of this case."""
         return all(self.scope.chosen.get(node) == branch for node, branch in branches)
+
+    def says_nothing(self, item: object) -> bool:
+        """True of a condition on the first instance of a chain that reads the one before it."""
+        current = self.scope.current
+        return current is not None and current.previous is None and any(
+            isinstance(part, ir.Prev) for part in walk(item, self.rule.lets)
+        )
 
     # ── values ──
 

@@ -7,28 +7,36 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gslang.check import checked as ir
+from gslang.check.walks import walk
 from gslang.engine.scope import Instance
+from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.terms.opaque import NotGrown
 from gslang.verify.prove.terms.paths import DOMAIN, Impossible, NotProved
+from gslang.verify.reads import stated
 
 INSTANCES = (2, 3)  # the bounds that are tried, the larger one as far as steps allow
 _MORE = 1  # than the least that a block asks for
 
 
-def grown(case: Case, number: int, make: Callable[[], object]) -> list[Instance]:
-    """The instances of a block, `make` called in each: as many as one case has."""
-    scope, world = case.scope, case.world
+def grown(case: Case, number: int, make: Callable[[], object], start: int = ABSENT) -> list[Instance]:
+    """The instances of a block, `make` called in each: as many as one case has. `start`: the node that the
+    first instance of a chain goes on from.
+    """
+    scope, world, block = case.scope, case.world, case.rule.blocks[number]
     found = scope.instances[number]
     if not isinstance(found, NotGrown):
         return found
     around, scope.current = scope.current, None
-    count = _count(case, case.rule.blocks[number]) if world.counted else 2
+    count = _count(case, block) if world.counted else 2
     scope.instances[number] = found = []
     for k in range(count):
-        scope.current = Instance(k)
+        scope.current = instance = Instance(k)
+        if block.previous is not None:
+            instance.previous, instance.slots[block.previous] = found[-1] if found else None, start
         make()
-        found.append(scope.current)
+        found.append(instance)
+        start = instance.slots[block.root]
     scope.current = around
     return found
 
@@ -42,9 +50,23 @@ def _count(case: Case, block: ir.Block) -> int:
         raise NotProved("reading the number of instances of a block is not supported")
     limit = max(case.world.counted, least + _MORE)
     if most is None or most > limit:
+        if _largest_said(case.rule) > limit:
+            raise NotProved("the number of instances is compared with a larger number than is looked at")
         case.world.notes.add(f"blocks of up to {limit} instances")
     else:
         limit = most
     if least > limit:
         raise Impossible(DOMAIN)
     return least + case.world.facts.choices.choose(limit + 1 - least)
+
+
+def _largest_said(rule: ir.CheckedRule) -> int:
+    """The largest number that a rule writes beside a number of instances, or beside the number of one."""
+    return max([
+        abs(number)
+        for part in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
+        if isinstance(part, (ir.CompareValue, ir.BinaryValue))
+        for parts in [list(walk(part, rule.lets))]
+        if any(isinstance(other, (ir.Length, ir.InstanceIndex)) for other in parts)
+        for number in stated(parts) if isinstance(number, int)
+    ], default=0)

@@ -23,7 +23,7 @@ def attributes_of(
     operands: Sequence[Value],
 ) -> Attributes:
     """All attributes of a call: copied, proposed by constraints, said by conditions, or open."""
-    tests = {constraint.field: constraint for constraint in call.tests}
+    tests = {constraint.field: constraint for constraint in call.tests if not case.says_nothing(constraint)}
     given = _copied(case, call, operator, signature, operands)
     attrs = Attributes()
     # others read layouts and transpositions
@@ -76,6 +76,8 @@ def _copied(
     """The attributes that a call has from others (`a.*`)."""
     given: dict[str, Any] = {}
     for constraint in call.copies:
+        if case.says_nothing(constraint):
+            continue
         other = case.scope.slot(constraint.place, constraint.node)
         if (
             other < 0 and isinstance(constraint.place, ir.First) and case.scope.current is not None

@@ -134,10 +134,12 @@ class Source:
             if facts.proves(a - 2) and facts.proves(b - 2):
                 facts.learn_equal(a, b)
 
-    def grown(self, number_: int) -> list[Instance]:
+    def grown(self, number_: int, start: int = ABSENT) -> list[Instance]:
         """The instances of a block: the first and a later one, or as many as this case has."""
         block = self.rule.blocks[number_]
-        return grown(self.case, number_, lambda: [self.node(node) for node in (block.root, *block.nodes)])
+        return grown(
+            self.case, number_, lambda: [self.node(node) for node in (block.root, *block.nodes)], start
+        )
 
     def test_instances(self, number_: int, block: ir.Block) -> None:
         """Hold the instances of a block to its constraints and conditions."""
@@ -150,7 +152,7 @@ class Source:
                 ):
                     self.test(node, self.rule.nodes[node])
             for condition in block.where:
-                if not self.case.holds(condition):
+                if not self.case.says_nothing(condition) and not self.case.holds(condition):
                     raise Impossible(CONDITION)
         scope.current = None
 
@@ -174,8 +176,10 @@ class Source:
                 slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
             elif pattern.operators == (PROJ,):
                 slot = self.projection(number_, pattern, self.node(*pattern.below))
+            elif isinstance(pattern, ir.ChainNode):
+                slot = self.end_of(pattern)
             else:
-                raise NotProved("chains are not supported")
+                raise NotProved("a chain is read outside of it")
             slots[number_] = slot
             for pair in self.alike:
                 if number_ in pair:
@@ -186,6 +190,15 @@ class Source:
                 if scope.current is None:  # else other instances may not be there yet
                     self.conditions.ask_chosen()
         return int(slots[number_])
+
+    def end_of(self, chain: ir.ChainNode) -> int:
+        """The last call of a chain, which is made from its start."""
+        if not self.world.counted:
+            raise NotProved("chains of any length are not supported")
+        around, self.scope.current = self.scope.current, None
+        start = self.node(chain.start)
+        self.scope.current = around
+        return int(self.grown(chain.chain, start)[-1].slots[chain.root])
 
     def below(self, part: int | None | ir.Splice) -> list[int]:
         """The nodes for an operand or field: one, or that of each instance."""
@@ -210,6 +223,8 @@ class Source:
         leaf.is_vector = number_ in self.case.watched.vectors
         leaf.least = 0 if leaf.is_vector or said.empty else 1
         for constraint in pattern.tests:
+            if self.case.says_nothing(constraint):
+                continue
             self.fix(leaf, number_, replace(constraint, test=within_captures(constraint.test)))
         for place in (here(self.case, number_), (number_, None)):
             if (rank := self.demanded.get(place)) is not None:
@@ -387,6 +402,8 @@ class Source:
         for constraint in pattern.tests:  # the others are copied
             if constraint.field == "value" or constraint.field in self.graph.attrs[slot].fitting:
                 continue  # built in
+            if self.case.says_nothing(constraint):
+                continue
             if isinstance(read := constraint.equal_to, ir.NodeAttr) and isinstance(pattern, ir.CallNode):
                 other = scope.slot(read.place, read.node)
                 given = self.graph.attrs[other].get(read.name) if other >= 0 else None

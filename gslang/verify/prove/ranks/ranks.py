@@ -25,6 +25,8 @@ def sufficient(rule: ir.CheckedRule) -> int | None:
     operators = rule.dialect.operators
     if any(operators[o].departs for call in rule.calls.values() for o in call.operators):
         return None
+    if any(isinstance(node, ir.ChainNode) for node in rule.nodes):
+        return None
     found: list[int] = []
     for bound in (_bound, enough_of_last):
         try:
