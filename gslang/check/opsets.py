@@ -85,8 +85,8 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
     if rule.dialect.name != "onnx" or (low, high) == (None, None):
         return []
     latest = history().latest
-    versions = range(low if low is not None else 1, (high if high is not None else latest) + 1)
-    if not versions:
+    versions = range(max(low or 1, 1), (high if high is not None else latest) + 1)
+    if not versions or versions[0] > latest:
         return [_empty(low, high, latest, span)]
     if never := _never_there(rule, versions):
         return [never]
@@ -119,9 +119,9 @@ def check_range(rule: ir.CheckedRule, span: Span) -> list[Diagnostic]:
 
 def _empty(low: int | None, high: int | None, latest: int, span: Span) -> Diagnostic:
     """The finding for a range of operator sets without any; `latest` is the newest that is known."""
-    if low is not None and high is None:
+    if low is not None and low > latest:
         what, help = f"operator set {low} is newer than any known one", f"the newest one is {latest}"
-    elif high is not None and low is None:
+    elif high is not None and high < 1:
         what, help = f"there is no operator set {high} or older", "operator sets are numbered from 1"
     else:
         what, help = "the range of `@opset` is empty", "the lower bound comes first: `@opset(11..13)`"
