@@ -17,7 +17,7 @@ from gslang.dialect.call_check import MOST, conform
 from gslang.dialect.declared_types import TypeReader
 from gslang.dialect.domain import contains, literals
 from gslang.dialect.domain_text import domain_text, value_text
-from gslang.dialect.dtypes import becomes_infinite, dtype_exists, dtype_meant, whole_numbers
+from gslang.dialect.dtypes import DTYPE_WORDS, becomes_infinite, dtype_exists, dtype_meant, whole_numbers
 from gslang.dialect.signature import AttributeSpec, AttributeType
 from gslang.syntax import nodes as n
 
@@ -300,6 +300,8 @@ def check_comparison(
     ):
         pairs = [(left, ir.Const(item), part) for item, part in zip(right.value, right_expr.items)]
     else:
+        if operator in ("in", "not in") and isinstance(right, ir.NodeAttr) and right.name == "dtype":
+            _check_part_of_dtype(lowering, left, left_expr)
         return
     for compared, constant, expr in pairs:
         if isinstance(constant, ir.Const) and isinstance(constant.value, str):
@@ -313,6 +315,18 @@ def check_comparison(
                 lowering.error(
                     "E0313", f"`{name}` cannot be `{value_text(constant.value)}`", expr.span, hint
                 )
+
+
+def _check_part_of_dtype(lowering: Lowering, part: ir.Value, expr: n.Expr) -> None:
+    """Report `"flaot" in x.dtype`."""
+    if not isinstance(part, ir.Const) or not isinstance(part.value, str) or not part.value.isalpha():
+        return
+    if not any(part.value in word for word in DTYPE_WORDS):
+        guess = did_you_mean(part.value.lower(), DTYPE_WORDS)
+        lowering.error(
+            "E0313", f"no data type has `{value_text(part.value)}` in its name", expr.span,
+            f'did you mean `"{guess}"`?' if guess else 'data types: `"float32"`, `"int64"`, `"bool"`, …',
+        )
 
 
 def _why_never(lowering: Lowering, compared: ir.Value, text: str, expr: n.Expr) -> str | None:

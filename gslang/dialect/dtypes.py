@@ -16,6 +16,11 @@ PLAIN: Final = frozenset({
     "float64",
 })
 
+# What names of data types are made of, besides numbers.
+DTYPE_WORDS: Final = (
+    "bfloat", "bool", "complex", "custom", "float", "fn", "fnuz", "handle", "int", "string", "uint",
+)
+
 # Types without a NumPy counterpart, held in the next larger one.
 _HELD: Final = {"int4": "int8", "uint4": "uint8", "int2": "int8", "uint1": "bool", "bfloat16": "float32"}
 
