@@ -18,6 +18,8 @@ from gslang.verify.thresholds import BEYOND
 
 _LARGE = 4001  # no byte and no half-precision number is that
 _SIZED = frozenset({"Shape", "Size", "shape_of", "ndarray_size"})  # sizes as numbers
+_LIMIT = 4_000  # of a sum: smaller ones are reached anyway
+_BYTE, _PRODUCT = 100, 10_000  # bytes, and products of two, are larger on average
 _OF_AXES = frozenset({"axis", "axes"})
 _USUAL = 6  # smaller sizes are drawn anyway
 
@@ -31,10 +33,19 @@ def telling_sizes(rule: ir.CheckedRule) -> tuple[int, ...]:
     made = [t.operator for t in rule.target.targets if isinstance(t, ir.MakeCall)]
     named = {*(o for call in rule.calls.values() for o in call.operators), *map(str, made)}
     found = [_LARGE] if _SIZED & named else []
+    if any(_adds_up(rule, name) for name in named):  # numbers of bytes, or products of these, reach that far
+        found += [n // part + 1 for n in whole if n > _LIMIT for part in (_PRODUCT, _BYTE)]
     found += [n for name in known if isinstance(name, str) for n in BEYOND.get(name, ())]
     for step in (lambda n: n + 1, lambda n: n, lambda n: 2 * n + 2):
         found += map(step, numbers)
     return tuple([n for n in dict.fromkeys(found) if n <= LARGEST])
+
+
+def _adds_up(rule: ir.CheckedRule, name: str) -> bool:
+    """True of an operator whose results are sums over an axis."""
+    declared = rule.dialect.operators.get(name)
+    traits = declared.traits if declared is not None else frozenset()
+    return not traits.isdisjoint(("accumulating", "reduction")) or "MatMul" in name or "Conv" in name
 
 
 @lru_cache(maxsize=64)

@@ -7,16 +7,16 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from gslang.check import checked as ir
-from gslang.check.walks import walk
 from gslang.engine.scope import Instance
 from gslang.graph.graph import ABSENT
 from gslang.verify.prove.case import Case
 from gslang.verify.prove.terms.opaque import NotGrown
 from gslang.verify.prove.terms.paths import DOMAIN, Impossible, NotProved
-from gslang.verify.reads import stated
+from gslang.verify.reads import whole_literals
 
 INSTANCES = (2, 3)  # the bounds that are tried, the larger one as far as steps allow
 _MORE = 1  # than the least that a block asks for
+_MOST = 1_000  # that a number in a rule is taken to be a limit of
 
 
 def grown(case: Case, number: int, make: Callable[[], object], start: int = ABSENT) -> list[Instance]:
@@ -50,23 +50,11 @@ def _count(case: Case, block: ir.Block) -> int:
         raise NotProved("reading the number of instances of a block is not supported")
     limit = max(case.world.counted, least + _MORE)
     if most is None or most > limit:
-        if _largest_said(case.rule) > limit:
-            raise NotProved("the number of instances is compared with a larger number than is looked at")
+        if whole_literals(case.rule, limit + 1, _MOST):
+            raise NotProved("a number in the rule may be a limit of more instances than are looked at")
         case.world.notes.add(f"blocks of up to {limit} instances")
     else:
         limit = most
     if least > limit:
         raise Impossible(DOMAIN)
     return least + case.world.facts.choices.choose(limit + 1 - least)
-
-
-def _largest_said(rule: ir.CheckedRule) -> int:
-    """The largest number that a rule writes beside a number of instances, or beside the number of one."""
-    return max([
-        abs(number)
-        for part in walk((rule.nodes, rule.where, rule.lets, rule.blocks, rule.target))
-        if isinstance(part, (ir.CompareValue, ir.BinaryValue))
-        for parts in [list(walk(part, rule.lets))]
-        if any(isinstance(other, (ir.Length, ir.InstanceIndex)) for other in parts)
-        for number in stated(parts) if isinstance(number, int)
-    ], default=0)
