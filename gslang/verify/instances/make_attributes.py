@@ -158,14 +158,7 @@ class CallAttributes(Leaves):
         declared = self.rule.dialect.operators[operator]
         for constraint in call.constraints:
             if isinstance(constraint, ir.SameAttributes):
-                here = self.scope.current
-                is_first = here is not None and here.previous is None  # `prev.y.*` says nothing there
-                other = (
-                    -1 if isinstance(constraint.place, ir.Prev) and is_first
-                    else self.scope.slot(constraint.place, constraint.node)
-                )
-                own = declared.complete(self.graph.attrs[other]) if other >= 0 else {}
-                given |= {name: value for name, value in own.items() if name not in constraint.without}
+                given |= self.copied(constraint, declared)
             elif constraint.field in declared.attributes and not (
                 _leaves_open(constraint, proposed, settle)
                 # `first.conv.*` on the first instance: anything
@@ -187,6 +180,15 @@ class CallAttributes(Leaves):
             name: self.wishes[number, name] for name in declared.attributes if (number, name) in self.wishes
         }
         return given, later
+
+    def copied(self, copy: ir.SameAttributes, declared: Signature) -> Attrs:
+        """The attributes that a call has from another one (`a.*`), if that is there."""
+        here = self.scope.current
+        if isinstance(copy.place, ir.Prev) and here is not None and here.previous is None:
+            return {}  # the first instance of a chain
+        other = self.scope.slot(copy.place, copy.node)
+        own = declared.complete(self.graph.attrs[other]) if other >= 0 else {}
+        return {name: value for name, value in own.items() if name not in copy.without}
 
     def uneven(
         self, number: int, declared: Signature, constraint: ir.Constraint, default: object, proposed: object

@@ -176,10 +176,8 @@ class Source:
                 slot = self.graph.add(TUPLE, inner, Attributes(), tuple(self.graph.values[s] for s in inner))
             elif pattern.operators == (PROJ,):
                 slot = self.projection(number_, pattern, self.node(*pattern.below))
-            elif isinstance(pattern, ir.ChainNode):
-                slot = self.end_of(pattern)
             else:
-                raise NotProved("a chain is read outside of it")
+                slot = self.end_of(pattern)
             slots[number_] = slot
             for pair in self.alike:
                 if number_ in pair:
@@ -191,9 +189,9 @@ class Source:
                     self.conditions.ask_chosen()
         return int(slots[number_])
 
-    def end_of(self, chain: ir.ChainNode) -> int:
+    def end_of(self, chain: ir.Pattern) -> int:
         """The last call of a chain, which is made from its start."""
-        if not self.world.counted:
+        if not isinstance(chain, ir.ChainNode) or not self.world.counted:
             raise NotProved("chains of any length are not supported")
         around, self.scope.current = self.scope.current, None
         start = self.node(chain.start)
