@@ -1,24 +1,33 @@
-"""Every shipped rule with one thing changed: what brute force finds wrong is not accepted.
+"""Rules with one thing changed: what brute force finds wrong is not accepted. Of all shipped rules, and of
+those of other tests, right and wrong ones.
 
 The judge (`brute_force`) draws from the rules' own tests and the declared domains; the verifier sees neither
-these tests nor the judge's graphs.
+these tests nor the judge's graphs. Rules without tests lend their first instances.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
+from pathlib import Path
 from random import Random
 
 import pytest
 
 import gslang.api as api
 from gslang.check.checked import CheckedRule
+from gslang.verify.instances.draw import Search, drawn
 from gslang.verify.verdict import Settings, Verdict, verify_now
 from tests.verify.brute_force import is_wrong, sources_of_tests
 from tests.verify.mutants import mutants
 
 PACKAGES = ("std.relay", "std.onnx", "std.onnxruntime")
+HERE = Path(__file__).parent
+FOLDERS = ("broad", "reported", "tensorright", "unseen")
+OTHERS = [
+    *[file for name in FOLDERS for file in sorted((HERE / name).glob("*.gsl"))],
+    *sorted((HERE.parents[1] / "stdlib_rules" / "discovered").glob("*.gsl")),
+]
 Mutant = tuple[CheckedRule, tuple[str, CheckedRule]]
 SETTINGS = Settings(seconds=120, proof_steps=6_000)  # the steps end it on every machine
 QUICK = Settings(seconds=2, wanted=12, proof_steps=2_000)
@@ -69,6 +78,35 @@ def test_wrong_ones_of_a_sample_are_not_accepted(package: str) -> None:
     found = wrong_ones(package, 30, lambda every: Random(package).sample(every, 60))
     count, accepted = accepted_among(islice(found, 3), QUICK)
     assert accepted == {} and count == 3
+
+
+def others(file: Path, of_each: int) -> Iterator[tuple[str, CheckedRule, str]]:
+    """The same for the rules of a file, the first ones of each rule in a random order."""
+    rules = api.load(file)
+    for rule in rules.own.values():
+        seeds, search = sources_of_tests(rule, rules.programs), Search()
+        drawn_ones = (drawn(rule, search, 5, k) for k in range(12))
+        seeds += [found.before for found in islice(filter(None, drawn_ones), 3)] if not seeds else []
+        every = list(mutants(rule))
+        Random(rule.name).shuffle(every)
+        judged = (
+            (f"{rule.name}, {words}", mutant, why) for words, mutant in every[: 4 * of_each]
+            if (why := is_wrong(mutant, [seed.copy() for seed in seeds], 60))
+        )
+        yield from islice(judged, of_each)
+
+
+@pytest.mark.parametrize("file", OTHERS[::9], ids=lambda file: str(file.stem))
+def test_wrong_ones_of_some_other_rules_are_not_accepted(file: Path) -> None:
+    count, accepted = accepted_among(islice(others(file, 1), 3), QUICK)
+    assert accepted == {} and count > 0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("file", OTHERS, ids=lambda file: f"{file.parent.name}-{file.stem}")
+def test_no_wrong_one_of_other_rules_is_accepted(file: Path) -> None:
+    count, accepted = accepted_among(others(file, 3))
+    assert accepted == {} and count > 0, accepted
 
 
 @pytest.mark.parametrize("package", PACKAGES)
