@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from gslang.check import checked as ir
 from gslang.check.walks import conjuncts, equations, walk
@@ -77,6 +78,7 @@ def parts_of_shapes(rule: ir.CheckedRule) -> frozenset[int]:
     )
 
 
+@lru_cache(maxsize=64)
 def whole_literals(rule: ir.CheckedRule, least: int, most: int) -> list[int]:
     """The whole numbers between these two that stand in a rule's conditions and target, each once."""
     read = (rule.where, rule.lets, rule.target, tuple([block.where for block in rule.blocks]))

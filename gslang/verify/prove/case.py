@@ -43,6 +43,7 @@ class Case:
         self.watched, self.world = watched, world
         self.rule = rule = watched.rule
         self.graph = SymbolicGraph(world)
+        self._has_chains = any([block.previous is not None for block in rule.blocks])
         self.ranges: dict[str, Number] = {}  # symbols for any place (`for_all`) → the number of places
         self.scope = WatchingScope(
             rule, self.graph, [UNBOUND] * len(rule.nodes),  # type: ignore[arg-type]
@@ -69,7 +70,7 @@ class Case:
     def says_nothing(self, item: object) -> bool:
         """True of a condition on the first instance of a chain that reads the one before it."""
         current = self.scope.current
-        return current is not None and current.previous is None and any(
+        return self._has_chains and current is not None and current.previous is None and any(
             isinstance(part, ir.Prev) for part in walk(item, self.rule.lets)
         )
 

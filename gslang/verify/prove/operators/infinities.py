@@ -34,7 +34,7 @@ _KEEPING = MOVEMENT.keys() | {
 }  # fmt: skip
 
 
-_LARGE = 1e30
+_LARGE = 1e100
 
 
 def has_infinities(parts: object, lets: Sequence[ir.Value]) -> bool:

@@ -89,6 +89,7 @@ class Inequalities(Knowledge, Journaled):
         self._state: tuple[_Found, int, tuple[str, ...]] = self._found, -1, ()
         self._models = Models(self.definition)
         self._checked = 0  # how many of the known facts the models satisfy
+        self._replaced: list[Number] = []  # the known facts, as many as were asked for, without equations
         self._left = 0
         # inequality → its text without the number, the number, and its factors
         self._parts: dict[str, tuple[str, int, list[tuple[str, Number]]]] = {}
@@ -102,7 +103,7 @@ class Inequalities(Knowledge, Journaled):
         self._under = {}
         self._found = self._conclusions()
         self._models.changed()
-        self._checked = 0
+        self._checked, self._replaced = 0, []
 
     def _conclusions(self) -> _Found:
         """The conclusions under what is assumed now."""
@@ -308,15 +309,19 @@ class Inequalities(Knowledge, Journaled):
         """Known inequalities in which a quantity has no power, and its factor there, the shortest first."""
         found = self._found
         if not found.indexed:
-            self._index(found, [*chain.from_iterable(reversed(self.assumed)), *self.known])
+            assumed = map(self._without_equations, chain.from_iterable(reversed(self.assumed)))
+            self._index(found, [*assumed, *self._known_from(0)])
         elif found.indexed <= len(self.known):
-            self._index(found, self.known[found.indexed - 1 :])
+            self._index(found, self._known_from(found.indexed - 1))
         found.indexed = len(self.known) + 1
         return found.about.get(name, [])
 
     def _index(self, found: _Found, facts: Sequence[Number]) -> None:
         self.choices.budget.put_in_order(len(facts))
-        unseen = list(self._unseen(found, facts))
+        unseen = [fact for fact in facts if isinstance(fact, Size) and fact.text not in found.seen]
+        if len(unseen) > 1:
+            unseen = list({fact.text: fact for fact in unseen}.values())
+        found.seen.update([fact.text for fact in unseen])
         found.long += [fact for fact in unseen if len(fact.terms) > _LONGEST]
         for fact in sorted(unseen, key=_terms):
             if fact.text not in self._parts:
@@ -330,14 +335,14 @@ class Inequalities(Knowledge, Journaled):
                 else:
                     insort(others, (fact, factor), key=_length)
 
-    def _unseen(self, found: _Found, facts: Sequence[Number]) -> Iterator[Size]:
-        """The facts as they are now, each that is not in the index yet once."""
-        for fact in facts:
-            fact = self.replaced_equations(fact)
-            fact = self._primitive(fact) if isinstance(fact, Size) else fact
-            if isinstance(fact, Size) and fact.text not in found.seen:
-                found.seen.add(fact.text)
-                yield fact
+    def _known_from(self, first: int) -> list[Number]:
+        """The known facts from one on, as they are now."""
+        self._replaced += map(self._without_equations, self.known[len(self._replaced) :])
+        return self._replaced[first:]
+
+    def _without_equations(self, fact: Number) -> Number:
+        fact = self.replaced_equations(fact)
+        return self._primitive(fact) if isinstance(fact, Size) else fact
 
     def _factors(self, fact: Size) -> list[tuple[str, Number]]:
         """The quantities of a short inequality that have no power, and the factor of each."""
