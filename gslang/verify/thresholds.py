@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from math import isfinite
+from collections.abc import Callable, Iterator, Sequence
+from math import exp, isfinite, log, sqrt
 from typing import Any
 
 import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
+from gslang.base.reachable import reachable
 from gslang.dialect.tensor_type import UnknownValue
-from gslang.graph.graph import Graph
+from gslang.graph.graph import INPUT, PARAM, Graph
 from gslang.graph.inner_graph import READ, inner_graph
 
 _MASKED = frozenset({
     "Softmax", "LogSoftmax", "nn.softmax", "nn.log_softmax", "nn.fast_softmax",
     "Attention", "com.microsoft.Attention", "com.microsoft.MultiHeadAttention",  # with a softmax inside
 })
+_BOUNDING = frozenset({
+    "Clip", "Max", "Min", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal", "clip", "maximum",
+    "minimum", "less", "less_equal", "greater", "greater_equal", "equal", "not_equal",
+})
+_FACTORS = frozenset({"Mul", "multiply"})
+_OF_MASKS = frozenset({"Sub", "Cast", "subtract", "cast"})
 _AS_INFINITE = 1000  # scores are smaller than what is added to those that are not to count
 _OUT_OF_REACH = 1e6  # no score is as large
 _MOST_CONSTANTS = 16  # of one array
@@ -34,6 +41,8 @@ ROUNDED_AWAY = {
     "float32": (2.0**-151, 2.0**-27), "bfloat16": (2.0**-135, 2.0**-11), "float16": (2.0**-26, 2.0**-14),
     **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), (2.0**-20, 2.0**-7)),
 }
+_MOST_SCALED = 6  # numbers of which any two are multiplied
+_MOST_RAISED = 80.0  # of which e to their power is a number of usual size
 _EXACT = 16  # times a number that is written as it is meant: an integer
 _OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
 
@@ -95,10 +104,11 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
     """The thresholds of both sides of an instance."""
     floats, whole = numbers_in(before)
     new, new_whole = numbers_in(after)
-    infinite = set()
-    if _is_masked(before):
-        infinite = {abs(number) for number in (*floats, *whole) if abs(number) >= _AS_INFINITE}
+    infinite = _that_hide_scores(before)
+    if any(before.op[node] in _MASKED for node in before.nodes()):
+        infinite |= {abs(number) for number in _attributes(before) if abs(number) >= _AS_INFINITE}
     known = {number for number in (*floats, *new) if abs(number) not in infinite}
+    known |= _before_scaling(known | whole | new_whole, (before, after))
     near = {int(number) for number in known if _ORDINARY <= abs(number) < _MOST_WHOLE}
     integers = {number for number in near | whole | new_whole if abs(number) not in infinite}
     types = {str(getattr(graph.types[n], "dtype", None)) for graph in (before, after) for n in graph.nodes()}
@@ -108,6 +118,32 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
         np.array(sorted(known), np.float64), tuple(sorted(integers)), max(counts, default=0),
         tuple(sorted({ROUNDED_AWAY[name] for name in types if name in ROUNDED_AWAY})),
     )
+
+
+_SCALING = frozenset({
+    "Mul", "Div", "multiply", "divide", "HardSigmoid", "Gemm", "floor_divide", "trunc_divide",
+})
+_INVERSES: dict[str, Callable[[float], float]] = {
+    **dict.fromkeys(("Sqrt", "sqrt"), lambda number: number * number),
+    **dict.fromkeys(("Log", "log"), lambda number: exp(number) if number < _MOST_RAISED else 0.0),
+    **dict.fromkeys(("Exp", "exp"), lambda number: log(number) if number > 0 else 0.0),
+    **dict.fromkeys(("Pow", "power", "square"), lambda number: sqrt(number) if number > 0 else 0.0),
+}
+
+
+def _before_scaling(known: set[float] | set[int], graphs: Sequence[Graph]) -> set[float]:
+    """The numbers that become one of those known when they are multiplied or divided by another one, or when
+    a function is applied: an input reaches the threshold of 2 in `x * 0.001 > 2` at 2000.
+    """
+    called = {graph.op[node] for graph in graphs for node in graph.nodes() if graph.is_call(node)}
+    numbers = [float(number) for number in known if abs(number) < _MOST_WHOLE]
+    found: list[float] = []
+    if not called.isdisjoint(_SCALING) and len(numbers) <= _MOST_SCALED:
+        found += [a * b for a in numbers for b in numbers if abs(b) != 1]
+        found += [a / b for a in numbers for b in numbers if abs(b) not in (0, 1)]
+    for name in called & _INVERSES.keys():
+        found += map(_INVERSES[name], numbers)
+    return {number for number in found if isfinite(number)}
 
 
 def rounds_alike(before: Graph, after: Graph) -> bool:
@@ -123,12 +159,42 @@ def limits_scores(graph: Graph) -> bool:
     """True if numbers that are low, but not beyond what products of large inputs are, stand for infinity in
     masks.
     """
-    numbers = [number for v in _constants(graph) if v.dtype.kind == "f" for number in v.tolist()]
-    return _is_masked(graph) and any(_AS_INFINITE <= abs(number) < _OUT_OF_REACH for number in numbers)
+    return any(number < _OUT_OF_REACH for number in _that_hide_scores(graph))
 
 
-def _is_masked(graph: Graph) -> bool:
-    return any(graph.op[n] in _MASKED for n in graph.nodes())
+def _that_hide_scores(graph: Graph) -> set[float]:
+    """The sizes of the constants that stand for −∞ in masks."""
+    return {
+        abs(number) for node in _scores(graph) if node in graph.values
+        for number in _some(graph.value(node)).tolist() if _hides_scores(graph, node, number)
+    }
+
+
+def inputs_of_scores(graph: Graph) -> frozenset[str]:
+    """The names of the inputs from which scores of a softmax are computed."""
+    return frozenset(
+        str(graph.names[node]) for node in _scores(graph) if graph.op[node] in (INPUT, PARAM)
+    )
+
+
+def _scores(graph: Graph) -> set[int]:
+    """The nodes from which scores are computed; the values that attention weighs are none."""
+    begin = [
+        operand for node in graph.nodes() if graph.op[node] in _MASKED
+        for place, operand in enumerate(graph.operands[node]) if operand >= 0 and (place != 2)
+    ]
+    return set(reachable(begin, lambda node: [o for o in graph.operands[node] if o >= 0]))
+
+
+def _hides_scores(graph: Graph, node: int, number: float) -> bool:
+    """True if a number can stand for −∞: a low one that is no bound of scores, or a factor of 1 − mask."""
+    if not isinstance(number, float) or abs(number) < _AS_INFINITE:
+        return False
+    users = [user for user in graph.users[node] if graph.op[user] not in _BOUNDING]
+    if number < 0:
+        return bool(users) or not graph.users[node]
+    beside = [other for user in users if graph.op[user] in _FACTORS for other in graph.operands[user]]
+    return any(graph.op[other] in _OF_MASKS for other in beside)
 
 
 def numbers_in(graph: Graph) -> tuple[set[float], set[int]]:
@@ -169,8 +235,12 @@ def _bodies(graph: Graph) -> Iterator[Graph]:
 
 
 def _constants(graph: Graph) -> list[Array]:
-    arrays = [np.asarray(graph.value(node)) for node in graph.nodes() if node in graph.values]
-    return [array.reshape(-1)[:_MOST_CONSTANTS] for array in arrays]
+    return [_some(graph.value(node)) for node in graph.nodes() if node in graph.values]
+
+
+def _some(value: object) -> Array:
+    """The first elements of a constant."""
+    return np.asarray(value).reshape(-1)[:_MOST_CONSTANTS]
 
 
 def _attributes(graph: Graph) -> Iterator[float]:

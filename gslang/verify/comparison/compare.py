@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,14 @@ from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.verify.comparison.exact import in_field
 from gslang.verify.comparison.inputs import MANY, Inputs
 from gslang.verify.comparison.undefined import undefined_in_target
-from gslang.verify.thresholds import limits_scores, rounds_alike, thresholds
+from gslang.verify.thresholds import inputs_of_scores, limits_scores, rounds_alike, thresholds
 
 NOT_COMPUTED = "the target cannot be computed where the source can"  # begins a reason
 _TIES_TOLERANCE = 2e-2  # relative, of inputs that are there for the sake of ties: these differ by a lot
 _WIDE_TOLERANCE = 1e-6  # relative: what constants of type float32 may differ by
 _EXACT_TOLERANCE = 1e-9  # the same of float64
 _HALF_TOLERANCE = 2e-3  # the same of half precision
+_OF_CONSTANTS = 1.2e-3  # the same where only constants are rounded to it: two of them
 _OVERFLOWING = 3  # one in so many instances is also compared for numbers that overflow
 _BESIDE = 1e-5  # relative: farther from a constant of type float32 than what it is rounded from
 
@@ -67,7 +69,7 @@ def compare(
     numbers: bool | None = True
     reason, special, worst, failing, rounds, shown, nothing = "", False, 0.0, None, True, "", False
     near = thresholds(before, after)
-    drawn = Inputs(before, seed, near)
+    drawn = Inputs(before, seed, near, _small(before))
     kinds = _kinds(before, seed, bool(near), point is not None)
     try:
         kinds += drawn.of_many
@@ -173,7 +175,7 @@ def refutes(finding: Finding, special: bool = False) -> str:
 def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float | None, seed: int) -> bool:
     """True if both sides are equal for one input, another one of whole numbers, a few where they count many:
     enough where others were compared in full."""
-    drawn = Inputs(before, seed, thresholds(before, after))
+    drawn = Inputs(before, seed, thresholds(before, after), _small(before))
     try:
         kinds = [*_kinds_at_a_glance(before), *drawn.of_many]
     except EvaluationError:  # no values of some type
@@ -195,6 +197,11 @@ def agree_at_a_glance(before: Graph, after: Graph, dialect: Dialect, rtol: float
         if not compare_values(_typed(before, left), _typed(before, right), rtol).equal:
             return False
     return True
+
+
+def _small(graph: Graph) -> frozenset[str]:
+    """The inputs that are not large, so that a low number hides scores."""
+    return inputs_of_scores(graph) if limits_scores(graph) else frozenset()
 
 
 def _kinds_at_a_glance(graph: Graph) -> list[str]:
@@ -222,7 +229,8 @@ def _kinds(graph: Graph, seed: int, has_thresholds: bool, has_point: bool) -> li
     leaves = [graph.types[node] for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)]
     dtypes = [str(getattr(type_, "dtype", None)) for type_ in leaves]
     floats, whole = any(map(is_float, dtypes)), any(dtype.startswith(("int", "uint")) for dtype in dtypes)
-    small = limits_scores(graph)
+    names = {str(graph.names[node]) for node in graph.nodes() if graph.op[node] in (INPUT, PARAM)}
+    small = names <= _small(graph)
     far = [] if small else ["near", "far"] if has_thresholds else ["far"]
     return [
         "normal",
@@ -310,13 +318,14 @@ def flat(value: object) -> list[Any]:
 def _apart_in_float64(
     before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]
 ) -> Agreement | None:
-    """The difference of sides that agree as far as float32 shows, and that rounding does not explain: as of
-    1 / 6 and 0.16667. None where there is none, or half precision may explain it.
+    """The difference of sides that agree as far as their types show, and that rounding does not explain: as
+    of 1 / 6 and 0.16667. None where there is none.
     """
-    if _tolerance(before, after) == _HALF_TOLERANCE:
-        return None
+    tolerance = _tolerance(before, after)
+    if tolerance == _HALF_TOLERANCE:
+        tolerance = _OF_CONSTANTS
     try:
-        sides = _in_float64(before, after, dialect, inputs)
+        sides = _in_float64(before, after, dialect, inputs, conversions=True)
     except EvaluationError:
         return None
     # a conversion that a side writes down keeps its type
@@ -324,7 +333,7 @@ def _apart_in_float64(
         [value.astype(np.float64) if value.dtype.kind == "f" else value for value in flat(side)]
         for side in sides
     ]
-    found = compare_values(left, right, _tolerance(before, after))
+    found = compare_values(left, right, tolerance)
     return None if found.equal else found
 
 
@@ -352,14 +361,19 @@ _EXACT = frozenset(
 
 
 def _in_float64(
-    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array]
+    before: Graph, after: Graph, dialect: Dialect, inputs: dict[str, Array], conversions: bool = False
 ) -> tuple[list[Array], list[Array]]:
-    """The results of both sides with all floats taken as float64. Raises `EvaluationError`."""
+    """The results of both sides with all floats taken as float64, and `conversions` to wider types as those
+    to it. Raises `EvaluationError`.
+    """
     wide = {
         name: value.astype(np.float64) if value.dtype.kind == "f" else value for name, value in inputs.items()
     }
     with np.errstate(all="ignore"):
-        return evaluate(_widened(before), dialect, wide), evaluate(_widened(after), dialect, wide)
+        left, right = (
+            evaluate(_widened(graph, conversions), dialect, wide) for graph in (before, after)
+        )
+        return left, right
 
 
 def _is_rounding(
@@ -414,19 +428,22 @@ def _flushed(inputs: dict[str, Array]) -> dict[str, Array]:
     }
 
 
-# integers that float32 holds exactly, and truth values
-_HELD = frozenset({"bool", "int8", "uint8", "int16", "uint16"})
+# type of floats → types whose numbers it holds exactly
+_BYTES = frozenset({"bool", "int8", "uint8"})
+_HELD: Mapping[str, frozenset[str]] = {
+    "float16": _BYTES, "bfloat16": _BYTES,
+    "float32": _BYTES | {"int16", "uint16", "float16", "bfloat16"},
+}
 _TARGETS = {"Cast": "to", "cast": "dtype"}  # the attribute with the type that is converted to
 
 
 def _widened(graph: Graph, conversions: bool = False) -> Graph:
-    """The graph with constants of float64, and `conversions` to it for those to float32 that are exact."""
+    """The graph with constants of float64, and `conversions` to it for those that are exact."""
     wide = graph.copy()
     for node in graph.nodes() if conversions else ():
         name = _TARGETS.get(graph.op[node])
-        if name is not None and graph.attrs[node].get(name) == "float32" and (
-            getattr(graph.types[graph.operands[node][0]], "dtype", None) in _HELD
-        ):
+        held = _HELD.get(str(graph.attrs[node].get(name)), frozenset()) if name is not None else frozenset()
+        if name is not None and getattr(graph.types[graph.operands[node][0]], "dtype", None) in held:
             wide.attrs[node] = {**graph.attrs[node], name: "float64"}
     for node in graph.values:
         value = graph.value(node)

@@ -35,6 +35,7 @@ _USUAL = 12  # sizes that are drawn are no larger
 _WITH_LIMITS = ("float16", "float32", "float64")
 _TOO_LARGE = 0.75  # power of the largest number of a type
 MANY = "many"  # a kind
+_OF_LARGE = frozenset({"spread", "near", "far", "overflowing"})
 _BEYOND_NARROW = (0, 130, 256, 300, 32_770, 65_536, 65_540)  # places that a cast to a narrow type changes
 _MOST_ALONE = 4  # inputs that count many while others do not
 _FEW = 8  # integers of an operand that says sizes, counts or bounds
@@ -44,11 +45,14 @@ _FEW_ROUNDS, _MOST_ROUNDS = 4, 1200
 
 class Inputs:
     """Random values by name for a graph, the same for the same seed, of several kinds. `near`: the thresholds
-    of the instance.
+    of the instance. `small`: inputs that are never large.
     """
 
-    def __init__(self, graph: Graph, seed: int, near: Thresholds = NO_THRESHOLDS) -> None:
-        self.graph, self.seed, self.thresholds = graph, seed, near
+    def __init__(
+        self, graph: Graph, seed: int, near: Thresholds = NO_THRESHOLDS,
+        small: frozenset[str] = frozenset(),
+    ) -> None:
+        self.graph, self.seed, self.thresholds, self.small = graph, seed, near, small
 
     @cached_property
     def normal(self) -> Values:
@@ -57,6 +61,8 @@ class Inputs:
     def of_kind(self, kind: str) -> Values:
         """Inputs of one kind (`_of_kind`), as their types hold them."""
         found = self._of_kind(kind)
+        if kind in _OF_LARGE:
+            found |= {name: value for name, value in self.normal.items() if name in self.small}
         narrow = {name for name, dtype in self._types.items() if dtype == "bfloat16"}
         return {name: as_bfloat16(value) if name in narrow else value for name, value in found.items()}
 

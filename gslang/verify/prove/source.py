@@ -219,7 +219,8 @@ class Source:
         said = self.case.watched.said.get(number_, Said())
         leaf.single, leaf.rank, leaf.most = said.single, said.rank, self.case.watched.limits.get(number_)
         leaf.is_vector = number_ in self.case.watched.vectors
-        leaf.least = 0 if leaf.is_vector or said.empty else 1
+        # where one input is empty, others may have to be along the same axes
+        leaf.least = 0 if leaf.is_vector or any(s.empty for s in self.case.watched.said.values()) else 1
         for constraint in pattern.tests:
             if self.case.says_nothing(constraint):
                 continue
