@@ -41,7 +41,7 @@ ROUNDED_AWAY = {
     "float32": (2.0**-151, 2.0**-27), "bfloat16": (2.0**-135, 2.0**-11), "float16": (2.0**-26, 2.0**-14),
     **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"), (2.0**-20, 2.0**-7)),
 }
-_MOST_SCALED = 6  # numbers of which any two are multiplied
+_MOST_SCALED = 8  # numbers of which any two are multiplied
 _MOST_RAISED = 80.0  # of which e to their power is a number of usual size
 _EXACT = 16  # times a number that is written as it is meant: an integer
 _OF_ONE_SIZE = 1000  # a number hides what happens to those that are smaller by more
@@ -123,6 +123,8 @@ def thresholds(before: Graph, after: Graph) -> Thresholds:
 _SCALING = frozenset({
     "Mul", "Div", "multiply", "divide", "HardSigmoid", "Gemm", "floor_divide", "trunc_divide",
 })
+# functions that are constant between numbers of their own
+_STEPS = frozenset({"Round", "Floor", "Ceil", "Sign", "round", "floor", "ceil", "trunc", "sign"})
 _INVERSES: dict[str, Callable[[float], float]] = {
     **dict.fromkeys(("Sqrt", "sqrt"), lambda number: number * number),
     **dict.fromkeys(("Log", "log"), lambda number: exp(number) if number < _MOST_RAISED else 0.0),
@@ -138,6 +140,8 @@ def _before_scaling(known: set[float] | set[int], graphs: Sequence[Graph]) -> se
     called = {graph.op[node] for graph in graphs for node in graph.nodes() if graph.is_call(node)}
     numbers = [float(number) for number in known if abs(number) < _MOST_WHOLE]
     found: list[float] = []
+    if not called.isdisjoint(_STEPS):
+        numbers += [0.5, 1.0]
     if not called.isdisjoint(_SCALING) and len(numbers) <= _MOST_SCALED:
         found += [a * b for a in numbers for b in numbers if abs(b) != 1]
         found += [a / b for a in numbers for b in numbers if abs(b) not in (0, 1)]
