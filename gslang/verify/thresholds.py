@@ -68,12 +68,13 @@ class Thresholds:
         return float(rng.choice(known[known != 0])) if known.any() else 1.0
 
     def near_floats(self, most: float) -> Array:
-        """The numbers, what is on either side of each, twice as large, or of the other sign; none much larger
-        than `most`.
+        """The numbers, what is on either side of each, also closer than narrower types tell, twice as large,
+        or of the other sign; none much larger than `most`.
         """
         known = self._known()
         known = known[np.abs(known) <= _OF_ONE_SIZE * most]
-        beside = known * (1 + 2.0**-10), known * (1 - 2.0**-10), known + 0.5, known - 0.5
+        steps = [2.0**-10, *[step for _, step in self.narrow]]
+        beside = known + 0.5, known - 0.5, *[known * (1 + sign * step) for step in steps for sign in (1, -1)]
         return np.concatenate([known, -known, 2 * known, known / 2, *beside, np.array([0.0, 1.0])])
 
     def near_whole(self, dtype: np.dtype[Any]) -> Array:
@@ -142,6 +143,7 @@ def _before_scaling(known: set[float] | set[int], graphs: Sequence[Graph]) -> se
     found: list[float] = []
     if not called.isdisjoint(_STEPS):
         numbers += [0.5, 1.0]
+        found += [0.5, 1.0]
     if not called.isdisjoint(_SCALING) and len(numbers) <= _MOST_SCALED:
         found += [a * b for a in numbers for b in numbers if abs(b) != 1]
         found += [a / b for a in numbers for b in numbers if abs(b) not in (0, 1)]
