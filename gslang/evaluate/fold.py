@@ -77,6 +77,7 @@ def _compute(
     import numpy
 
     from gslang.evaluate.errors import EvaluationError
+    from gslang.evaluate.foreseen import MOST_BYTES
     from gslang.evaluate.run import node_evaluator
 
     todo = _to_compute(graph, dialect, limit_bytes, given)
@@ -88,7 +89,7 @@ def _compute(
     large: set[int] = set()
     folded = frozenset(todo)
     growth = Growth(limit_bytes, lambda node: 0 if stays(graph, node, folded) else nbytes_of(known[node]))
-    compute = node_evaluator(graph, dialect)
+    compute = node_evaluator(graph, dialect, max(limit_bytes or 0, MOST_BYTES))
     file = SpillFile()
 
     def loaded_value(node: int) -> Any:

@@ -24,13 +24,17 @@ _UNITS: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 class Memory:
     """Bytes of values that are there at one time, next to those of inputs and weights, `given` in all.
 
-    `inputs`: values, where types do not tell how large they are.
+    `inputs`: values, where types do not tell how large they are. `most`: bytes, if these are fewer than the
+    user allows.
     """
 
-    def __init__(self, graph: Graph, inputs: Mapping[str, object] = MappingProxyType({})) -> None:
+    def __init__(
+        self, graph: Graph, inputs: Mapping[str, object] = MappingProxyType({}), most: int | None = None
+    ) -> None:
         leaves = [node for node in graph.nodes() if graph.op[node] in LEAVES]
         self.given = sum([_given_bytes(graph, node, inputs) for node in leaves])
-        self.most = _most(self.given)
+        allowed = _most(self.given)
+        self.most = allowed if most is None else min(allowed, most)
         self.held = 0
 
     @property

@@ -16,7 +16,8 @@ from gslang.engine.build import BuildError
 from gslang.engine.meaning import value_graph
 from gslang.engine.values import FAILURES
 from gslang.evaluate.elementwise import Evaluator
-from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooMuchMemoryError
+from gslang.evaluate.foreseen import MOST_BYTES, refuse_large, tells_size
 from gslang.evaluate.memory import Memory
 from gslang.evaluate.value_types import type_of
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
@@ -25,18 +26,38 @@ from gslang.graph.known_calls import movable_operands, operand_value, unknown_pa
 NodeEvaluator = Callable[[int, list[Any]], Any]
 
 
-def evaluate_node(graph: Graph, dialect: Dialect, node: int, operands: list[Array]) -> Any:
-    """The value of one call, tuple or projection. Raises `EvaluationError`."""
+def evaluate_node(
+    graph: Graph, dialect: Dialect, node: int, operands: list[Array], most: int = MOST_BYTES
+) -> Any:
+    """The value of one call, tuple or projection. Raises `EvaluationError`, also for one of more than `most`
+    bytes."""
     with np.errstate(all="ignore"):
-        return node_evaluator(graph, dialect)(node, operands)
+        return node_evaluator(graph, dialect, most)(node, operands)
 
 
-def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
-    """Computes nodes of a graph from their operands' values; raises `EvaluationError`.
+def node_evaluator(graph: Graph, dialect: Dialect, most: int = MOST_BYTES) -> NodeEvaluator:
+    """Computes nodes of a graph from their operands' values; raises `EvaluationError`, also for one of more
+    than `most` bytes.
 
     What an operator with its attributes needs is looked up once. Call it under
     `numpy.errstate(all="ignore")`.
     """
+    known_sizes: set[int] = set()
+    compute_any = _unlimited(graph, dialect, most)
+
+    def compute(node: int, operands: list[Any]) -> Any:
+        if node not in known_sizes:
+            if tells_size(graph, node):
+                known_sizes.add(node)
+            else:
+                refuse_large(graph, dialect, node, operands, most)
+        return compute_any(node, operands)
+
+    return compute
+
+
+def _unlimited(graph: Graph, dialect: Dialect, most: int) -> NodeEvaluator:
+    """Computes nodes, however large they are; `most`: bytes of results in what declared operators mean."""
     ops, attributes = graph.op, graph.attrs
     known: dict[
         tuple[str, int, int], tuple[Evaluator, Mapping[str, object], dict[int, object], Mapping[str, object]]
@@ -69,7 +90,7 @@ def node_evaluator(graph: Graph, dialect: Dialect) -> NodeEvaluator:
             if signature is None or function is None and signature.meaning is None:
                 raise NoEvaluatorError(graph, node)
             if function is None:
-                return _by_meaning(graph, dialect, node, _with(operands, stated))
+                return _by_meaning(graph, dialect, node, _with(operands, stated), most)
             complete = signature.complete(given)
             # the last keeps the identity its own
             found = known[op, id(given), len(operands)] = (function, complete, stated, given)
@@ -123,7 +144,9 @@ def _with(operands: list[object], stated: Mapping[int, object]) -> list[Any]:
     return complete
 
 
-def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[object]) -> object:
+def _by_meaning(
+    graph: Graph, dialect: Dialect, node: int, operands: Sequence[object], most: int
+) -> object:
     """A call of an operator whose declaration says what it computes."""
     op = graph.op[node]
     signature = dialect.operators[op]
@@ -135,7 +158,9 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[ob
     if inner is None:
         raise NoEvaluatorError(graph, node, ", its declaration gives no `value`")
     try:
-        return evaluate(inner, dialect, {str(k): value for k, value in enumerate(operands)})[0]
+        return evaluate(inner, dialect, {str(k): value for k, value in enumerate(operands)}, most)[0]
+    except TooMuchMemoryError:
+        raise
     except NoEvaluatorError as error:
         raise NoEvaluatorError(graph, node, f": in its declaration, {error}") from error
     except EvaluationError as error:
@@ -144,9 +169,11 @@ def _by_meaning(graph: Graph, dialect: Dialect, node: int, operands: Sequence[ob
         ) from error
 
 
-def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> list[Any]:
+def evaluate(
+    graph: Graph, dialect: Dialect, inputs: Mapping[str, object], most: int | None = None
+) -> list[Any]:
     """The values of the graph's outputs. `inputs`: values of inputs, and of parameters that have none of
-    their own.
+    their own. `most`: bytes that values may take, if these are fewer than the user allows.
 
     Raises `EvaluationError`. Intermediate values are freed when their last user is done.
     """
@@ -159,9 +186,9 @@ def evaluate(graph: Graph, dialect: Dialect, inputs: Mapping[str, object]) -> li
     for node in graph.outputs:
         waiting[node] += 1
     values: dict[int, object] = {}
-    memory = Memory(graph, inputs)
+    memory = Memory(graph, inputs, most)
     memory.check_types(graph)
-    compute = node_evaluator(graph, dialect)
+    compute = node_evaluator(graph, dialect, memory.most)
     with np.errstate(all="ignore"):
         for node in order:
             op = graph.op[node]

@@ -79,7 +79,8 @@ def _observe_types(graph: Graph, dialect: Dialect) -> None:
 
     values: dict[int, object] = {}
     try:
-        inputs, compute, memory = random_inputs(graph), node_evaluator(graph, dialect), Memory(graph)
+        inputs, memory = random_inputs(graph), Memory(graph)
+        compute = node_evaluator(graph, dialect, memory.most)
         memory.check_types(graph)
         with numpy.errstate(all="ignore"):
             for node in order:

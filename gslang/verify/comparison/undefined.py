@@ -16,9 +16,9 @@ from gslang.dialect.dialect import Dialect
 from gslang.dialect.dtypes import is_float
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.agree import compare_values
-from gslang.evaluate.errors import EvaluationError, NoEvaluatorError
-from gslang.evaluate.run import evaluate
+from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooMuchMemoryError
 from gslang.graph.graph import CONST, Graph
+from gslang.verify.comparison.bounded import evaluate
 from gslang.verify.comparison.expand import CannotExpand, expanded
 from gslang.verify.comparison.inputs import Inputs, Values
 from gslang.verify.partial import DIVISIONS, SHIFTS
@@ -51,6 +51,8 @@ def _by_places(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) -> 
             evaluate(after, dialect, inputs)
         except NoEvaluatorError:
             return None
+        except TooMuchMemoryError:
+            continue
         except EvaluationError as error:
             return f"{UNDEFINED}: {error}", inputs
     return None

@@ -9,9 +9,12 @@ import numpy as np
 
 from gslang.base.arrays import Array
 from gslang.base.open_types import Attrs
+from gslang.dialect.load import load_dialect
 from gslang.evaluate.errors import EvaluationError
+from gslang.evaluate.foreseen import refuse_large
 from gslang.evaluate.onnx import evaluate_onnx_node
 from gslang.graph.graph import Graph
+from gslang.verify.comparison.bounded import MOST_BYTES
 from gslang.verify.field import dual
 from gslang.verify.field.dual import Dual, constant
 from gslang.verify.field.residues import NoField
@@ -67,6 +70,7 @@ class Call:
         """The result of ONNX's reference implementation on these operands. Raises `NoField` where it
         refuses."""
         try:
+            refuse_large(self.graph, load_dialect("onnx"), self.node, operands, MOST_BYTES)
             return evaluate_onnx_node(self.graph, self.node, list(operands))
         except EvaluationError as error:
             raise NoField(str(error)) from error

@@ -32,6 +32,7 @@ from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.relay import EVALUATE
 from gslang.evaluate.run import evaluate_node
 from gslang.graph.graph import CONST, INPUT, PARAM, PROJ, TUPLE, Graph
+from gslang.verify.comparison.bounded import MOST_BYTES
 from gslang.verify.field.dual import Dual
 from gslang.verify.field.relay_order import OF_UNKNOWN, ORDERED, ordered
 from gslang.verify.field.residues import PRIME, NoField, inverse, mixed, residue, residues
@@ -116,7 +117,7 @@ def _real(value: Array) -> Array:
 def _roughly(graph: Graph, dialect: Dialect, node: int, operands: list[Any]) -> Any:
     """The real value of a call, in float64."""
     try:
-        value = evaluate_node(graph, dialect, node, operands)
+        value = evaluate_node(graph, dialect, node, operands, MOST_BYTES)
     except EvaluationError as error:
         raise NoField(str(error)) from error
     return tuple(map(_real, value)) if isinstance(value, tuple) else _real(value)

@@ -19,8 +19,8 @@ from gslang.engine.scope import UNBOUND, Instance, evaluate
 from gslang.engine.values import FAILURES
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.evaluate.run import evaluate as evaluate_graph
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
+from gslang.verify.comparison.bounded import evaluate as evaluate_graph
 from gslang.verify.instances.leaves import Misfit, under
 from gslang.verify.instances.make_operands import Operands
 from gslang.verify.instances.operand_misfits import check_operands, check_result
