@@ -224,6 +224,7 @@ class Lowering:
     of_family: bool = False  # the rule is an instance of a family
     broken: bool = False  # it reads a parameter of the file whose value has an error, reported there
     below: frozenset[str] = frozenset()  # names that later statements bind
+    inputs_ahead: tuple[str, ...] = ()  # the input that is lowered, and those declared after it
     defining: str | None = None  # the name of the statement that is lowered
     text: n.Node | None = None  # the side of the rule that is lowered
     of_target: frozenset[str] = frozenset()  # names that the target will bind, while the source is lowered

@@ -26,7 +26,7 @@ from gslang.check.outputs import (
 from gslang.check.relative_domains import check_relative_domains
 from gslang.check.resolve import resolve
 from gslang.check.results import Results, is_tuple, told_of, told_of_target
-from gslang.check.rule_inputs import check_inputs, lower_input
+from gslang.check.rule_inputs import check_inputs, lower_inputs
 from gslang.check.walks import walk
 from gslang.dialect.dialect import Dialect
 from gslang.syntax import nodes as n
@@ -40,7 +40,7 @@ def check_rule(
     marks = rule_annotations.read(lowering, rule)
     lowering.in_a_rule = "an input is declared in parentheses after the rule's name"
     lowering.of_target = frozenset(statement.name.id for statement in rule.target.statements)
-    inputs = [node for item in rule.inputs if (node := lower_input(lowering, item)) is not None]
+    inputs = lower_inputs(lowering, rule.inputs)
     lower_statements(lowering, rule.source)
     outputs, output_block = source_outputs(lowering, rule.source)
     where = _conditions(lowering, rule)
@@ -70,7 +70,7 @@ def check_rule(
     checked = ir.CheckedRule(
         name=rule.name.id, doc=rule.doc, span=rule.name.span, dialect=dialect,
         nodes=tuple(lowering.patterns),
-        inputs=tuple(inputs),
+        inputs=inputs,
         outputs=tuple(outputs), output_block=output_block, blocks=blocks,
         variables=tuple(lowering.variables.values()),
         lets=tuple(lowering.lets),

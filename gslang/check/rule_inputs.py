@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gslang.base.suggest import did_you_mean
 from gslang.check import checked as ir
 from gslang.check import patterns, variables
 from gslang.check.context import KINDS, Lost, Lowering, OperatorOf, Stop
 from gslang.dialect.dtypes import dtype_exists
 from gslang.syntax import nodes as n
+
+
+def lower_inputs(lowering: Lowering, items: Sequence[n.Input]) -> tuple[int, ...]:
+    """The inputs of a rule as pattern nodes, in order: each can read those before it."""
+    nodes = []
+    for k, item in enumerate(items):
+        lowering.inputs_ahead = tuple([ahead.name.id for ahead in items[k:]])
+        nodes.append(lower_input(lowering, item))
+    lowering.inputs_ahead = ()
+    return tuple([node for node in nodes if node is not None])
 
 
 def lower_input(lowering: Lowering, item: n.Input) -> int | None:

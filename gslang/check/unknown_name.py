@@ -62,6 +62,11 @@ def _meant(lowering: Lowering, name: str, span: Span) -> Iterator[str]:
     """Helps that fit a name, the likeliest first."""
     if name == lowering.defining:
         yield f"`{name}` is what this statement defines, which is not known before"
+    if name in lowering.inputs_ahead:
+        this, *later = lowering.inputs_ahead
+        if name in later:
+            yield f"`{name}` is declared later in the list: move it before `{this}`, or state this in the `where`"
+        yield f"state in the `where` what depends on `{name}` itself"
     if name in lowering.below:
         yield "the statement that defines it comes later: move it up"
     if any(start > span.start for start in _bound_within(lowering, name)):
