@@ -11,7 +11,9 @@ from gslang.base.arrays import Array
 from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
 from gslang.evaluate.bfloat16 import converted
+from gslang.evaluate.errors import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
+from gslang.verify.comparison.defined import Domain, domain_of, moved_inside, undefined_calls
 from gslang.verify.comparison.expand import CannotExpand, expanded
 from gslang.verify.field.call import Meaning
 from gslang.verify.field.dual import Dual, quotients, rounds_root
@@ -133,7 +135,7 @@ def _relay_at_points(
     def outputs(graph: Graph, point: dict[str, object]) -> list[Any]:
         return evaluate_in_field(graph, dialect, point, unknown, order)
 
-    return _at_points(before, after, seed, positive, outputs)
+    return _at_points(before, after, domain_of(before, dialect, seed), positive, outputs)
 
 
 def _onnx_at_points(
@@ -148,22 +150,38 @@ def _onnx_at_points(
     def outputs(graph: Graph, point: dict[str, object]) -> list[Any]:
         return evaluate_onnx_in_field(graph, point, unknown, dialect.get, laws)
 
-    return _at_points(before, after, seed, positive, outputs)
+    return _at_points(before, after, domain_of(before, dialect, seed), positive, outputs)
 
 
 def _at_points(
     before: Graph,
     after: Graph,
-    seed: int,
+    domain: Domain,
     positive: bool,
     outputs: Callable[[Graph, dict[str, object]], list[Any]],
 ) -> dict[str, object] | None:
     scales = _SMALL_SCALES if limits_scores(before) else SCALES
     for number, scale in enumerate(scales):
-        point = random_point(before, np.random.default_rng([seed, number]), positive, scale)
+        point = random_point(before, np.random.default_rng([domain.seed, number]), positive, scale)
+        if domain.calls:
+            point = _moved(point, domain)
         if not _equal(outputs(before, point), outputs(after, point)):
             return point
     return None
+
+
+def _moved(point: dict[str, object], domain: Domain) -> dict[str, object]:
+    """A point with other whole numbers where the source is not defined. Raises `NoField` if there are none.
+    """
+    given = _as_inputs(domain.graph, point)
+    try:
+        inputs = moved_inside(domain, given)
+        undefined = undefined_calls(domain.graph, domain.dialect, domain.calls, inputs)
+    except EvaluationError as error:
+        raise NoField(str(error)) from error
+    if undefined:
+        raise NoField(f"the source is not defined for {undefined[0].text}")
+    return {name: value if inputs[name] is given[name] else inputs[name] for name, value in point.items()}
 
 
 def _rounds(graph: Graph) -> bool:

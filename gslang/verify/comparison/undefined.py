@@ -11,17 +11,16 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from gslang.base.arrays import Array
-from gslang.base.quick_dataclass import dataclass
 from gslang.dialect.dialect import Dialect
-from gslang.dialect.dtypes import is_float
 from gslang.dialect.tensor_type import TensorType
 from gslang.evaluate.agree import compare_values
 from gslang.evaluate.errors import EvaluationError, NoEvaluatorError, TooMuchMemoryError
 from gslang.graph.graph import CONST, Graph
 from gslang.verify.comparison.bounded import evaluate
+from gslang.verify.comparison.defined import Undefined, partial_calls, undefined_calls
 from gslang.verify.comparison.expand import CannotExpand, expanded
 from gslang.verify.comparison.inputs import Inputs, Values
-from gslang.verify.partial import DIVISIONS, SHIFTS
+from gslang.verify.partial import DIVISIONS
 
 UNDEFINED = "the target is undefined where the source is defined"  # begins a reason
 _MOST_DRAWN = 24  # inputs that are tried
@@ -60,14 +59,14 @@ def _by_places(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) -> 
 
 def _by_numbers(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) -> tuple[str, Values] | None:
     """The same of divisions and shifts of whole numbers."""
-    calls = _partial_calls(after)
+    calls = partial_calls(after)
     if not calls:
         return None
-    of_source = _partial_calls(before)
+    of_source = partial_calls(before)
     for inputs in _tried(drawn):
         try:
-            found = _undefined(after, dialect, calls, inputs)
-            if not found or _undefined(before, dialect, of_source, inputs):
+            found = undefined_calls(after, dialect, calls, inputs)
+            if not found or undefined_calls(before, dialect, of_source, inputs):
                 continue
             evaluate(before, dialect, inputs)
             first = found[0]
@@ -78,45 +77,7 @@ def _by_numbers(before: Graph, after: Graph, dialect: Dialect, drawn: Inputs) ->
     return None
 
 
-def _partial_calls(graph: Graph) -> list[int]:
-    """Divisions and shifts of whole numbers, by anything but a number that is always valid."""
-    return [
-        node for node in graph.reverse_post_order()
-        if graph.op[node] in DIVISIONS | SHIFTS and len(graph.operands[node]) >= 2
-        and not is_float(str(getattr(graph.types[graph.operands[node][1]], "dtype", None)))
-    ]
-
-
-@dataclass(frozen=True, slots=True)
-class _Undefined:
-    """A call that is not defined for some inputs. `by`: its second operand, `wrong` where it is none."""
-
-    call: int
-    text: str
-    by: Array
-    wrong: Array
-
-
-def _undefined(graph: Graph, dialect: Dialect, calls: list[int], inputs: Values) -> list[_Undefined]:
-    """The calls that are not defined for these inputs, divisions first: they may end a program, whatever is
-    made of the result."""
-    if not calls:
-        return []
-    operands = graph.copy()
-    operands.set_outputs([operand for call in calls for operand in graph.operands[call][:2]])
-    values = iter(evaluate(operands, dialect, inputs))
-    found = []
-    for call, left, right in zip(calls, values, values):
-        if isinstance(right, np.ndarray) and right.dtype.kind in "iu":
-            left, right = np.broadcast_arrays(left, right)
-            wrong = _not_defined(graph.op[call], left, right)
-            if wrong.any():
-                text = f"`{graph.op[call]}` of {left[wrong].flat[0]} by {right[wrong].flat[0]}"
-                found.append(_Undefined(call, text, right, wrong))
-    return sorted(found, key=lambda one: graph.op[one.call] not in DIVISIONS)
-
-
-def _depends_on(graph: Graph, dialect: Dialect, shifts: list[_Undefined], inputs: Values) -> bool:
+def _depends_on(graph: Graph, dialect: Dialect, shifts: list[Undefined], inputs: Values) -> bool:
     """True if the outputs depend on what shifts give where they are not defined."""
 
     def outputs(amount: int) -> list[Array]:
@@ -129,14 +90,6 @@ def _depends_on(graph: Graph, dialect: Dialect, shifts: list[_Undefined], inputs
         return evaluate(changed, dialect, inputs)
 
     return not compare_values(outputs(0), outputs(1), None).equal
-
-
-def _not_defined(operator: str, left: Array, right: Array) -> Array:
-    """True for each pair of numbers that an operator is not defined for."""
-    if operator in SHIFTS:
-        return np.asarray((right < 0) | (right >= 8 * right.dtype.itemsize))
-    wrong = np.asarray(right == 0)
-    return wrong if right.dtype.kind == "u" else wrong | (left == np.iinfo(left.dtype).min) & (right == -1)
 
 
 def _tried(drawn: Inputs) -> Iterator[Values]:
