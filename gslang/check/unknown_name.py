@@ -65,7 +65,7 @@ def _meant(lowering: Lowering, name: str, span: Span) -> Iterator[str]:
     if name in lowering.inputs_ahead:
         this, *later = lowering.inputs_ahead
         if name in later:
-            yield f"`{name}` is declared later in the list: move it before `{this}`, or read it in the `where`"
+            yield f"`{name}` is declared later: move it before `{this}`, or read it in the `where`"
         yield f"state in the `where` what depends on `{name}` itself"
     if name in lowering.below:
         yield "the statement that defines it comes later: move it up"
