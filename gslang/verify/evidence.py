@@ -9,7 +9,9 @@ from typing import Literal
 from gslang.base.deadline import SECONDS
 from gslang.base.quick_dataclass import dataclass
 from gslang.check.checked import CheckedRule
+from gslang.dialect.dtypes import is_float
 from gslang.dialect.signature import REQUIRED
+from gslang.engine.scope import Scope
 from gslang.graph.graph import Graph
 from gslang.verify.comparison.compare import (
     Finding,
@@ -21,11 +23,19 @@ from gslang.verify.comparison.compare import (
 )
 from gslang.verify.comparison.effects import Attribute, matters, shows
 from gslang.verify.comparison.largest import MOST, largest
-from gslang.verify.instances.draw import Instance, Search, integer_types, is_about_nothing
+from gslang.verify.instances.draw import (
+    TYPE_ATTRIBUTES,
+    Instance,
+    Search,
+    integer_types,
+    is_about_nothing,
+    match_in,
+)
 from gslang.verify.prove.prove import STEPS
 from gslang.verify.reads import names_types
 
 MOST_IDLE = 4  # instances in which an attribute does not matter, before that is sought
+_WHOLE = ("int", "uint")  # how the names of their types begin
 _FLOATS = 'dtype = "float16" | "float32"'
 
 
@@ -109,8 +119,8 @@ def look_at(rule: CheckedRule, instance: Instance, settings: Settings, evidence:
         elif finding is None and not settings.whole:
             evidence.unfit.append((instance, finding, why))
             return
-        elif twins is not None:
-            why += f"; they agree for floats in the same graph: {_stating_floats(rule)}"
+        elif twin is not None and twins is not None:
+            why += f"; they agree for floats in the same graph{_stating_floats(rule, instance, twin)}"
     if why or finding is None:
         evidence.bad.append((instance, finding, why))
         return
@@ -132,10 +142,37 @@ def refuting(rule: CheckedRule, instance: Instance, settings: Settings) -> bool:
     return bool(_judged(rule, instance, settings)[1])
 
 
-def _stating_floats(rule: CheckedRule) -> str:
-    """The words for saying in a rule that it is meant for floats alone."""
-    name = next((leaf.name for leaf in rule.leaves.values() if leaf.name), "x")
-    return f"to restrict the rule to these types, write `{name}: any({_FLOATS})`"
+def _stating_floats(rule: CheckedRule, instance: Instance, twin: Instance) -> str:
+    """The words for saying in a rule that it is meant for floats alone: of an input that is one in the twin
+    of an instance with integers, else of an attribute that is. Empty if nothing that has a name is.
+    """
+    whole, floats = (match_in(rule, found.before) for found in (instance, twin))
+    if whole is None or floats is None:
+        return ""
+    for number, leaf in rule.leaves.items():
+        now, then = _dtype(whole, number), _dtype(floats, number)
+        if leaf.name and now.startswith(_WHOLE) and is_float(then):
+            return f": to restrict the rule to these types, write `{leaf.name}: {leaf.kind}({_FLOATS})`"
+    for number, call in rule.calls.items():
+        for name in TYPE_ATTRIBUTES if call.name else ():
+            now, then = _attribute(rule, whole, number, name), _attribute(rule, floats, number, name)
+            if now.startswith(_WHOLE) and not then.startswith(_WHOLE):
+                return f': to restrict the rule, add the condition `{call.name}.{name} == "{then}"`'
+    return ""
+
+
+def _dtype(scope: Scope, number: int) -> str:
+    """The element type of what a pattern node matches; empty where it is not known."""
+    node = scope.slots[number]
+    return (getattr(scope.graph.types[node], "dtype", None) or "") if node >= 0 else ""
+
+
+def _attribute(rule: CheckedRule, scope: Scope, number: int, name: str) -> str:
+    """An attribute of what a pattern node matches, if it is a text."""
+    node = scope.slots[number]
+    signature = None if node < 0 else rule.dialect.get(scope.graph.op[node])
+    value = None if signature is None else signature.complete(scope.graph.attrs[node]).get(name)
+    return value if isinstance(value, str) else ""
 
 
 def _judged(rule: CheckedRule, instance: Instance, settings: Settings) -> tuple[Finding | None, str]:

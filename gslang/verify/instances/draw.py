@@ -68,12 +68,12 @@ def integer_types(instance: Instance) -> frozenset[str]:
     given = [
         value
         for attrs in instance.before.attrs
-        for name, value in (attrs or {}).items() if name in _TYPE_ATTRIBUTES
+        for name, value in (attrs or {}).items() if name in TYPE_ATTRIBUTES
     ]
     return frozenset(d for d in (*drawn, *given) if isinstance(d, str) and d.startswith(("int", "uint")))
 
 
-_TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")
+TYPE_ATTRIBUTES = ("out_dtype", "dtype", "output_dtype", "output_datatype", "to")
 
 
 @dataclass(slots=True)
@@ -280,7 +280,7 @@ def _default_types(rule: ir.CheckedRule) -> dict[tuple[int, str], object]:
     """The defaults of attributes that are element types, such as that of an operand."""
     found: dict[tuple[int, str], object] = {}
     for number, call in rule.calls.items():
-        for name in _TYPE_ATTRIBUTES:
+        for name in TYPE_ATTRIBUTES:
             specs = [rule.dialect.operators[operator].attributes.get(name) for operator in call.operators]
             defaults = {spec.default for spec in specs if spec is not None and spec.default is not REQUIRED}
             if len(defaults) == 1:
@@ -289,7 +289,7 @@ def _default_types(rule: ir.CheckedRule) -> dict[tuple[int, str], object]:
 
 
 def _is_integer_type(key: tuple[int, str], value: object) -> bool:
-    is_type = key[1] in _TYPE_ATTRIBUTES
+    is_type = key[1] in TYPE_ATTRIBUTES
     return is_type and isinstance(value, str) and value.startswith(("int", "uint"))
 
 
