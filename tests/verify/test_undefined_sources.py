@@ -95,6 +95,14 @@ def test_only_undefined_elements_change() -> None:
     assert not undefined_calls(domain.graph, domain.dialect, domain.calls, moved)
 
 
+def test_large_numbers_stay_as_they_are() -> None:
+    build = Builder(load_dialect("onnx"))
+    x, y = build.input("x", (2,), "uint64"), build.input("y", (2,), "uint64")
+    domain = domain_of(build.finish(build.call("Div", x, y)), build.dialect, 0)
+    moved = moved_inside(domain, {"x": np.ones(2, np.uint64), "y": np.array([2**64 - 3, 0], np.uint64)})
+    assert moved["y"].dtype == np.uint64 and moved["y"][0] == 2**64 - 3 and moved["y"][1] > 0
+
+
 def test_elements_that_stay_undefined_do_not_count() -> None:
     build = Builder(load_dialect("onnx"))
     x, y = build.input("x", (2, 3), "int32"), build.const([0, 7, 2], "int32")

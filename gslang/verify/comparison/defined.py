@@ -80,10 +80,11 @@ def _move(domain: Domain, values: Values, one: Undefined, rng: np.random.Generat
         value = values[name]
         if is_input or not attempt:
             wrong = _reduced(one.wrong, value.shape) if is_input else np.isin(value, numbers[one.wrong])
-            drawn = np.where(wrong, rng.choice(_DEFINED, value.shape), value)
+            drawn = np.asarray(rng.choice(_DEFINED, value.shape), value.dtype)  # else uint64 becomes a float
+            values[name] = np.where(wrong, drawn, value)
         else:
             drawn = rng.choice(_AMOUNTS if is_shift else np.arange(1, _LARGEST), value.shape)
-        values[name] = np.asarray(drawn, value.dtype)
+            values[name] = np.asarray(drawn, value.dtype)
 
 
 def _whole_inputs(graph: Graph, node: int, values: Values) -> list[str]:
