@@ -75,6 +75,8 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
             except FAILURES:
                 return {}
             return assign(inner, (value, *(1,) * (count - 1)), making, levels) if count else {}
+        case ir.Builtin("min" | "max" as end, (inner,)) if type(value) in (int, float):
+            return _with_end(end, inner, value, making, levels)
         case ir.Builtin("broadcast", parts) if isinstance(value, tuple):
             wishes = (assign(part, value, making, levels) for part in making.rng.sample(parts, len(parts)))
             return next((wish for wish in wishes if wish), {})
@@ -158,6 +160,21 @@ def _with_item(
     if isinstance(value, int) and _lists_each_once(node, name, making) and value in found:
         items[found.index(value)] = found[k]
     return _field(node, name, tuple(items), making)
+
+
+def _with_end(end: str, side: ir.Value, value: Any, making: Making, levels: int) -> Wish:
+    """The items of which `value` is to be the least or the largest: one becomes it, and those beyond it."""
+    try:
+        now = np.asarray(evaluate(side, making.scope))
+    except FAILURES:
+        return {}
+    if not now.size or now.dtype.kind not in "iuf" or now.dtype.kind != "f" and isinstance(value, float):
+        return {}
+    flat = [max(item, value) if end == "min" else min(item, value) for item in now.reshape(-1).tolist()]
+    flat[making.rng.randrange(len(flat))] = value
+    items = np.empty(len(flat), object)  # as they are: a number may be none of a narrow type
+    items[:] = flat
+    return assign(side, in_tuples(items.reshape(now.shape).tolist()), making, levels)
 
 
 def _lists_each_once(node: int, name: str, making: Making) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
 from itertools import islice
@@ -407,29 +407,31 @@ def _early_wish(rule: ir.CheckedRule, making: Making) -> Wishes:
     """The wish that makes conditions hold on those nodes of a source that were made, where making the others
     failed.
     """
-    return _together(making, [condition for condition in rule.where if not holds(condition, making.scope)])
+    failing = [condition for condition in rule.where if not holds(condition, making.scope)]
+    return _together([solve(condition, making) for condition in failing])
 
 
 def _wish(rule: ir.CheckedRule, making: Making) -> tuple[Wishes, str]:
-    """Wishes that make those `where` conditions hold that do not, and the first of these in words."""
+    """Wishes that make those `where` conditions hold that do not, and the first of these in words, or of such
+    for which no way is known: the others may hold in another attempt.
+    """
     failing = [
         (condition, span)
         for condition, span in zip(rule.where, rule.where_spans) if not holds(condition, making.scope)
     ]
     if not failing:
         return {}, "the matcher rejected every generated graph"
-    return (
-        _together(making, [condition for condition, _ in failing]),
-        f"the condition `{failing[0][1].text}` never held",
-    )
+    wishes = [solve(condition, making) for condition, _ in failing]
+    unsolved = [span for (_, span), wish in zip(failing, wishes) if not wish]
+    return _together(wishes), f"the condition `{(unsolved or [failing[0][1]])[0].text}` never held"
 
 
-def _together(making: Making, conditions: list[ir.Value]) -> Wishes:
+def _together(wishes: Sequence[Wishes]) -> Wishes:
     """Wishes that make conditions hold: of each node those of the first condition that has any, since the
     others looked at the node as it is.
     """
-    wish: dict[tuple[int, str], Any] = {}
-    for condition in conditions:
-        asked = {node for node, _ in wish}
-        wish |= {key: value for key, value in solve(condition, making).items() if key[0] not in asked}
-    return wish
+    together: dict[tuple[int, str], Any] = {}
+    for wish in wishes:
+        asked = {node for node, _ in together}
+        together |= {key: value for key, value in wish.items() if key[0] not in asked}
+    return together

@@ -18,6 +18,7 @@ from gslang.engine.values import FAILURES, plain
 from gslang.graph.graph import CONST
 from gslang.verify.instances.make import Making
 
+NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
 _WITHOUT_ZERO = 0.75  # share of elements
 _SMALLER = {"<": 1, "<=": 1, ">": -1, ">=": -1}  # sign → in which direction the right side is from the left
 _MOST_ELEMENTS = 1024  # of constants that are looked at one by one
@@ -67,6 +68,8 @@ class _Elements:
         """Make a condition hold for the variables as they are; False where no way is known."""
         if (each := condition.each) is not None:
             return self.all_rounds(each)
+        if (some := loop_of_any(condition)) is not None:
+            return self.one_round(some)
         by = condition.decided_by(True, self.lets)
         parts = by.items if by is not None and by.wanted and (by.every or len(by.items) == 1) else ()
         return (
@@ -96,6 +99,20 @@ class _Elements:
         for local in elements:
             del self.places[local]
         return True
+
+    def one_round(self, loop: ir.Comprehension) -> bool:
+        """Settle the element of a loop over one array in one of its rounds, whichever it is."""
+        array = evaluate(loop.source, self.scope)
+        if len(loop.locals) != 1 or not isinstance(array, np.ndarray) or array.ndim != 1 or not array.size:
+            return False
+        (local,), chosen, settled = loop.locals, self.rng.randrange(array.size), False
+        for k, _ in enumerate(all_rounds(loop, self.scope)):
+            if k == chosen:
+                self.places[local] = array, k
+                parts = (loop.element,) if loop.condition is None else (loop.condition, loop.element)
+                settled = all([self.settle(part) for part in parts])
+                del self.places[local]
+        return settled
 
     def without_zero(self, local: int) -> None:
         """Mostly, make an element that is 0 another number: sizes and factors of 0 hold what they say of
@@ -169,6 +186,20 @@ class _Elements:
             if attempt is value and holds(condition, self.scope):
                 return True
         return False
+
+
+def loop_of_any(condition: ir.Value) -> ir.Comprehension | None:
+    """The loop of a condition that holds if one round does."""
+    loop = condition.arguments[0] if isinstance(condition, ir.Builtin) and condition.name == "any" else None
+    return loop if isinstance(loop, ir.Comprehension) else None
+
+
+def negated(condition: ir.Value) -> ir.Value:
+    """A condition that holds if another one does not; comparisons stay such."""
+    match condition:
+        case ir.CompareValue(sign, left, right) if sign in NOT:
+            return ir.CompareValue(NOT[sign], left, right)
+    return ir.UnaryValue("not", condition)
 
 
 def _numbers(condition: ir.Value, lets: Sequence[ir.Value]) -> list[float]:

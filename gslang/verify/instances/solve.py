@@ -4,6 +4,7 @@ requested in the next attempt (`assign`).
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,10 @@ from gslang.dialect.tensor_type import UNKNOWN
 from gslang.engine.scope import evaluate, holds, iterate
 from gslang.engine.values import FAILURES
 from gslang.verify.instances.assign import Wish, assign, captured
-from gslang.verify.instances.elements import in_tuples, with_elements
+from gslang.verify.instances.elements import NOT, in_tuples, loop_of_any, negated, with_elements
 from gslang.verify.instances.leaves import of_instance
 from gslang.verify.instances.make import Making
 
-_NOT = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">", "in": "not in", "not in": "in"}
 _NEARLY = {"close": "=="}
 
 
@@ -50,9 +50,13 @@ def _solve(condition: ir.Value, making: Making, wanted: bool) -> Wish:
             _every(each, making) or _each_place(each, making) or _each_instance(each, making)
             or with_elements(condition, making)
         )
+    if (some := loop_of_any(condition)) is not None:
+        if wanted:
+            return with_elements(condition, making)
+        return _solve(ir.Builtin("all", (replace(some, element=negated(some.element)),)), making, True)
     if (compared := condition.compares) is not None:
         sign, left, right = compared
-        asked = _NEARLY.get(sign, sign) if wanted else _NOT.get(sign)
+        asked = _NEARLY.get(sign, sign) if wanted else NOT.get(sign)
         return {} if asked is None else _compare(asked, left, right, making)
     match condition:
         case ir.SelectValue():
