@@ -23,6 +23,8 @@ RIGHT = {
     "constant": '(x: int32, c: const(dtype = "int32")): x - Div(x, c) * c => Mod(x, c, fmod = 1)',
     "computed": "(x: int32, y: int32, z: int32) {"
                 " d = y - z; q = Div(x, d); x - q * d => Mod(x, y - z, fmod = 1) }",
+    "guarded": "(x: int32, y: int32) { z = Equal(y, 0); Where(z, x, Div(x, y)) where x.shape == y.shape"
+               " => Where(Not(z), Div(x, y), x) }",
 }  # fmt: skip
 WRONG = {
     "sign": "(x: int32, y: int32): x - Div(x, y) * y => Mod(x, y, fmod = 0)",
@@ -33,6 +35,10 @@ WRONG = {
     "computed": "(x: int32, y: int32, z: int32) {"
                 " d = y - z; q = Div(x, d); x - q * d => Mod(x, y - z, fmod = 0) }",
     "more": "(x: int32, y: int32): Div(x, y) => Div(x, y) + Div(y, x) - Div(y, x)",
+    "guarded": "(x: int32, y: int32): Where(Equal(y, 0), x, Div(x, y)) => Div(x, y)",
+    "guarded_otherwise": "(x: int32, y: int32) {"
+                         " z = Equal(y, 0); Where(z, x, Div(x, y)) where x.shape == y.shape"
+                         " => Where(z, y, Div(x, Where(z, CastLike(1, y), y))) }",
     "by_one": "(x: int32, y: int32): Div(x, y) + y => Div(x, y) + Div(y, Abs(y)) * y",
 }  # fmt: skip
 QUICK = {"whole", "bytes", "less"}
@@ -40,6 +46,7 @@ RELAY_RIGHT = '(x, y): x - floor_divide(x, y) * y where x.dtype == "int32" => fl
 RELAY_WRONG = {
     "towards_zero": '(x, y): x - floor_divide(x, y) * y where x.dtype == "int32" => trunc_mod(x, y)',
     "shift": "(x: int32, y: int32): right_shift(x, y) => x",
+    "guarded": "(x: int32, y: int32): where(less(y, 32), right_shift(x, y), x) => right_shift(x, y)",
 }
 
 

@@ -23,6 +23,7 @@ from gslang.verify.partial import DIVISIONS, SHIFTS
 _MOST_REPAIRS = 8
 _DEFINED = (1, 2, 3, 5, 7)  # divisors and shifts, also in 8 bits
 _AMOUNTS = (0, 1, 2, 3)  # what shifts are computed from
+_CHOICES = frozenset({"Where", "where"})
 _LARGEST = 100  # of what divisors are computed from: seldom equal, also in 8 bits
 
 
@@ -50,7 +51,7 @@ def moved_inside(domain: Domain, inputs: Values) -> Values:
     `EvaluationError`.
     """
     for attempt in range(_MOST_REPAIRS if domain.calls else 0):
-        found = undefined_calls(domain.graph, domain.dialect, domain.calls, inputs)
+        found, _ = undefined_elements(domain, inputs)
         if not found:
             break
         rng = np.random.default_rng([domain.seed, 29, attempt])
@@ -112,10 +113,9 @@ def without_undefined(
     """The outputs of both sides, with 0 for the elements that the source does not define, and whether there
     are any. Raises `EvaluationError`.
     """
-    found = undefined_calls(domain.graph, domain.dialect, domain.calls, inputs)
+    found, masks = undefined_elements(domain, inputs)
     if not found:
         return left, right, False
-    masks = _undefined_elements(domain, found)
     sides = [[_zeroed(value, mask) for value, mask in zip(side, masks)] for side in (left, right)]
     return sides[0], sides[1], True
 
@@ -129,14 +129,30 @@ def _zeroed(value: Array, mask: Array | None) -> Array:
         return value
 
 
-def _undefined_elements(domain: Domain, found: Sequence[Undefined]) -> list[Array | None]:
+def undefined_elements(domain: Domain, inputs: Values) -> tuple[list[Undefined], list[Array | None]]:
+    """The calls that are not defined, and the elements of each output that are computed from what these give;
+    no calls where no element of an output is. Raises `EvaluationError`.
+    """
+    found = undefined_calls(domain.graph, domain.dialect, domain.calls, inputs)
+    masks = _masks(domain, inputs, found) if found else []
+    return (found, masks) if any(mask is not None and mask.any() for mask in masks) else ([], [])
+
+
+def _masks(domain: Domain, inputs: Values, found: Sequence[Undefined]) -> list[Array | None]:
     """True for the elements of each output that are computed from such as are not defined: the same ones of
-    element-wise operators, all of others. None: there are none.
+    element-wise operators, those that are chosen of choices, all of others. None: there are none.
     """
     graph, wrong = domain.graph, {one.call: one.wrong for one in found}
+    choices = _choices(domain, inputs)
     masks: dict[int, Array | None] = {}
     for node in graph.reverse_post_order():
-        given = [mask for o in graph.operands[node] if o >= 0 and (mask := masks[o]) is not None]
+        operands = [masks[o] if o >= 0 else None for o in graph.operands[node]]
+        if node in choices:
+            operands[1:] = [
+                None if mask is None else mask & chosen
+                for mask, chosen in zip(operands[1:], (choices[node], ~choices[node]))
+            ]
+        given = [mask for mask in operands if mask is not None]
         if node in wrong:
             given.append(wrong[node])
         signature = domain.dialect.get(graph.op[node])
@@ -147,6 +163,15 @@ def _undefined_elements(domain: Domain, found: Sequence[Undefined]) -> list[Arra
             else np.array(True)
         )
     return [masks[node] for node in graph.outputs]
+
+
+def _choices(domain: Domain, inputs: Values) -> dict[int, Array]:
+    """The conditions of the calls that choose elements: what is not chosen may be undefined."""
+    graph = domain.graph.copy()
+    calls = [node for node in graph.reverse_post_order() if graph.op[node] in _CHOICES]
+    graph.set_outputs([graph.operands[node][0] for node in calls])
+    values = [np.asarray(value, bool) for value in evaluate(graph, domain.dialect, inputs)]
+    return dict(zip(calls, values))
 
 
 def partial_calls(graph: Graph) -> list[int]:

@@ -13,7 +13,7 @@ from gslang.dialect.dialect import Dialect
 from gslang.evaluate.bfloat16 import converted
 from gslang.evaluate.errors import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
-from gslang.verify.comparison.defined import Domain, domain_of, moved_inside, undefined_calls
+from gslang.verify.comparison.defined import Domain, domain_of, moved_inside, undefined_elements
 from gslang.verify.comparison.expand import CannotExpand, expanded
 from gslang.verify.field.call import Meaning
 from gslang.verify.field.dual import Dual, quotients, rounds_root
@@ -176,7 +176,7 @@ def _moved(point: dict[str, object], domain: Domain) -> dict[str, object]:
     given = _as_inputs(domain.graph, point)
     try:
         inputs = moved_inside(domain, given)
-        undefined = undefined_calls(domain.graph, domain.dialect, domain.calls, inputs)
+        undefined, _ = undefined_elements(domain, inputs)
     except EvaluationError as error:
         raise NoField(str(error)) from error
     if undefined:
