@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
+
+import numpy as np
 
 from gslang.base.open_types import Attrs
 from gslang.dialect.dialect import Dialect
@@ -40,7 +42,7 @@ def tells_size(graph: Graph, node: int) -> bool:
     return stated or op is TUPLE or op is PROJ
 
 
-def refuse_large(graph: Graph, dialect: Dialect, node: int, operands: Sequence[Any], most: int) -> None:
+def refuse_large(graph: Graph, dialect: Dialect, node: int, operands: Sequence[object], most: int) -> None:
     """Raise `TooMuchMemoryError` for a call whose result alone takes more than `most` bytes, as far as the
     types and numbers of its operands tell.
     """
@@ -53,12 +55,12 @@ def refuse_large(graph: Graph, dialect: Dialect, node: int, operands: Sequence[A
         )
 
 
-def _foreseen(dialect: Dialect, op: str, operands: Sequence[Any], given: Attrs) -> int:
+def _foreseen(dialect: Dialect, op: str, operands: Sequence[object], given: Attrs) -> int:
     """Bytes that a result takes; 0 where that is not known."""
     infer, signature = dialect.infer.get(op), dialect.get(op)
     try:
         if (k := _SHAPES.get(op)) is not None and len(operands) > k and operands[k] is not None:
-            return _product(operands[k].tolist()) * int(operands[0].itemsize)
+            return _product(np.asarray(operands[k]).tolist()) * np.asarray(operands[0]).itemsize
         if infer is None or signature is None:
             return 0
         types: list[Type | None] = [type_of(operand) for operand in operands]
@@ -72,7 +74,7 @@ def _foreseen(dialect: Dialect, op: str, operands: Sequence[Any], given: Attrs) 
     return bytes_of(found) or 0
 
 
-def _product(sizes: Sequence[Any]) -> int:
+def _product(sizes: Sequence[object]) -> int:
     """Of numbers that NumPy would let overflow; 0 where one is no size."""
     result = 1
     for size in sizes:
