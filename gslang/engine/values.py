@@ -16,6 +16,7 @@ from gslang.check.arithmetic import FAILURES as FAILURES
 from gslang.check.arithmetic import applied
 from gslang.check.limits import measured
 from gslang.dialect.dialect import Dialect
+from gslang.dialect.signature import AttributeSpec
 from gslang.dialect.tensor_type import UNKNOWN, Symbol, TensorType, UnknownValue
 from gslang.graph.graph import CONST, PROJ, Graph
 from gslang.graph.scalar import Scalar, round_float32
@@ -107,12 +108,17 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
             if operand.name == name and operand.attribute is not None:
                 operands = graph.operands[node]
                 if k < len(operands) and operands[k] >= 0:
-                    array = constant_array(graph, operands[k])
-                    single = array.size == 1 and not any(t.depth for t in operand.attribute.types)
-                    return array.item() if single or array.ndim == 0 else tuple(array.tolist())
+                    return operand_as_attribute(graph, operands[k], operand.attribute)
         if name in signature.defaults:
             return signature.defaults[name]
     raise UnknownValue(f"{graph.label(node)} has no attribute `{name}`")
+
+
+def operand_as_attribute(graph: Graph, node: int, declared: AttributeSpec) -> Any:
+    """The value of a constant operand as the attribute that it was, or might be; raises `UnknownValue`."""
+    array = constant_array(graph, node)
+    single = array.size == 1 and not any(t.depth for t in declared.types)
+    return array.item() if single or array.ndim == 0 else tuple(array.tolist())
 
 
 def plain(value: object) -> Any:

@@ -39,6 +39,13 @@ def _nodes_capturing(rule: ir.CheckedRule, capture: int) -> list[int]:
     ]
 
 
+@lru_cache(maxsize=4)
+def fields_read(rule: ir.CheckedRule) -> frozenset[tuple[int, str]]:
+    """(node, field) of what conditions and the target of a rule read of its source."""
+    parts = walk((rule.where, rule.lets, rule.blocks, rule.target))
+    return frozenset((part.node, part.name) for part in parts if isinstance(part, ir.NodeAttr))
+
+
 def may_have(rule: ir.CheckedRule, name: str) -> bool:
     """True if a call of the source may have the attribute at any value, or has it at another one than 0."""
     return any(

@@ -37,6 +37,7 @@ MOST_DIMENSIONS = 10  # of an input
 LARGEST = 80_000  # size of an axis of one
 _SMALL = 0.3  # share of constants with one element: conditions often ask for one number
 _SMALL_ANYWAY = 0.03  # where the operator needs another shape
+_ABSENT_ATTRIBUTE = 0.3  # share of operands that are left out where the rule reads them as attributes
 _BROADCAST = 0.75  # share of shapes of a stated rank that broadcast with what stands beside them
 _NOTHING = 0.08  # share of attempts with an input of no elements, in rules that may tell these apart
 _RARE = 0.08  # share of attempts with a type of whole numbers that few models have
@@ -108,6 +109,8 @@ class Leaves:
         self.hint: Any = None  # a value for the operand that is made next
         self.settled = False  # whether the rule fixes that value; None then stands for an absent operand
         self.shaped = False  # whether the operand that is made next needs the shape that is proposed
+        self.needed = False  # whether its operator demands that it is there
+        self.as_attribute = False  # whether it is read as an attribute: then it is constant, or absent
         # the first input has no elements: only then does `allowzero` make a difference
         self.empty = stressed == ("Reshape", "allowzero") or (
             may_have(rule, "allowzero") and Random(f"{rule.name} {seed} empty").random() < _NOTHING
@@ -155,8 +158,11 @@ class Leaves:
         rng = self.dice(number)
         hint, settled = self.hint, self.settled
         self.hint, self.settled = None, False
-        absent = hint is None if settled else rng.random() < (0.1 if isinstance(hint, tuple) else 0.35)
-        if leaf.optional and self.wishes.get((number, "%absent"), absent):
+        needed, as_attribute = self.needed, self.as_attribute
+        self.needed, self.as_attribute = False, False
+        share = _ABSENT_ATTRIBUTE if as_attribute else 0.1 if isinstance(hint, tuple) else 0.35
+        absent = hint is None if settled else rng.random() < share
+        if leaf.optional and not needed and self.wishes.get((number, "%absent"), absent):
             return ABSENT
         if leaf.kind == "op":
             raise Misfit("an operator variable is not a tensor")
@@ -173,25 +179,10 @@ class Leaves:
             shape = some_shape(rng, rank) if rng.random() < 0.3 else _of_rank(shape, rank, rng)
         if not isinstance(shape, tuple) or not all(isinstance(d, int) and 0 <= d <= LARGEST for d in shape):
             raise Misfit(f"no tensor has the shape {shape}")
-        kind = (
-            leaf.kind if leaf.kind not in ("any", "var", "fixed")
-            else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
-        )
         if (number, "shape") in self.wishes and isinstance(hint, tuple) and shape != (len(hint),):
             hint, settled = None, False  # it would take another shape
-        if (
-            leaf.kind in ("any", "fixed") and hint is not None
-            and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6)
-        ):
-            kind = "const"  # an axis or a shape that is not known says too little
-        if leaf.kind in ("any", "fixed") and (number, "value") in self.wishes:
-            kind = "const"
         wished = self.wishes.get((number, "kind"))
-        if (
-            wished in ("const", "input", "param") and leaf.kind in ("any", "var", "fixed", wished)
-            and not (leaf.kind == "fixed" and wished == "input")
-        ):
-            kind = str(wished)
+        kind = self.kind_of(number, leaf, rng, hint, settled, as_attribute)
         if leaf.kind == "any" and (wished in ("call", "proj") or (number, "op") in self.wishes):
             if wished == "call" and self.rule.dialect.name == "onnx" and isinstance(hint, tuple):
                 return self.shape_operand(hint)
@@ -199,9 +190,8 @@ class Leaves:
         if kind == "const":
             if dtype == "bfloat16":
                 raise Misfit("no constants of type bfloat16")
-            return self.constant(
-                number, leaf, shape, dtype, rng, hint.value if isinstance(hint, Only) else hint
-            )
+            value = hint.value if isinstance(hint, Only) else hint
+            return self.constant(number, leaf, shape, dtype, rng, value, as_attribute)
         if leaf.is_input and proposed is not None and leaf.kind in ("any", "var") and rng.random() < 0.08:
             for other in self.graph.nodes():  # inputs may coincide
                 if self.graph.op[other] in (INPUT, PARAM) and self.graph.types[other] == TensorType(
@@ -210,6 +200,29 @@ class Leaves:
                     return other
         name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
         return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
+
+    def kind_of(
+        self, number: int, leaf: ir.LeafNode, rng: Random, hint: object, settled: bool, as_attribute: bool
+    ) -> str:
+        """The kind of node that a leaf becomes. `hint`: a value for it; `settled`: the rule fixes that."""
+        kind = (
+            leaf.kind if leaf.kind not in ("any", "var", "fixed")
+            else rng.choice(("const", "param") if leaf.kind == "fixed" else ("input", "input", "param"))
+        )
+        if (
+            leaf.kind in ("any", "fixed") and hint is not None
+            and (settled or isinstance(hint, (tuple, Only)) or rng.random() < 0.6)
+        ):
+            kind = "const"  # an axis or a shape that is not known says too little
+        if leaf.kind in ("any", "fixed") and (as_attribute or (number, "value") in self.wishes):
+            kind = "const"
+        wished = self.wishes.get((number, "kind"))
+        if (
+            wished in ("const", "input", "param") and leaf.kind in ("any", "var", "fixed", wished)
+            and not (leaf.kind == "fixed" and wished == "input")
+        ):
+            kind = str(wished)
+        return kind
 
     def computed(self, shape: Shape, dtype: str, operator: str | None, field: bool) -> int:
         """An operand that a call computes, of this operator where one is wished for, or that is a result of
@@ -241,8 +254,9 @@ class Leaves:
         return self.typed(self.graph.add("Shape", (other,), {}))
 
     def constant(
-        self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: object
-    ) -> int:
+        self, number: int, leaf: ir.LeafNode, shape: Shape, dtype: str, rng: Random, hint: object,
+        as_attribute: bool,
+    ) -> int:  # fmt: skip
         import numpy as np
 
         value: Any = None
@@ -269,7 +283,7 @@ class Leaves:
             array = np.asarray(value).reshape(shape)
         elif isinstance(value, tuple):
             array = np.asarray(value)
-        elif splat:
+        elif splat or as_attribute and shape == (1,):  # the operator takes a list of one there
             array = np.full(shape, value)
         else:  # one element, which may have more dimensions than any other operand
             self.has_literals |= not stated

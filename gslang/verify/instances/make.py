@@ -22,10 +22,11 @@ from gslang.evaluate.random_inputs import random_inputs
 from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
 from gslang.verify.comparison.bounded import evaluate as evaluate_graph
 from gslang.verify.instances.leaves import Misfit, under
-from gslang.verify.instances.make_operands import Operands
+from gslang.verify.instances.make_operands import Operands, is_list, listed
 from gslang.verify.instances.operand_misfits import check_operands, check_result
 from gslang.verify.instances.operand_types import (
     TYPED_FREELY,
+    is_needed,
     taken_type,
     type_of_its_own,
 )
@@ -253,6 +254,7 @@ class Making(Operands):
         splices = {k: shape for k, shape in enumerate(shapes) if isinstance(call.operands[k], ir.Splice)}
         if splices and self.attributes(number, call, operator, proposed)[1]:
             self.operands(call.operands, splices)  # the attributes read what the instances depend on
+        self.capture_operands(call, signature, slots)
         attrs = self.call_attributes(number, call, operator, slots, proposed, given, others, rng)
         operands = self.joined(call.operands, splices, attrs.get("axis") if operator == "Concat" else None)
         if operator in call.swappable and len(operands) == 2 and rng.random() < 0.3:
@@ -342,12 +344,13 @@ class Making(Operands):
             proposed = {**extra, **proposed}
 
         late = {k for k in self.operands_told(call, signature) if f"%{k}" not in given}
+        read = self.read_as_attributes(call, signature)
         for k, pattern in self.leaf_order(call, late, rng):
             if not isinstance(pattern, int) or k in slots:
                 continue
             if k in late:
                 given = {**given, **self.former_attributes(number, call, signature, proposed)}
-            shapes = self.shapes(call, slots)
+            shapes = listed(read, self.shapes(call, slots))
             if shapes[0] is None:
                 shapes[0] = self.shape_demanded(operator, call.operands)
             before = proposed
@@ -362,8 +365,11 @@ class Making(Operands):
             self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
             shape = self.field_shape if fits_field else answer[k]
             self.shaped = sampled in self.samplers
+            self.needed = is_needed(signature, k) or is_list(read.get(k))
+            self.as_attribute = k in read or self.is_read(number, signature, k)
             slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
             self.hint, self.settled, self.shaped = None, False, False
+            self.needed, self.as_attribute = False, False
             if self.is_fixed_constant(pattern):  # what was proposed for the other operands may not fit it
                 proposed = {name: value for name, value in proposed.items() if not name[1:].isdigit()}
         shapes = self.shapes(call, slots)

@@ -13,16 +13,19 @@ from gslang.dialect.bounds import Call, Rank
 from gslang.dialect.domain import Interval, ListOf, OneOf, contains
 from gslang.dialect.domain_values import draw
 from gslang.dialect.signature import REQUIRED, AttributeType, Signature
-from gslang.engine.values import FAILURES
+from gslang.engine.constraints import passes
+from gslang.engine.proposals import UNSAID
+from gslang.engine.values import FAILURES, operand_as_attribute
 from gslang.graph.graph import ABSENT, CONST
 from gslang.verify.instances.leaves import Leaves, Misfit, reads_itself
-from gslang.verify.reads import constants_stated
+from gslang.verify.reads import constants_stated, fields_read
 
 _OF_SHAPES = frozenset({
     "data_layout", "kernel_layout", "layout", "src_layout", "groups", "group", "hidden_size", "direction",
 })
 _CASTS_BACK = 0.4  # share of casts to the type of what stands beside them
 _STATED = 0.3  # share of attributes of declared operators that are a number or text in what it computes
+_KNOWN_WHERE_READ = 0.8  # share of operands that are constant, or absent, where the rule reads their value
 _DRAWS = 40  # attempts at a tuple some items of which are stated
 _PARTS = (2, 3, 1)
 _FACTORS = (0.25, 0.5, 1.5, -0.5)
@@ -230,9 +233,36 @@ class CallAttributes(Leaves):
 
     def operands_told(self, call: ir.CallNode, declared: Signature) -> set[int]:
         """The operands that were attributes in earlier versions and whose values constraints fix."""
+        return {k for k, test in self.read_as_attributes(call, declared).items() if not test.is_open}
+
+    def read_as_attributes(self, call: ir.CallNode, declared: Signature) -> dict[int, ir.Test]:
+        """The operands that constraints read as attributes, and what they ask of them: constants, or absent.
+        """
         places = _former_places(declared)
-        told = [c.field for c in call.tests if not isinstance(c.test, ir.Anything)]
-        return {int(places[name][1:]) for name in told if name in places}
+        return {int(places[c.field][1:]): c.test for c in call.tests if c.field in places}
+
+    def is_read(self, number: int, declared: Signature, k: int) -> bool:
+        """True if an operand that may be an attribute is to be constant, or absent, since conditions or the
+        target read it: mostly where they do."""
+        name = {place: name for name, place in _former_places(declared).items()}.get(f"%{k}")
+        if name is None or (number, name) not in fields_read(self.rule):
+            return False
+        return self.dice(number, f" {name}").random() < _KNOWN_WHERE_READ
+
+    def capture_operands(self, call: ir.CallNode, declared: Signature, slots: Mapping[int, int]) -> None:
+        """Bind the captures of operands that constraints read as attributes and leave open, now that they are
+        made. Raises `Misfit` where one is not what is asked for.
+        """
+        for k, test in self.read_as_attributes(call, declared).items():
+            if k not in slots or not test.is_open:
+                continue
+            name, spec, slot = declared.operands[k].name, declared.operands[k].attribute, slots[k]
+            found = (
+                declared.defaults.get(name) if slot < 0 or spec is None
+                else operand_as_attribute(self.graph, slot, spec)
+            )
+            if not passes(test, found, self.scope):
+                raise Misfit(f"`{name}` of `{declared.name}` has another number of items than the rule asks")
 
     def former_attributes(
         self, number: int, call: ir.CallNode, declared: Signature, proposed: Attrs
@@ -243,12 +273,14 @@ class CallAttributes(Leaves):
         given: dict[str, object] = {}
         places = _former_places(declared)
         for constraint in call.tests:
-            if constraint.field in places and not isinstance(constraint.test, ir.Anything):
+            if constraint.field in places and not constraint.test.is_open:
                 place = places[constraint.field]
                 try:
-                    given[place] = self.concrete(constraint.test, proposed.get(place))
+                    found = self.proposals(constraint.test, proposed.get(place, UNSAID))
                 except FAILURES:
                     continue
+                if found is not UNSAID:  # no word about it is not that it is absent
+                    given[place] = found
         for name, place in places.items():
             if (number, name) in self.wishes:
                 given[place] = self.wishes[number, name]

@@ -7,6 +7,7 @@ from functools import partial
 from random import Random
 
 from gslang.check import checked as ir
+from gslang.check.walks import within_captures
 from gslang.verify.instances.make_demands import Demands
 from gslang.verify.instances.operand_types import typed_alike, typed_like
 from gslang.verify.samplers.sample import Shape
@@ -81,3 +82,17 @@ class Operands(Demands):
     def is_float(self, slot: int) -> bool:
         """True if a node holds floats, as far as is known."""
         return slot < 0 or str(getattr(self.graph.types[slot], "dtype", "float")).startswith("float")
+
+
+def is_list(test: ir.Test | None) -> bool:
+    """True if a test demands a list, so that what it is about is there."""
+    return test is not None and isinstance(within_captures(test), ir.TupleTest)
+
+
+def listed(read: Mapping[int, ir.Test], shapes: list[Shape | None]) -> list[Shape | None]:
+    """These shapes of operands, and those of the ones that are `read` as lists of so many items."""
+    counts = {
+        k: len(inner.items) for k, test in read.items()
+        if isinstance(inner := within_captures(test), ir.TupleTest) and inner.back is None
+    }
+    return [(counts[k],) if shape is None and k in counts else shape for k, shape in enumerate(shapes)]

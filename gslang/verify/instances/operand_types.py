@@ -1,4 +1,5 @@
-"""Element types of operands: what a schema or a declaration allows, and which one an instance takes."""
+"""Element types of operands: what a schema or a declaration allows, and which one an instance takes; which
+operands have to be there."""
 
 from __future__ import annotations
 
@@ -55,6 +56,15 @@ def operand_types(operator: str, k: int) -> frozenset[str]:
     if k > last and now.options[last] != "*":
         return frozenset()
     return now.types[min(k, last)] or frozenset()
+
+
+def is_needed(signature: Signature, k: int) -> bool:
+    """True if operand `k` has to be there, whatever may have been an attribute in an earlier version."""
+    specs, versions = signature.operands, history().operators.get(signature.name)
+    if versions:
+        options = versions[-1].options
+        return k < len(options) and options[k] == ""
+    return k < len(specs) and not specs[k].optional
 
 
 def type_of_its_own(operator: str, k: int, dice: Callable[[], Random]) -> str | None:
