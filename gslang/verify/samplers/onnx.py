@@ -142,6 +142,25 @@ def _split(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return fill(known, data), {"axis": axis, "num_outputs": rng.choice(fitting)}
 
 
+def _sequence(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Parts of one size, the last of which may be shorter, or of sizes that add up to that of the axis."""
+    axis, sizes = given.get("axis"), given.get("%1")
+    data = data_shape(rng, known, least_rank(axis))
+    axis = axis if axis is not None else any_axis(rng, len(data))
+    at = axis % len(data) if data else 0
+    if known[0] is None and isinstance(sizes, tuple):
+        data = tuple(sum(sizes) if k == at else d for k, d in enumerate(data))
+    size = data[at] if data else 1
+    if len(known) < 2 or 1 in given.get("%absent", ()):
+        return fill(known, data), {"axis": axis, "keepdims": rng.choice((0, 1))}
+    count = known[1][0] if known[1] else rng.randint(1, max(1, size))
+    if known[1] == () or known[1] is None and rng.random() < 0.6:
+        return fill(known, data, ()), {"axis": axis, "%1": Only(rng.randint(1, max(1, size)))}
+    cuts = (0, *sorted(rng.sample(range(1, size), min(count, size) - 1)), size) if size else (0,)
+    lengths = tuple(behind - before for before, behind in zip(cuts, cuts[1:]))
+    return fill(known, data, (len(lengths),)), {"axis": axis, "%1": lengths}
+
+
 def _reduction(rng: Random, known: Shapes, given: Attrs) -> Answer:
     axes, count = given.get("%1"), _stated_count(known)
     data = data_shape(rng, known, max(least_rank(axes), count or 1))
@@ -378,6 +397,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "Transpose": _transpose,
     "Concat": _concat,
     "Split": _split,
+    "SplitToSequence": _sequence,
     "Squeeze": _squeeze,
     "Unsqueeze": _unsqueeze,
     **dict.fromkeys(
