@@ -74,6 +74,10 @@ SOME = [
     "mod_before_slice_wrong", "div_before_where_wrong", "div_of_all_wrong", "limit_mmi_small_wrong",
     "limit_reduce_s_wrong", "scaled_o1_b4_wrong", "scaled_o2_b19_wrong", "half_h3_m3_wrong",
     "half_f1_f32_wrong", "scores_u1_g3_wrong", "empty_s19b_wrong", "tie_round_wrong",
+    "limit_reduce_s_wrong",
+    "clip_dropped_wrong", "clip_of_clip_wrong", "clip_if_absent_wrong", "squeeze_all_wrong",
+    "max_of_first_wrong", "split_equally_wrong", "pad_with_0_wrong", "top_one_wrong", "parts_joined_wrong",
+    "pad_any_copied_wrong", "pad_conv_wrong", "pad_of_pad_wrong",
 ]
 # wrong for a larger rank than a proof looks at, as its claim says
 MANY = {
