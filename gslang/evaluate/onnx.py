@@ -67,10 +67,8 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
     if graph.op[node] in _IN_FLOAT32 and operands[0] is not None and is_narrow(operands[0]):
         wide = [None if x is None else x.astype("float32") if is_narrow(x) else x for x in operands]
         return evaluate_onnx_node(graph, node, wide).astype(operands[0].dtype)
-    if graph.op[node] == "Dropout" and len(operands) > 2 and operands[1] is None:
-        import numpy
-
-        operands = [operands[0], numpy.array(0.5, "float32"), operands[2]]  # the reference has no default
+    if graph.op[node] in _WITHOUT_DEFAULTS:
+        operands = _WITHOUT_DEFAULTS[graph.op[node]](operands)
     known = _contrib(graph.op[node])
     try:
         if opset_of_name(graph.op[node]) is not None and split_name(graph.op[node])[1] in _ON_A_MATRIX:
@@ -105,6 +103,32 @@ def evaluate_onnx_node(graph: Graph, node: int, operands: list[Array | None]) ->
             f"`{graph.op[node]}` of {graph.label(node)} cannot be computed: {reason}"
         ) from error
     return tuple(results) if several else results[0]
+
+
+def _dropout_operands(operands: list[Array | None]) -> list[Array | None]:
+    """With the ratio that is meant where none is stated."""
+    import numpy
+
+    if len(operands) > 2 and operands[1] is None:
+        return [operands[0], numpy.array(0.5, "float32"), operands[2]]
+    return operands
+
+
+def _suppression_operands(operands: list[Array | None]) -> list[Array | None]:
+    """With limits that are meant where none are stated, as lists of one number."""
+    import numpy
+
+    most, overlap, *least = [*operands[2:], None, None][: max(2, len(operands) - 2)]
+    return [
+        *operands[:2],
+        numpy.zeros(1, "int64") if most is None else most.reshape(-1),
+        numpy.zeros(1, "float32") if overlap is None else overlap.reshape(-1),
+        *[limit if limit is None else limit.reshape(-1) for limit in least],
+    ]
+
+
+# the reference has no defaults for operands of these
+_WITHOUT_DEFAULTS: Final = {"Dropout": _dropout_operands, "NonMaxSuppression": _suppression_operands}
 
 
 def _types(graph: Graph, node: int, count: int) -> list[Type | None]:

@@ -4,6 +4,8 @@ a constant there that fits, or nothing.
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import gslang.api as api
@@ -47,6 +49,40 @@ RIGHT = {
 def test_right_rules_are_accepted(dialect: str, text: str) -> None:
     verdict = verify_now(api.parse_rules(f"dialect {dialect};\n{text}").own["r"], Settings(seconds=60))
     assert verdict.verdict in ("proved", "exact", "tested"), verdict.reason
+
+
+@pytest.mark.parametrize(
+    "source, right",
+    [
+        ("y = DFT(x, n)", "DFT(x, n, y.*)"),
+        ("y = STFT(x, n, w, l)", "STFT(x, n, w, l, y.*)"),
+        ("y = AffineGrid(x, n)", "AffineGrid(x, n, y.*)"),
+        ("y = NonMaxSuppression(x, n, m, i, t)", "NonMaxSuppression(x, n, m, i, t, y.*)"),
+        (
+            "y = NonMaxSuppression(x, n, m)",
+            'NonMaxSuppression(x, n, m, const(value = [0.0], dtype = "float32"), none, y.*)',
+        ),
+        ("y = NonMaxSuppression(x, n, const(value = 2))", "NonMaxSuppression(x, n, const(value = [2]), y.*)"),
+        ("y = TensorScatter(x, n, i)", "TensorScatter(x, n, i, y.*)"),
+        ("y = MaxUnpool(x, n, i)", "MaxUnpool(x, n, i, y.*)"),
+        ("y = Upsample(x, n)", "Upsample(x, n, y.*)"),
+        ("y = DeformConv(x, n, w)", "DeformConv(x, n, w, y.*)"),
+        ("y = SequenceLength(SequenceErase(x, n))", "Sub(SequenceLength(x), const(value = 1))"),
+        ("y = SequenceAt(x, const(value = -1))", "Identity(SequenceAt(x, const(value = -1)))"),
+    ],
+)
+def test_operands_that_fit_together_are_found(source: str, right: str) -> None:
+    names = [name for name in "xnmitwl" if re.search(rf"[( ]{name}[,)]", source)]
+    text = f"dialect onnx;\nrule r({', '.join(names)}) {{ {source}; y => {right} }}"
+    verdict = verify_now(api.parse_rules(text).own["r"], Settings(seconds=60))
+    assert verdict.verdict in ("proved", "exact", "tested"), verdict.reason
+
+
+def test_an_input_that_is_a_sequence_is_named() -> None:
+    text = "dialect onnx;\nrule r(s: input) { y = SequenceLength(s); y => SequenceLength(s) }"
+    search = Search()
+    assert not list(instances(api.parse_rules(text).own["r"], search, 0, 10, 10))
+    assert "no sequence of tensors is made for an input" in search.obstacle
 
 
 @pytest.mark.parametrize(

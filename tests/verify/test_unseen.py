@@ -78,6 +78,7 @@ SOME = [
     "clip_dropped_wrong", "clip_of_clip_wrong", "clip_if_absent_wrong", "squeeze_all_wrong",
     "max_of_first_wrong", "split_equally_wrong", "pad_with_0_wrong", "top_one_wrong", "parts_joined_wrong",
     "pad_any_copied_wrong", "pad_conv_wrong", "pad_of_pad_wrong",
+    "box_least_dropped_wrong", "dft_inverse_dropped_wrong", "cache_mode_dropped_wrong", "erase_kept_wrong",
 ]
 # wrong for a larger rank than a proof looks at, as its claim says
 MANY = {

@@ -19,12 +19,13 @@ from gslang.engine.scope import UNBOUND, Instance, evaluate
 from gslang.engine.values import FAILURES
 from gslang.evaluate.errors import EvaluationError
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.graph.graph import ABSENT, PROJ, TUPLE, Graph
+from gslang.graph.graph import ABSENT, INPUT, PROJ, TUPLE, Graph
 from gslang.verify.comparison.bounded import evaluate as evaluate_graph
 from gslang.verify.instances.leaves import Misfit, under
 from gslang.verify.instances.make_operands import Operands, is_list, listed
 from gslang.verify.instances.operand_misfits import check_operands, check_result
 from gslang.verify.instances.operand_types import (
+    OF_SEQUENCES,
     TYPED_FREELY,
     is_needed,
     taken_type,
@@ -387,9 +388,25 @@ class Making(Operands):
         before = self.dtype
         self.dtype = dtype or type_of_its_own(operator, k, partial(self.dice, pattern)) or before
         self.dtype = taken_type(self.rule.dialect, operator, k, self.dtype)
-        slot = self.node(pattern, shape)
+        slot = (
+            self.bind(pattern, self.sequence(pattern)) if operator in OF_SEQUENCES and k == 0
+            and self.is_open_leaf(pattern) else self.node(pattern, shape)
+        )
         self.dtype = before
         return slot
+
+    def sequence(self, pattern: int) -> int:
+        """A sequence of two or three tensors of one type, for a leaf; a model has none as an input here."""
+        leaf = self.rule.nodes[pattern]
+        if not isinstance(leaf, ir.LeafNode) or leaf.kind != "any":
+            raise Misfit("no sequence of tensors is made for an input of this kind")
+        rng = self.dice(pattern)
+        type_ = TensorType(some_shape(rng, rng.choice((1, 2, 3))), self.dtype)
+        parts = [
+            self.graph.add(INPUT, (), {}, type_, f"{leaf.name or 'x'}_{len(self.graph.op)}")
+            for _ in range(rng.choice((2, 2, 3)))
+        ]
+        return self.typed(self.graph.add("SequenceConstruct", tuple(parts), {}))
 
     def state_shape(self, slot: int) -> None:
         """Where an operand is computed, inference may not know the result's shape; a model would state it, so

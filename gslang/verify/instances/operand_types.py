@@ -37,6 +37,10 @@ _CODED_LIKE = {
     ("com.microsoft.MatMulIntegerToFloat", 6): 2,
 }  # fmt: skip
 _POINT_OF = {(operator, coded): point for (operator, point), coded in _CODED_LIKE.items()}
+# their first operand is a sequence of tensors
+OF_SEQUENCES = frozenset({
+    "SequenceAt", "SequenceErase", "SequenceInsert", "SequenceLength", "ConcatFromSequence",
+})  # fmt: skip
 _DRAWN = ("float32", "int32", "int64", "float16", "uint8", "int8")
 _RARE = ("int16", "uint16", "uint32", "uint64")  # types of whole numbers that few models have
 _PREFERRED = ("float32", "int64", "bool", "int32", "uint8", "float16", "string")

@@ -48,6 +48,7 @@ from gslang.verify.samplers.onnx_place import (
     top_k,
     trilu,
 )
+from gslang.verify.samplers.onnx_signal import SIGNAL_SAMPLERS
 from gslang.verify.samplers.sample import (
     Answer,
     Only,
@@ -378,6 +379,7 @@ def _resize(rng: Random, known: Shapes, given: Attrs) -> Answer:
 
 ONNX_SAMPLERS: dict[str, Sampler] = {
     **CONTRIB_SAMPLERS,
+    **SIGNAL_SAMPLERS,
     "Conv": convolution(False),
     "ConvTranspose": convolution(True),
     "MaxPool": pool,
