@@ -156,10 +156,8 @@ class Leaves:
 
     def leaf(self, number: int, leaf: ir.LeafNode, proposed: Shape | None) -> int:
         rng = self.dice(number)
-        hint, settled = self.hint, self.settled
-        self.hint, self.settled = None, False
-        needed, as_attribute = self.needed, self.as_attribute
-        self.needed, self.as_attribute = False, False
+        hint, settled, needed, as_attribute = self.hint, self.settled, self.needed, self.as_attribute
+        self.hint, self.settled, self.needed, self.as_attribute = None, False, False, False
         share = _ABSENT_ATTRIBUTE if as_attribute else 0.1 if isinstance(hint, tuple) else 0.35
         absent = hint is None if settled else rng.random() < share
         if leaf.optional and not needed and self.wishes.get((number, "%absent"), absent):
@@ -200,6 +198,11 @@ class Leaves:
                     return other
         name = f"{leaf.name or 'x'}_{len(self.graph.op)}"
         return self.graph.add({"input": INPUT, "param": PARAM}[kind], (), {}, TensorType(shape, dtype), name)
+
+    def forget_operand(self) -> None:
+        """Forget what was said of the operand that is made next."""
+        self.hint, self.settled, self.shaped = None, False, False
+        self.needed, self.as_attribute = False, False
 
     def kind_of(
         self, number: int, leaf: ir.LeafNode, rng: Random, hint: object, settled: bool, as_attribute: bool

@@ -14,6 +14,7 @@ from random import Random
 
 from gslang.base.open_types import Attrs
 from gslang.check import checked as ir
+from gslang.dialect.signature import Signature
 from gslang.dialect.tensor_type import TensorType, TupleType, is_static
 from gslang.engine.scope import UNBOUND, Instance, evaluate
 from gslang.engine.values import FAILURES
@@ -362,15 +363,11 @@ class Making(Operands):
                 proposed = before
                 ask(shapes)
             fits_field = self.field_shape is not None and sampled not in self.samplers and not any(shapes)
-            self.settled = f"%{k}" in given
-            self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
             shape = self.field_shape if fits_field else answer[k]
+            self.settle_operand(number, signature, k, read.get(k), given, proposed)
             self.shaped = sampled in self.samplers
-            self.needed = is_needed(signature, k) or is_list(read.get(k))
-            self.as_attribute = k in read or self.is_read(number, signature, k)
             slots[k] = self.operand(operator, k, pattern, shape, self.type_beside(call, operator, k, slots))
-            self.hint, self.settled, self.shaped = None, False, False
-            self.needed, self.as_attribute = False, False
+            self.forget_operand()
             if self.is_fixed_constant(pattern):  # what was proposed for the other operands may not fit it
                 proposed = {name: value for name, value in proposed.items() if not name[1:].isdigit()}
         shapes = self.shapes(call, slots)
@@ -380,6 +377,17 @@ class Making(Operands):
         ):
             ask(shapes)
         return answer, proposed
+
+    def settle_operand(
+        self, number: int, signature: Signature, k: int, test: ir.Test | None, given: Attrs, proposed: Attrs
+    ) -> None:
+        """Say of operand `k`, which is made next, what value it has, if that is known, and whether it has to
+        be there, or to be known. `test`: what is asked of it as an attribute.
+        """
+        self.settled = f"%{k}" in given
+        self.hint = given[f"%{k}"] if self.settled else proposed.get(f"%{k}")
+        self.needed = is_needed(signature, k) or is_list(test)
+        self.as_attribute = test is not None or self.is_read(number, signature, k)
 
     def operand(
         self, operator: str, k: int, pattern: int, shape: Shape | None, dtype: str | None = None
