@@ -178,11 +178,20 @@ def _is_beside(sizes: tuple[int, ...], attrs: Attrs) -> bool:
     return False
 
 
+def _no_grid(operator: str, operands: Operands, attrs: Attrs) -> str | None:
+    """Why maps are not those of as many images as are stated, which NumPy would broadcast."""
+    maps, size = operands[0].shape, operands[1].reshape(-1).tolist()
+    axes = len(size) - 2
+    fits = maps == (*size[:1], axes, axes + 1)
+    return None if fits else f"maps of {list(maps)} are not those of a result of {size}"
+
+
 _SCALED: Final = frozenset({
     "QuantizeLinear", "DequantizeLinear", "com.microsoft.QuantizeLinear", "com.microsoft.DequantizeLinear",
 })
 _WEIGHTS: Final = {"Conv": 1, "ConvInteger": 1, "QLinearConv": 3, "com.microsoft.FusedConv": 1}  # places
 _CHECKS: Final[Mapping[str, Callable[[str, Operands, Attrs], str | None]]] = {
+    "AffineGrid": _no_grid,
     "Attention": _not_attended,
     "AveragePool": _no_window,
     "ConvTranspose": _out_of_reach,

@@ -313,9 +313,25 @@ def _coded(value: Any, scale: Any, zero: Any) -> Any:
     return np.clip(np.rint(value * scale) + zero, limits.min, limits.max).astype(zero.dtype)
 
 
+def _affine_grid(operands: Operands, attrs: Attrs) -> object:
+    """Places of the elements of images under maps, in the type of these; the reference has float32 only."""
+    maps, size = operands
+    axes = [int(count) for count in size[2:]]
+    if attrs.get("align_corners", 0):
+        if 1 in axes:
+            raise ValueError("an axis of one element has no two corners")
+        points = [np.linspace(-1, 1, count) for count in axes]
+    else:
+        points = [(2 * np.arange(count) + 1) / count - 1 for count in axes]
+    places = np.meshgrid(*points, indexing="ij")
+    moved = np.stack([*places[::-1], np.ones(axes)], axis=-1)
+    return np.einsum("nij,...j->n...i", maps, moved).astype(maps.dtype)
+
+
 _FUNCTIONS: Final[Mapping[str, Callable[[Operands, Attrs], object]]] = {
     "SequenceInsert": _insert,
     "ai.onnx.ml.Normalizer": _normalizer,
+    "AffineGrid": _affine_grid,
     "CastLike": _cast_like,
     "ConvTranspose": conv_transpose,
     "Unique": _unique,

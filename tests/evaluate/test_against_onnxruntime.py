@@ -39,8 +39,11 @@ FORBIDDEN = (
     "Compress", "GatherND",  # what broadcasts against the standard
     "AveragePool",  # `ceil_mode` beside `auto_pad`
     "BlackmanWindow", "HammingWindow", "HannWindow",  # sizes that are no scalars
+    "DFT",  # half of a spectrum turned back, which it takes for a whole one
     "MaxPool", "MeanVarianceNormalization", "RNN",  # axes that are not there
+    "MaxUnpool",  # places in a result of another size than strides and windows say
     "RotaryEmbedding", "com.microsoft.RotaryEmbedding",  # heads of odd sizes
+    "SplitToSequence",  # `keepdims` beside a size of 1, of which it says nothing
 )
 """Of these onnxruntime computes calls without a meaning, which the evaluator refuses or computes otherwise.
 """
@@ -107,6 +110,8 @@ def in_opset(opset: int, graph: Graph, values: dict[str, Any]) -> list[Any] | st
 
 
 def agree(ours: Any, theirs: Any, single: bool = False) -> bool:
+    if isinstance(ours, list):  # a sequence
+        return len(ours) == len(theirs) and all(map(partial(agree, single=single), ours, theirs))
     a, b = np.asarray(ours), np.asarray(theirs)
     if a.shape != b.shape or a.dtype != b.dtype:
         return False

@@ -24,7 +24,7 @@ from gslang.verify.instances.draw import Search, instances, match_in, towards, w
 from gslang.verify.instances.leaves import Misfit
 from gslang.verify.instances.open_numbers import not_computed_with, open_numbers
 from gslang.verify.instances.operand_misfits import check_operands
-from gslang.verify.instances.operand_types import declared_type, operand_type, rare_types
+from gslang.verify.instances.operand_types import OF_SEQUENCES, declared_type, operand_type, rare_types
 from gslang.verify.samplers.onnx import ONNX_SAMPLERS
 from gslang.verify.samplers.sample import Only, sample
 from gslang.verify.verdict import Settings, verify_now
@@ -182,10 +182,12 @@ _WITHOUT_MASKS = {
 }
 
 
-@pytest.mark.parametrize("operator", [name for name in ONNX_SAMPLERS if name not in ("If", "Loop")])
+@pytest.mark.parametrize(
+    "operator", [name for name in ONNX_SAMPLERS if name not in {"If", "Loop", *OF_SEQUENCES}]
+)
 def test_onnx_samplers_propose_what_can_be_computed(operator: str) -> None:
     """Of thirty proposals, at least one in five is a call that ONNX types and computes; `test_bodies` tries
-    what needs a body."""
+    what needs a body, `test_operand_attributes` what needs a sequence."""
     dialect = load_dialect("onnx")
     signature = dialect.operators[operator]
     computed = 0

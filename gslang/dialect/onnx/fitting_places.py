@@ -168,6 +168,40 @@ def _scattered(shapes: Shapes, attrs: Attrs) -> str | None:
     return differ("updates", updates, indices)
 
 
+def _boxes(shapes: Shapes, attrs: Attrs) -> str | None:
+    """Boxes have four numbers each, and a score for each class."""
+    boxes, scores, *limits = shapes[:5]
+    if boxes is None or scores is None:
+        return None
+    if len(boxes) != 3 or boxes[2] != 4 or len(scores) != 3 or (scores[0], scores[2]) != boxes[:2]:
+        return f"boxes of {list(boxes)} and scores of {list(scores)} do not belong together"
+    several = [limit for limit in limits if limit not in (None, (), (1,))]
+    return f"a limit of {list(several[0] or ())} is not one number" if several else None
+
+
+def _windows(shapes: Shapes, attrs: Attrs) -> str | None:
+    """Signals have a batch, places, and one number or two at each; windows have places."""
+    signal, _, window = shapes[:3]
+    if signal is not None and (len(signal) != 3 or signal[2] not in (1, 2)):
+        return f"{list(signal)} is not the shape of a batch of signals"
+    return None if window is None or len(window) == 1 else f"a window of {list(window)} has one dimension"
+
+
+def _deformed(shapes: Shapes, attrs: Attrs) -> str | None:
+    """A bias has a number for each channel of the result, offsets and factors have the axes of the data;
+    there are two offsets for each factor.
+    """
+    data, weight, offsets, bias, factors = shapes[:5]
+    for beside in (weight, offsets, factors):
+        if data is not None and beside is not None and len(beside) != len(data):
+            return f"data of {list(data)} and {list(beside)} differ in rank"
+    if offsets and len(offsets) > 1 and factors and factors != (
+        offsets[0], offsets[1] // 2, *offsets[2:]
+    ):
+        return f"offsets of {list(offsets)} and factors of {list(factors)} do not belong together"
+    return None if weight is None else differ("a bias", bias, weight[:1])
+
+
 PLACES: Final[Mapping[str, Check]] = {
     "EmbedLayerNormalization": _embedding,
     "MultiHeadAttention": _biased_heads,
@@ -181,6 +215,9 @@ PLACES: Final[Mapping[str, Check]] = {
     "ScatterND": _updates,
     "ScatterElements": _scattered,
     "GridSample": _sampled,
+    "NonMaxSuppression": _boxes,
+    "STFT": _windows,
+    "DeformConv": _deformed,
     "ReverseSequence": _reversed,
     "RotaryEmbedding": _turned,
     "com.microsoft.RotaryEmbedding": _turned_from,
