@@ -54,7 +54,7 @@ def by_meaning(graph: Graph, dialect: str, call: int, values: dict[int, Array]) 
     def tensor(node: int) -> Any:
         if node < 0:
             return None
-        if graph.op[node] == TUPLE:
+        if graph.op[node] in (TUPLE, "SequenceConstruct"):
             return tuple(map(tensor, graph.operands[node]))
         return leaf(graph, node, values[node])
 
