@@ -39,7 +39,7 @@ FORBIDDEN = (
     "Compress", "GatherND",  # what broadcasts against the standard
     "AveragePool",  # `ceil_mode` beside `auto_pad`
     "BlackmanWindow", "HammingWindow", "HannWindow",  # sizes that are no scalars
-    "DFT",  # half of a spectrum turned back, which it takes for a whole one
+    "DFT",  # half of a spectrum turned back: other numbers than those of the reference
     "MaxPool", "MeanVarianceNormalization", "RNN",  # axes that are not there
     "MaxUnpool",  # places in a result of another size than strides and windows say
     "RotaryEmbedding", "com.microsoft.RotaryEmbedding",  # heads of odd sizes
