@@ -114,7 +114,7 @@ def call_attribute(graph: Graph, dialect: Dialect, node: int, name: str) -> Any:
     raise UnknownValue(f"{graph.label(node)} has no attribute `{name}`")
 
 
-def operand_as_attribute(graph: Graph, node: int, declared: AttributeSpec) -> Any:
+def operand_as_attribute(graph: Graph, node: int, declared: AttributeSpec) -> object:
     """The value of a constant operand as the attribute that it was, or might be; raises `UnknownValue`."""
     array = constant_array(graph, node)
     single = array.size == 1 and not any(t.depth for t in declared.types)

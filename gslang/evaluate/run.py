@@ -45,7 +45,7 @@ def node_evaluator(graph: Graph, dialect: Dialect, most: int = MOST_BYTES) -> No
     known_sizes: set[int] = set()
     compute_any = _unlimited(graph, dialect, most)
 
-    def compute(node: int, operands: list[Any]) -> Any:
+    def compute(node: int, operands: list[object]) -> object:
         if node not in known_sizes:
             if tells_size(graph, node):
                 known_sizes.add(node)

@@ -39,11 +39,9 @@ FORBIDDEN = (
     "Compress", "GatherND",  # what broadcasts against the standard
     "AveragePool",  # `ceil_mode` beside `auto_pad`
     "BlackmanWindow", "HammingWindow", "HannWindow",  # sizes that are no scalars
-    "DFT",  # half of a spectrum turned back: other numbers than those of the reference
     "MaxPool", "MeanVarianceNormalization", "RNN",  # axes that are not there
     "MaxUnpool",  # places in a result of another size than strides and windows say
     "RotaryEmbedding", "com.microsoft.RotaryEmbedding",  # heads of odd sizes
-    "SplitToSequence",  # `keepdims` beside a size of 1, of which it says nothing
 )
 """Of these onnxruntime computes calls without a meaning, which the evaluator refuses or computes otherwise.
 """
@@ -77,11 +75,17 @@ def agree_roughly(ours: Any, theirs: Any) -> bool:
 
 
 def is_left_out(name: str, graph: Graph) -> bool:
-    """True for calls without a zero point that onnxruntime looks for all the same, outside of its list, and
-    with an activation whose parameters have no default in the standard.
+    """True for calls without a zero point that onnxruntime looks for all the same, outside of its list, with
+    an activation whose parameters have no default in the standard, of half a spectrum that is turned back,
+    and with a size of parts beside `keepdims`, of which the standard says nothing.
     """
     call = next(n for n in graph.nodes() if graph.op[n] == name)
-    if {"Affine", "ScaledTanh"} & {*(graph.attrs[call].get("activations") or ())}:
+    attrs = graph.attrs[call]
+    if {"Affine", "ScaledTanh"} & {*(attrs.get("activations") or ())}:
+        return True
+    if name == "DFT" and attrs.get("inverse") == attrs.get("onesided") == 1:
+        return True
+    if name == "SplitToSequence" and attrs.get("keepdims", 1) == 0 and len(graph.operands[call]) > 1:
         return True
     declared = load_dialect("onnx").operators[name].operands
     return name in UNGUARDED and len(graph.operands[call]) < len(declared)

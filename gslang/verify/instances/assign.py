@@ -75,7 +75,9 @@ def assign(side: ir.Value, value: object, making: Making, levels: int = _LEVELS)
             except FAILURES:
                 return {}
             return assign(inner, (value, *(1,) * (count - 1)), making, levels) if count else {}
-        case ir.Builtin("min" | "max" as end, (inner,)) if type(value) in (int, float):
+        case ir.Builtin("min" | "max" as end, (inner,)) if (
+            isinstance(value, (int, float)) and not isinstance(value, bool)
+        ):
             return _with_end(end, inner, value, making, levels)
         case ir.Builtin("broadcast", parts) if isinstance(value, tuple):
             wishes = (assign(part, value, making, levels) for part in making.rng.sample(parts, len(parts)))
@@ -162,7 +164,7 @@ def _with_item(
     return _field(node, name, tuple(items), making)
 
 
-def _with_end(end: str, side: ir.Value, value: Any, making: Making, levels: int) -> Wish:
+def _with_end(end: str, side: ir.Value, value: float, making: Making, levels: int) -> Wish:
     """The items of which `value` is to be the least or the largest: one becomes it, and those beyond it."""
     try:
         now = np.asarray(evaluate(side, making.scope))

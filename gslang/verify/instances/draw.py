@@ -430,7 +430,7 @@ def _together(wishes: Sequence[Wishes]) -> Wishes:
     """Wishes that make conditions hold: of each node those of the first condition that has any, since the
     others looked at the node as it is.
     """
-    together: dict[tuple[int, str], Any] = {}
+    together: dict[tuple[int, str], object] = {}
     for wish in wishes:
         asked = {node for node, _ in together}
         together |= {key: value for key, value in wish.items() if key[0] not in asked}
