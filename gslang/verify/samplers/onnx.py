@@ -326,6 +326,11 @@ def _clip(rng: Random, known: Shapes, given: Attrs) -> Answer:
     return fill(known, data_shape(rng, known)), {"%1": low, "%2": low + rng.choice((1.0, 6.0, 0.5, -0.5))}
 
 
+def _range(rng: Random, known: Shapes, given: Attrs) -> Answer:
+    """Scalars, or vectors of one number."""
+    return fill(known, *[rng.choice(((), (), (), (1,))) for _ in known]), {}
+
+
 def _blocks(to_space: bool) -> Sampler:
     def sample(rng: Random, known: Shapes, given: Attrs) -> Answer:
         there = dict(zip("NCHW", known[0])) if known[0] is not None else {}
@@ -419,6 +424,7 @@ ONNX_SAMPLERS: dict[str, Sampler] = {
     "CumSum": _cumsum,
     "CumProd": _cumsum,
     "Clip": _clip,
+    "Range": _range,
     "DepthToSpace": _blocks(True),
     "SpaceToDepth": _blocks(False),
     "Cast": _cast,
