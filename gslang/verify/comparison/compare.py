@@ -331,6 +331,8 @@ def _apart_in_float64(
     """
     tolerance = _tolerance(before, after)
     if tolerance == _HALF_TOLERANCE:
+        if any(map(_computes_in_half, (before, after))):
+            return None
         tolerance = _OF_CONSTANTS
     try:
         sides = _in_float64(before, after, dialect, inputs, conversions=True)
@@ -343,6 +345,16 @@ def _apart_in_float64(
     ]
     found = compare_values(left, right, tolerance)
     return None if found.equal else found
+
+
+def _computes_in_half(graph: Graph) -> bool:
+    """True if an attribute says that a result, which is no conversion, has half precision, whatever the
+    operands have."""
+    return any(
+        value in ("float16", "bfloat16")
+        for node in graph.nodes() if graph.is_call(node) and graph.op[node] not in _TARGETS
+        for value in (graph.attrs[node] or {}).values() if isinstance(value, str)
+    )
 
 
 def _tolerance(before: Graph, after: Graph) -> float:
