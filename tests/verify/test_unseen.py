@@ -73,7 +73,7 @@ SOME = [
     "if_axis_wrong", "gemm_halves_wrong", "gemm_doubled_wrong",
     "mod_before_slice_wrong", "div_before_where_wrong", "div_of_all_wrong", "limit_mmi_small_wrong",
     "limit_reduce_s_wrong", "scaled_o1_b4_wrong", "scaled_o2_b19_wrong", "half_h3_m3_wrong",
-    "half_f1_f32_wrong", "scores_u1_g3_wrong", "empty_s19b_wrong", "tie_round_wrong",
+    "half_f1_f32_wrong", "scores_u1_g3_wrong", "empty_s19b_wrong", "tie_round_wrong", "shift_mul",
     "limit_reduce_s_wrong",
     "clip_dropped_wrong", "clip_of_clip_wrong", "clip_if_absent_wrong", "squeeze_all_wrong",
     "max_of_first_wrong", "split_equally_wrong", "pad_with_0_wrong", "top_one_wrong", "parts_joined_wrong",
