@@ -25,7 +25,7 @@ class Agreement:
 
 def compare_values(before: object, after: object, rtol: float | None = None) -> Agreement:
     """Compare two lists of outputs (arrays or tuples of them), NaNs equal. `rtol` None: by dtype."""
-    left, right = _flat(before), _flat(after)
+    left, right = flat(before), flat(after)
     if len(left) != len(right):
         return Agreement(False, float("inf"), float("inf"), f"{len(left)} arrays against {len(right)}")
     worst_abs = worst_rel = 0.0
@@ -59,7 +59,8 @@ def compare_values(before: object, after: object, rtol: float | None = None) -> 
     return Agreement(equal, worst_abs, worst_rel, reason)
 
 
-def _flat(value: object) -> list[Array]:
+def flat(value: object) -> list[Array]:
+    """The arrays in lists and tuples, in order."""
     arrays, stack = [], [value]
     while stack:
         item = stack.pop()

@@ -15,7 +15,7 @@ import pytest
 import gslang.api as api
 from gslang.cli.main import main
 from gslang.evaluate.random_inputs import random_inputs
-from gslang.verify.comparison.compare import _lost
+from gslang.verify.comparison.rounding import lost
 from gslang.verify.instances.draw import Search, drawn
 
 FOLDER = Path(__file__).parent / "wrong"
@@ -121,6 +121,6 @@ def test_what_is_lost_by_denormal_doubles_alone_is_rounding() -> None:
     found = next(filter(None, (drawn(rules.own["r"], Search(), 0, seed) for seed in range(50))))
     assert found.after is not None
     k, x, y = sorted(random_inputs(found.before, 0))
-    lost = partial(_lost, found.before, found.after, rules.own["r"].dialect)
-    assert not lost({x: np.array([1e-320]), y: np.array([1.0]), k: np.array([5e-324])})
-    assert lost({x: np.array([1e-300]), y: np.array([1e200]), k: np.array([1e-200])})
+    words = partial(lost, found.before, found.after, rules.own["r"].dialect)
+    assert not words({x: np.array([1e-320]), y: np.array([1.0]), k: np.array([5e-324])})
+    assert words({x: np.array([1e-300]), y: np.array([1e200]), k: np.array([1e-200])})

@@ -1,7 +1,8 @@
 """Where the source of an instance is defined: elsewhere the target may compute anything.
 
-Undefined are divisions of whole numbers by 0, or of the least number by -1, and shifts by the width of the
-type.
+Undefined are divisions of whole numbers by 0, and of the least number by -1. Shifts by the width of the type
+or more are undefined for a target alone: in a source they give some number everywhere, and a rule that relies
+on which one is wrong.
 """
 
 from __future__ import annotations
@@ -21,15 +22,14 @@ from gslang.verify.comparison.inputs import Values
 from gslang.verify.partial import DIVISIONS, SHIFTS
 
 _MOST_REPAIRS = 8
-_DEFINED = (1, 2, 3, 5, 7)  # divisors and shifts, also in 8 bits
-_AMOUNTS = (0, 1, 2, 3)  # what shifts are computed from
+_DEFINED = (1, 2, 3, 5, 7)  # divisors, also in 8 bits
 _CHOICES = frozenset({"Where", "where"})
 _LARGEST = 100  # of what divisors are computed from: seldom equal, also in 8 bits
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A graph and those of its calls that are not defined for all numbers."""
+    """A graph and its divisions of whole numbers, which are not defined for all of them."""
 
     graph: Graph
     dialect: Dialect
@@ -43,7 +43,6 @@ def domain_of(graph: Graph, dialect: Dialect, seed: int) -> Domain:
         graph = expanded(graph, dialect)
     except CannotExpand:
         pass  # what declared operators divide by is not known then
-    # a shift by too much gives some number everywhere: rules that rely on which one are wrong
     divisions = [call for call in partial_calls(graph) if graph.op[call] in DIVISIONS]
     return Domain(graph, dialect, tuple(divisions), seed)
 
@@ -65,19 +64,15 @@ def moved_inside(domain: Domain, inputs: Values) -> Values:
 
 
 def _move(domain: Domain, values: Values, one: Undefined, rng: np.random.Generator, attempt: int) -> None:
-    """Change what a call divides or shifts by; where that is constant, what it divides.
+    """Change what a call divides by; where that is constant, what it divides.
 
     Inputs change at the places in question, and those behind other calls at first only where they have the
     numbers in question: as a rule these are only moved.
     """
     left, right = domain.graph.operands[one.call][:2]
-    is_shift = domain.graph.op[one.call] in SHIFTS
-    for operand, numbers in ((right, one.by), (left, one.of)):
-        names = _whole_inputs(domain.graph, operand, values)
-        if names and (numbers is one.by or not is_shift):
-            break
-    else:
-        return
+    operand, numbers, names = right, one.by, _whole_inputs(domain.graph, right, values)
+    if not names:
+        operand, numbers, names = left, one.of, _whole_inputs(domain.graph, left, values)
     is_input = domain.graph.op[operand] in (INPUT, PARAM)
     for name in names:
         value = values[name]
@@ -86,8 +81,7 @@ def _move(domain: Domain, values: Values, one: Undefined, rng: np.random.Generat
             drawn = np.asarray(rng.choice(_DEFINED, value.shape), value.dtype)  # else uint64 becomes a float
             values[name] = np.where(wrong, drawn, value)
         else:
-            drawn = rng.choice(_AMOUNTS if is_shift else np.arange(1, _LARGEST), value.shape)
-            values[name] = np.asarray(drawn, value.dtype)
+            values[name] = np.asarray(rng.integers(1, _LARGEST, value.shape), value.dtype)
 
 
 def _whole_inputs(graph: Graph, node: int, values: Values) -> list[str]:

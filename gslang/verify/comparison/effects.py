@@ -13,11 +13,12 @@ from gslang.check import checked as ir
 from gslang.check.walks import attributes_read, walk
 from gslang.dialect.dialect import Dialect
 from gslang.dialect.signature import REQUIRED, TypeInferenceError
+from gslang.evaluate.agree import flat
 from gslang.evaluate.errors import EvaluationError
 from gslang.graph.graph import CONST, INPUT, PARAM, Graph
 from gslang.graph.inference import infer_node
 from gslang.verify.comparison.bounded import evaluate
-from gslang.verify.comparison.compare import ASK_FOR_SPECIAL, flat
+from gslang.verify.comparison.compare import ASK_FOR_SPECIAL
 from gslang.verify.comparison.inputs import Inputs
 from gslang.verify.prove.terms.dtypes import saturates
 

@@ -34,7 +34,7 @@ _KEEPING = MOVEMENT.keys() | {
 }  # fmt: skip
 
 
-_LARGE = 1e100
+_LARGE = 1e100  # `1e308 * 10` is infinite; the lowest number of float32 masks scores
 
 
 def has_infinities(parts: object, lets: Sequence[ir.Value]) -> bool:
