@@ -36,7 +36,7 @@ def settled(item: n.ParamDecl, defines: Mapping[str, object], found: list[Diagno
     if item.default is not None and isinstance(default, NotConstant):
         error(
             f"the default of `{name}` is not a constant", item.default,
-            "write a number, a string or a tuple of them",
+            "write a finite number, a string or a tuple of them",
         )
     elif item.default is not None and contains(domain, default) is False:
         error(
